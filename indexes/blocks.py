@@ -1,0 +1,192 @@
+"""A block of raw pages to passages, page names, redirects and failures; on disk until assembly."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from indexes.dump import Page, PageBroken, RawPage, Site, parse_page, title_in
+from indexes.names import normal_name
+from indexes.passages import WORDS, passages_of
+from indexes.reader import Block, RawDocument
+from indexes.store import PASSAGE_SCHEMA, StoredPassage
+from indexes.wikitext import Section, is_disambiguation, redirect_target, sections_of
+from schemas.records import Failure
+
+STEP = "index"
+COUNTS = (
+    "pages",
+    "articles",
+    "redirects",
+    "disambiguations",
+    "other_namespaces",
+    "failures",
+    "empty_articles",
+    "other_namespace_redirects",
+)
+
+_FILE_BITS = 40  # of a page's key: its position in its file below, the file's above
+_MAX_INPUT = 4096
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A page that makes passages, whatever kind of file it came from."""
+
+    title: str
+    url: str | None
+    page_id: int | None
+    revision_id: int | None
+    published_at: str | None
+    sections: Sequence[Section]
+
+
+@dataclass(slots=True)
+class BlockResult:
+    """What a block holds. `pages` are (key, title, number of passages), the passages of a page in
+    order after those of the page before; `redirects` are (target, alias), both normalised."""
+
+    passages: list[StoredPassage] = field(default_factory=list)
+    pages: list[tuple[int, str, int]] = field(default_factory=list)
+    redirects: list[tuple[str, str]] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    latest: str = ""
+
+
+def process_block(block: Block, words: int = WORDS) -> BlockResult:
+    """Return what the pages of a block give; a page that cannot be read gives a failure row."""
+    result = BlockResult()
+    for position, item in enumerate(block.items, start=block.first):
+        if isinstance(item, RawDocument) and not item.problem and item.json.isspace():
+            continue
+        try:
+            if isinstance(item, RawPage):
+                _add_page(result, item, block, position, words)
+            elif item.json or item.title or item.text or item.problem:
+                _add_article(result, _document(item), block, position, words)
+        except Exception as error:  # whatever a page does, it costs itself only
+            result.failures.append(_failure(error, item, block, position))
+    result.counts["failures"] = len(result.failures)
+    return result
+
+
+def _add_page(result: BlockResult, raw: RawPage, block: Block, position: int, words: int) -> None:
+    page = parse_page(raw)
+    target = page.redirect if page.redirect is not None else redirect_target(page.text)
+    result.counts["pages"] += 1
+    if page.namespace != 0:
+        result.counts["other_namespaces"] += 1
+        result.counts["other_namespace_redirects"] += target is not None
+    elif target is not None:
+        result.counts["redirects"] += 1
+        wanted = normal_name(target.partition("#")[0])
+        result.redirects.append((wanted, normal_name(page.title)))
+    elif is_disambiguation(page.text):
+        result.counts["disambiguations"] += 1
+    else:
+        result.counts["pages"] -= 1
+        _add_article(result, _article(page, block.site, block.date), block, position, words)
+
+
+def _add_article(
+    result: BlockResult, article: Article, block: Block, position: int, words: int
+) -> None:
+    texts = [
+        (section.heading, text)
+        for section in article.sections
+        for text in passages_of(section.lines, block.site.language, words)
+    ]
+    result.passages.extend(
+        StoredPassage(
+            article.title,
+            heading,
+            article.url,
+            article.page_id,
+            article.revision_id,
+            article.published_at,
+            text,
+            ordinal,
+        )
+        for ordinal, (heading, text) in enumerate(texts)
+    )
+    result.pages.append((block.file << _FILE_BITS | position, article.title, len(texts)))
+    result.counts["pages"] += 1
+    result.counts["articles"] += 1
+    result.counts["empty_articles"] += not texts
+    result.latest = max(result.latest, article.published_at or "")
+
+
+def _article(page: Page, site: Site, dump_date: str | None) -> Article:
+    date = _DATE.match(page.timestamp or "")
+    return Article(
+        page.title,
+        site.url_of(page.title),
+        page.page_id,
+        page.revision_id,
+        date[0] if date else dump_date,
+        sections_of(page.text, frozenset(site.dropped_links)),
+    )
+
+
+def _document(raw: RawDocument) -> Article:
+    if raw.problem:
+        raise PageBroken(raw.problem)
+    title: object = raw.title
+    text: object = raw.text
+    url: object = raw.url
+    if raw.json:
+        record = json.loads(raw.json.decode("utf-8-sig", "replace"))
+        if not isinstance(record, dict):
+            raise PageBroken("not a JSON object with title and text")
+        title, text, url = record.get("title"), record.get("text"), record.get("url")
+    if not isinstance(title, str) or not title.strip():
+        raise PageBroken(f"no title: {title!r}; a text that is not empty is needed")
+    if not isinstance(text, str):
+        raise PageBroken(f"no text: {type(text).__name__}; a text is needed")
+    if url is not None and not isinstance(url, str):
+        raise PageBroken(f"the url is {type(url).__name__}; a text or nothing is needed")
+    lines = tuple(line for line in map(str.strip, text.splitlines()) if line)
+    sections = [Section("", lines)] if lines else []
+    return Article(" ".join(title.split()), url or None, None, None, None, sections)
+
+
+def _failure(
+    error: Exception, item: RawPage | RawDocument, block: Block, position: int
+) -> Failure:
+    if isinstance(item, RawPage):
+        key = title_in(item.xml) or f"{block.name}: page {position + 1}"
+        raw = item.xml
+    else:
+        key, raw = f"{block.name}:{position + 1}", item.json
+    text = raw[:_MAX_INPUT].decode("utf-8", "replace") or None
+    return Failure(STEP, key, type(error).__name__, str(error) or "no message", text)
+
+
+# --- on disk ------------------------------------------------------------------------------------
+
+
+def write_block(folder: Path, block: Block, result: BlockResult) -> None:
+    """Write a block's passages and, last, what else it holds: written twice, it is the same."""
+    stem = f"{block.file:05d}-{block.number:07d}"
+    columns = [[getattr(p, name) for p in result.passages] for name in PASSAGE_SCHEMA.names]
+    arrays = [
+        pa.array(column, kind.type) for column, kind in zip(columns, PASSAGE_SCHEMA, strict=True)
+    ]
+    table = pa.Table.from_arrays(arrays, schema=PASSAGE_SCHEMA)
+    with pa.ipc.new_file(folder / f"{stem}.arrow", PASSAGE_SCHEMA) as writer:
+        writer.write_table(table)
+    rest = {
+        "pages": result.pages,
+        "failures": [asdict(failure) for failure in result.failures],
+        "counts": result.counts,
+        "latest": result.latest,
+    }
+    unfinished = folder / f".{stem}.json"
+    unfinished.write_text(json.dumps(rest))
+    unfinished.rename(folder / f"{stem}.json")

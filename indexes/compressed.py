@@ -1,0 +1,73 @@
+"""Input files as a stream of bytes: plain, gzip or bzip2, by what they are and not by their name.
+
+Decompression is incremental, so that of a truncated or damaged file everything before the damage
+is read: the standard file objects lose what they had buffered when they raise.
+"""
+
+import bz2
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+_CHUNK = 1 << 20
+_BZIP2 = b"BZh"
+_GZIP = b"\x1f\x8b"
+
+
+class InputDamaged(Exception):
+    """A file that cannot be decompressed any further; what came before was given out."""
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def read_chunks(path: Path) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file in order, a few MB at a time at most.
+
+    Several streams one after another (multistream dumps, concatenated gzip) are read as one.
+    Raises InputDamaged after the last readable byte.
+    """
+    with path.open("rb") as stream:
+        magic = stream.read(3)
+        stream.seek(0)
+        pieces = iter(lambda: stream.read(_CHUNK), b"")
+        if magic == _BZIP2:
+            yield from _decompressed(pieces, "bzip2")
+        elif magic[:2] == _GZIP:
+            yield from _decompressed(pieces, "gzip")
+        else:
+            yield from pieces
+
+
+def _new(kind: str) -> _Decompressor:
+    return bz2.BZ2Decompressor() if kind == "bzip2" else zlib.decompressobj(wbits=31)
+
+
+def _decompressed(pieces: Iterator[bytes], kind: str) -> Iterator[bytes]:
+    decompressor = _new(kind)
+    started = False
+    for piece in pieces:
+        data = piece
+        while data:
+            if decompressor.eof:
+                # Zeros after the last stream are padding, as from a block device.
+                if not data.strip(b"\0"):
+                    break
+                decompressor = _new(kind)
+                started = False
+            try:
+                plain = decompressor.decompress(data)
+            except (OSError, zlib.error) as error:
+                raise InputDamaged(f"damaged {kind} data: {error}") from None
+            started = True
+            if plain:
+                yield plain
+            data = decompressor.unused_data if decompressor.eof else b""
+    if started and not decompressor.eof:
+        raise InputDamaged(f"the {kind} file is truncated")

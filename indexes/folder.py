@@ -1,0 +1,187 @@
+"""The index folder: blocks and aliases put together, engines built, moved in when whole."""
+
+import json
+import os
+import shutil
+import socket
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from indexes import bm25
+from indexes.blocks import COUNTS
+from indexes.manifest import file_sha256, is_index, write_manifest
+from indexes.names import ALIAS_SCHEMA, ALIASES, normal_name
+from indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
+from schemas.errors import UsageError
+from schemas.records import Failure
+from schemas.tables import sort_key, to_arrow
+
+FAILURES = "failures.parquet"
+BLOCKS = "blocks"
+ALIAS_PARTS = "alias-parts"
+
+_BATCH = 1024  # passages a record batch, whatever the blocks were: equal bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """What was put together: the manifest's counts, and the failures for the build's report."""
+
+    counts: dict[str, int]
+    failures: list[Failure]
+
+
+def start(output: Path) -> Path:
+    """Return a new empty folder beside `output` to build in; UsageError where that cannot be.
+
+    An index at `output` stays as it is until `finish`; another kind of folder is not touched.
+    """
+    if output.is_file():
+        raise UsageError(f"--output {output} is a file; give a folder that is new, empty or an index")
+    if output.is_dir() and any(output.iterdir()) and not is_index(output):
+        raise UsageError(
+            f"--output {output} holds something that is not an index; give a new or an empty folder"
+        )
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(output)
+        building = output.parent / f".{output.name}.building-{socket.gethostname()}-{os.getpid()}"
+        shutil.rmtree(building, ignore_errors=True)
+        (building / BLOCKS).mkdir(parents=True)
+        (building / ALIAS_PARTS).mkdir()
+    except OSError as error:
+        raise UsageError(f"cannot write beside --output {output}: {error.strerror}") from None
+    return building
+
+
+def _remove_abandoned(output: Path) -> None:
+    """Remove what builds of this folder left that were killed on this machine."""
+    prefix = f".{output.name}.building-{socket.gethostname()}-"
+    for folder in output.parent.glob(f"{prefix}*"):
+        process = folder.name.removeprefix(prefix)
+        if process.isdecimal() and not Path(f"/proc/{process}").exists() and Path("/proc").is_dir():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def finish(building: Path, output: Path) -> None:
+    """Put the built folder in the place of `output`."""
+    old = output.parent / f"{building.name}-old"
+    if output.exists():
+        output.rename(old)
+    building.rename(output)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def describe_inputs(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return name, size and SHA-256 of the input files, as the manifest has them."""
+    return [
+        {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+        for path in paths
+    ]
+
+
+def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> Assembled:
+    """Make the index of the blocks and alias parts in `building`; the manifest comes last."""
+    counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
+    failures: list[Failure] = []
+    keys: list[int] = []
+    titles: list[str] = []
+    sizes: list[int] = []
+    dates = [""]
+    for path in sorted((building / BLOCKS).glob("*.json")):
+        block = json.loads(path.read_text())
+        counts.update(block["counts"])
+        failures.extend(Failure(**failure) for failure in block["failures"])
+        dates.append(block["latest"])
+        for key, title, n_passages in block["pages"]:
+            keys.append(key)
+            titles.append(title)
+            sizes.append(n_passages)
+    counts["passages"] = _write_passages(building)
+    first_rows = np.cumsum([0, *sizes])[:-1]
+    _write(building / PAGES, PAGE_SCHEMA, [titles, first_rows, sizes])
+    names, pages = _alias_parts(building, np.array(keys, np.int64))
+    counts["aliases"] = _write_aliases(building, titles, names, pages)
+    counts["unresolved_redirects"] = counts["redirects"] - len(names)
+    failures.sort(key=sort_key("failures"))
+    pq.write_table(to_arrow("failures", failures), building / FAILURES, compression="zstd")
+    files = [PASSAGES, PAGES, ALIASES, FAILURES, *bm25.build(building)]
+    shutil.rmtree(building / BLOCKS)
+    shutil.rmtree(building / ALIAS_PARTS)
+    content = {
+        "inputs": inputs,
+        "dump_date": max(dates) or None,
+        "counts": dict(counts),
+        "settings": settings,
+    }
+    write_manifest(building, files, content)
+    return Assembled(dict(counts), failures)
+
+
+def _write(path: Path, schema: pa.Schema, columns: Sequence[Any]) -> None:
+    arrays = [pa.array(column, kind.type) for column, kind in zip(columns, schema, strict=True)]
+    with pa.ipc.new_file(path, schema) as writer:
+        writer.write_table(pa.Table.from_arrays(arrays, schema=schema), max_chunksize=65_536)
+
+
+def _write_passages(building: Path) -> int:
+    written = 0
+    with pa.ipc.new_file(building / PASSAGES, PASSAGE_SCHEMA) as writer:
+        for batch in _even_batches(building):
+            writer.write_batch(batch)
+            written += batch.num_rows
+    return written
+
+
+def _even_batches(building: Path) -> Iterator[pa.RecordBatch]:
+    waiting: list[pa.Table] = []
+    n_waiting = 0
+    for path in sorted((building / BLOCKS).glob("*.arrow")):
+        with pa.ipc.open_file(path) as reader:
+            waiting.append(reader.read_all())
+        n_waiting += waiting[-1].num_rows
+        if n_waiting >= _BATCH:
+            table = pa.concat_tables(waiting).combine_chunks()
+            whole = n_waiting - n_waiting % _BATCH
+            yield from table.slice(0, whole).to_batches(max_chunksize=_BATCH)
+            waiting = [table.slice(whole)]
+            n_waiting -= whole
+    if n_waiting:
+        yield from pa.concat_tables(waiting).combine_chunks().to_batches()
+
+
+def _alias_parts(building: Path, keys: np.ndarray[Any, Any]) -> tuple[list[str], list[int]]:
+    """Return the aliases and the pages (rows) they lead to, out of the parts that were written."""
+    names: list[str] = []
+    pages: list[int] = []
+    for path in sorted((building / ALIAS_PARTS).glob("*.json")):
+        for name, key in json.loads(path.read_text()):
+            names.append(name)
+            pages.append(key)
+    return names, np.searchsorted(keys, np.array(pages, np.int64)).tolist()
+
+
+def _write_aliases(
+    building: Path, titles: list[str], names: list[str], pages: list[int]
+) -> int:
+    """Write titles and aliases sorted by name; return how many names are not titles."""
+    table = pa.table(
+        [
+            pa.array([*map(normal_name, titles), *names], pa.string()),
+            pa.array([*range(len(titles)), *pages], pa.int64()),
+            pa.array([True] * len(titles) + [False] * len(names), pa.bool_()),
+        ],
+        schema=ALIAS_SCHEMA,
+    )
+    order = [("name", "ascending"), ("page", "ascending"), ("is_title", "descending")]
+    table = table.sort_by(order)
+    with pa.ipc.new_file(building / ALIASES, ALIAS_SCHEMA) as writer:
+        writer.write_table(table.combine_chunks(), max_chunksize=65_536)
+    return len(names)

@@ -1,0 +1,114 @@
+"""The manifest of an index folder: written last, read first, and what makes a folder an index.
+
+`manifest.json` lists every file with its size and SHA-256, so that an unfinished, damaged or newer
+folder is refused with the remedy before anything of it is believed.
+"""
+
+import json
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import IndexUnusable
+
+FORMAT = "ufo-index"
+VERSION = 1
+MANIFEST = "manifest.json"
+
+_REBUILD = "build it again with `ufo index build --input DUMP --output {path}`"
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes as hex digits."""
+    digest = sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def is_index(path: Path) -> bool:
+    """Say whether `path` holds a manifest of ours, of whatever version and state."""
+    try:
+        manifest = json.loads((path / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+
+
+def write_manifest(path: Path, files: Sequence[str], content: dict[str, Any]) -> None:
+    """Write the manifest of the finished folder `path`, listing `files` (names inside it)."""
+    entries = [
+        {
+            "path": name,
+            "bytes": (path / name).stat().st_size,
+            "sha256": file_sha256(path / name),
+        }
+        for name in files
+    ]
+    manifest = {"format": FORMAT, "version": VERSION, **content, "files": entries}
+    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    (path / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], str]:
+    """Return the manifest of the index folder `path` and the SHA-256 of its bytes.
+
+    The files' sizes are always compared, their checksums where `verify` is set. Raises
+    IndexUnusable for what is not a finished, whole index of a version known here.
+    """
+    rebuild = _REBUILD.format(path=path)
+    if not path.exists():
+        raise IndexUnusable(f"no index at {path}: no such folder; give its folder, or {rebuild}")
+    if not path.is_dir():
+        raise IndexUnusable(f"{path} is not an index but a file; give an index folder, or make one")
+    try:
+        raw = (path / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        raise IndexUnusable(
+            f"{path} is not a finished index: it has no {MANIFEST} (another kind of folder, or a "
+            f"build that was stopped); {rebuild}"
+        ) from None
+    except OSError as error:
+        raise IndexUnusable(f"cannot read {path / MANIFEST}: {error.strerror}") from None
+    try:
+        manifest = json.loads(raw)
+    except ValueError:
+        raise IndexUnusable(f"{path / MANIFEST} is damaged: it is not JSON; {rebuild}") from None
+    _check_format(path, manifest, rebuild)
+    _check_files(path, manifest, rebuild, verify=verify)
+    return manifest, sha256(raw).hexdigest()
+
+
+def _check_format(path: Path, manifest: object, rebuild: str) -> None:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise IndexUnusable(f"{path} is not an index: its {MANIFEST} is of another kind; {rebuild}")
+    version = manifest.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise IndexUnusable(f"{path / MANIFEST} is damaged: version {version!r}; {rebuild}")
+    if version > VERSION:
+        raise IndexUnusable(
+            f"{path} was built by a newer ufo (index version {version}, readable here: up to "
+            f"{VERSION}); upgrade ufo, or {rebuild}"
+        )
+
+
+def _check_files(path: Path, manifest: dict[str, Any], rebuild: str, *, verify: bool) -> None:
+    try:
+        entries = [(str(e["path"]), int(e["bytes"]), str(e["sha256"])) for e in manifest["files"]]
+        _ = {key: int(value) for key, value in manifest["counts"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise IndexUnusable(f"{path / MANIFEST} is damaged: an entry is missing; {rebuild}") from None
+    for name, size, digest in entries:
+        try:
+            found = (path / name).stat().st_size
+        except OSError:
+            raise IndexUnusable(f"{path} is damaged: {name} is missing; {rebuild}") from None
+        if found != size:
+            raise IndexUnusable(
+                f"{path} is damaged: {name} has {found} bytes where the manifest says {size}; "
+                f"{rebuild}"
+            )
+        if verify and file_sha256(path / name) != digest:
+            raise IndexUnusable(f"{path} is damaged: the checksum of {name} differs; {rebuild}")

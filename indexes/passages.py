@@ -1,0 +1,61 @@
+"""Sections to passages: about 100 words each, cut at sentence ends, never across sections."""
+
+import re
+from collections.abc import Sequence
+
+import sentencex
+
+WORDS = 100
+
+# A "sentence" beyond is a list without full stops, or a script without spaces: cut by count.
+_LONG_WORDS = 150
+_LONG_CHARACTERS = 2_000
+_PIECE = re.compile(r"\S{1,500}")
+
+
+def passages_of(lines: Sequence[str], language: str = "en", words: int = WORDS) -> list[str]:
+    """Return the passages of one section, given its paragraphs and list items.
+
+    As many as the section's words divided by `words`, rounded, and of about equal length rather
+    than full ones and a short rest. Sentences of one line stay joined by a space, lines by a line
+    feed; nothing is lost and nothing repeated.
+    """
+    sentences = [
+        (piece, len(piece.split()), number)
+        for number, line in enumerate(lines)
+        for sentence in sentencex.segment(language, line)
+        for piece in _cut(sentence.strip(), words)
+    ]
+    total = sum(n_words for _, n_words, _ in sentences)
+    target = total / max(1, round(total / words))
+    found: list[str] = []
+    current, position, last_line = -1, 0, -1
+    size = 0
+    for sentence, n_words, line in sentences:
+        # A sentence belongs to the passage in which its middle lies.
+        number = int((position + n_words / 2) / target)
+        position += n_words
+        if number != current or size > _LONG_CHARACTERS:
+            found.append(sentence)
+            current, size = number, 0
+        else:
+            found[-1] += (" " if line == last_line else "\n") + sentence
+        size += len(sentence)
+        last_line = line
+    return found
+
+
+def _cut(sentence: str, words: int) -> list[str]:
+    if not sentence:
+        return []
+    if sentence.count(" ") < _LONG_WORDS and len(sentence) < _LONG_CHARACTERS:
+        return [sentence]
+    found: list[list[str]] = [[]]
+    size = 0
+    for piece in _PIECE.findall(sentence):
+        if len(found[-1]) == words or size + len(piece) > _LONG_CHARACTERS:
+            found.append([])
+            size = 0
+        found[-1].append(piece)
+        size += len(piece) + 1
+    return [" ".join(part) for part in found if part]

@@ -1,0 +1,129 @@
+"""Input files to blocks of raw pages or documents: what is handed out for work, and to restart."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from indexes.compressed import InputDamaged, read_chunks
+from indexes.dump import RawPage, Site, read_pages
+
+BLOCK_PAGES = 200
+BLOCK_BYTES = 8 << 20
+MAX_LINE_BYTES = 64 << 20
+
+_DUMP_DATE = re.compile(r"(?<!\d)(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
+_PARQUET = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """A document of a JSON Lines or Parquet file; `problem` says why it cannot be used, or is ""."""
+
+    json: bytes = b""
+    title: str | None = None
+    text: str | None = None
+    url: str | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some consecutive pages or documents of one file.
+
+    `file` is the position of the file among the inputs, `number` that of the block in it, `first`
+    that of its first item; together they order everything, whoever does the work. `date` is the
+    dump's (ISO 8601), where the file's name tells it.
+    """
+
+    file: int
+    number: int
+    first: int
+    name: str
+    site: Site = field(default_factory=Site)
+    date: str | None = None
+    items: tuple[RawPage | RawDocument, ...] = ()
+
+
+def read_blocks(
+    path: Path, file: int, block_pages: int = BLOCK_PAGES, block_bytes: int = BLOCK_BYTES
+) -> Iterator[Block]:
+    """Yield the blocks of a dump, a JSON Lines or a Parquet file, told by its content.
+
+    What cannot be read is an item with a `problem` in its place; nothing is raised for it.
+    """
+    match = _DUMP_DATE.search(path.name)
+    date = "-".join(match.groups()) if match else None
+    site = Site()
+    items: list[RawPage | RawDocument] = []
+    first = number = size = 0
+    for item in _read(path):
+        if isinstance(item, Site):
+            site = item
+            continue
+        items.append(item)
+        size += len(item.xml) if isinstance(item, RawPage) else len(item.json or item.text or "")
+        if len(items) >= block_pages or size >= block_bytes:
+            yield Block(file, number, first, path.name, site, date, tuple(items))
+            first += len(items)
+            number += 1
+            size = 0
+            items = []
+    if items:
+        yield Block(file, number, first, path.name, site, date, tuple(items))
+
+
+def _read(path: Path) -> Iterator[Site | RawPage | RawDocument]:
+    with path.open("rb") as stream:
+        if stream.read(4) == _PARQUET:
+            return _read_parquet(path)
+    chunks = read_chunks(path)
+    head = b""
+    try:
+        while not head.lstrip() and (chunk := next(chunks, b"")):
+            head += chunk
+    except InputDamaged as error:
+        return iter((RawDocument(problem=f"{error}; nothing could be read"),))
+    chunks = _chained(head, chunks)
+    is_json = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+    return _read_lines(chunks) if is_json else read_pages(chunks)
+
+
+def _chained(head: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    yield head
+    yield from chunks
+
+
+def _read_lines(chunks: Iterable[bytes]) -> Iterator[RawDocument]:
+    """Yield one document a line; blank lines too, so that positions are line numbers."""
+    rest = b""
+    try:
+        for chunk in chunks:
+            first, *more = chunk.split(b"\n")
+            rest += first
+            if more:
+                yield RawDocument(rest)
+                yield from map(RawDocument, more[:-1])
+                rest = more[-1]
+            if len(rest) > MAX_LINE_BYTES:
+                yield RawDocument(problem=f"a line is over {MAX_LINE_BYTES:,} bytes; reading stopped")
+                return
+    except InputDamaged as error:
+        yield RawDocument(problem=f"{error}; reading stopped at this line")
+        return
+    if rest:
+        yield RawDocument(rest)
+
+
+def _read_parquet(path: Path) -> Iterator[RawDocument]:
+    try:
+        with pq.ParquetFile(path) as file:
+            names = [name for name in ("title", "text", "url") if name in file.schema_arrow.names]
+            for batch in file.iter_batches(columns=names, batch_size=1024):
+                for row in batch.to_pylist():
+                    yield RawDocument(title=row.get("title"), text=row.get("text"), url=row.get("url"))
+    except (pa.ArrowException, OSError) as error:
+        yield RawDocument(problem=f"not readable as Parquet: {error}")

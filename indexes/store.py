@@ -1,0 +1,112 @@
+"""The passage store: Arrow IPC, uncompressed and memory-mapped, read at random by row.
+
+`passages.arrow` has one row a passage, the passages of a page next to one another; `pages.arrow`
+has one row a page with the rows of its passages. Uncompressed IPC because ten random passages take
+0.02 ms from it, against 9 to 42 ms from Parquet.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+
+from schemas.ids import passage_id
+from schemas.records import Passage
+
+PASSAGES = "passages.arrow"
+PAGES = "pages.arrow"
+
+PASSAGE_SCHEMA = pa.schema(
+    [
+        pa.field("title", pa.string(), nullable=False),
+        pa.field("section", pa.string(), nullable=False),
+        pa.field("url", pa.string()),
+        pa.field("page_id", pa.int64()),
+        pa.field("revision_id", pa.int64()),
+        pa.field("published_at", pa.string()),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("ordinal", pa.int32(), nullable=False),
+    ]
+)
+PAGE_SCHEMA = pa.schema(
+    [
+        pa.field("title", pa.string(), nullable=False),
+        pa.field("first_row", pa.int64(), nullable=False),
+        pa.field("n_passages", pa.int32(), nullable=False),
+    ]
+)
+
+_KEPT_PASSAGES = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A passage as the index holds it.
+
+    `section` is "" for the lead, else its headings joined by " > ". `ordinal` counts the passages
+    of the page from 0. `published_at` is an ISO 8601 date.
+    """
+
+    title: str
+    section: str
+    url: str | None
+    page_id: int | None
+    revision_id: int | None
+    published_at: str | None
+    text: str
+    ordinal: int
+
+    def as_passage(self, source: str, category: str = "wiki") -> Passage:
+        """Return the `passages` row of this passage for the fact source named `source`."""
+        return Passage(
+            text=self.text,
+            title=self.title,
+            section=self.section or None,
+            url=self.url,
+            hostname=urlsplit(self.url).hostname if self.url else None,
+            source_category=category,
+            published_at=self.published_at,
+            source=source,
+            passage_id=passage_id(source, self.url, self.text, self.ordinal),
+        )
+
+
+def read_mapped(path: Path) -> pa.Table:
+    """Return the table of an Arrow IPC file without reading it: pages come in as they are used."""
+    # The map is opened and owned by the table's buffers; it lives as long as they do.
+    return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+
+
+class PassageStore:
+    """Random access to the passages of an index folder; safe for readers in several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._passages = read_mapped(folder / PASSAGES)
+        pages = read_mapped(folder / PAGES)
+        self._first_row = pages.column("first_row")
+        self._n_passages = pages.column("n_passages")
+        self._columns = [self._passages.column(name) for name in PASSAGE_SCHEMA.names]
+        self._get_one = lru_cache(_KEPT_PASSAGES)(self._read)
+
+    def __len__(self) -> int:
+        return int(self._passages.num_rows)
+
+    def get(self, rows: Sequence[int]) -> list[StoredPassage]:
+        """Return the passages of `rows`, in that order; IndexError for a row that is not there."""
+        return [self._get_one(row) for row in rows]
+
+    def rows_of_pages(self, pages: Iterable[int]) -> list[int]:
+        """Return the rows of all passages of the pages (rows of `pages.arrow`), in order."""
+        rows: list[int] = []
+        for page in pages:
+            first = self._first_row[page].as_py()
+            rows.extend(range(first, first + self._n_passages[page].as_py()))
+        return rows
+
+    def _read(self, row: int) -> StoredPassage:
+        if not 0 <= row < len(self):
+            raise IndexError(f"passage row {row} is not in 0..{len(self) - 1}")
+        return StoredPassage(*(column[row].as_py() for column in self._columns))

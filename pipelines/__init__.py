@@ -1,0 +1,1 @@
+"""The commands: Beam pipelines, their options, and the command line."""

@@ -1,0 +1,266 @@
+"""`ufo index build`: a dump or documents to an index folder.
+
+    files ─ read blocks ─ passages of a block, on disk ─┬─ titles ────┐
+                                                        └─ redirects ─┴─ aliases of pages, on disk
+
+Texts never go through a shuffle, which holds them in memory; only titles and redirects do, since a
+redirect may stand in another block than its page. Blocks are numbered by the input, so the index
+is the same whatever works on them in whatever order.
+"""
+
+import glob
+import json
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+
+from indexes import bm25, folder
+from indexes.blocks import process_block, write_block
+from indexes.names import normal_name
+from indexes.passages import WORDS
+from indexes.reader import BLOCK_PAGES, Block, read_blocks
+from schemas.errors import RunError, UsageError
+from schemas.records import Failure
+
+_ALIAS_PARTS = 16
+_HOPS = 3  # a redirect to a redirect is rare and not followed by MediaWiki; longer ones are loops
+_PROGRESS_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What a build made. `counts` are the manifest's, `warnings` sentences for the user."""
+
+    path: Path
+    counts: dict[str, int]
+    failures: list[Failure]
+    warnings: list[str]
+    seconds: float
+
+
+class ReadBlocks(beam.DoFn):  # type: ignore[misc]
+    """(position, path) of an input file → its blocks, as they are read."""
+
+    def __init__(self, block_pages: int) -> None:
+        self._block_pages = block_pages
+
+    def process(self, element: tuple[int, str]) -> Iterator[Block]:
+        file, path = element
+        yield from read_blocks(Path(path), file, self._block_pages)
+
+
+class BuildBlock(beam.DoFn):  # type: ignore[misc]
+    """A block → its files in `building`, and (title, page), with (target, alias) on the side."""
+
+    REDIRECTS = "redirects"
+
+    def __init__(self, building: str, words: int) -> None:
+        self._building = building
+        self._words = words
+
+    def process(self, element: Block) -> Iterator[Any]:
+        result = process_block(element, self._words)
+        write_block(Path(self._building) / folder.BLOCKS, element, result)
+        for key, title, _ in result.pages:
+            yield normal_name(title), key
+        for redirect in result.redirects:
+            yield beam.pvalue.TaggedOutput(self.REDIRECTS, redirect)
+
+
+class ResolveRedirects(beam.PTransform):  # type: ignore[misc]
+    """(title, page) and (target, alias) → (alias, page); what leads to no page gives nothing."""
+
+    def expand(self, inputs: Any) -> Any:
+        known, waiting = inputs["pages"], inputs["redirects"]
+        resolved = []
+        for hop in range(1, _HOPS + 1):
+            joined = {"pages": known, "aliases": waiting} | f"Join{hop}" >> beam.CoGroupByKey()
+            known = joined | f"Resolve{hop}" >> beam.FlatMap(_resolved).with_output_types(
+                tuple[str, int]
+            )
+            resolved.append(known)
+            waiting = joined | f"Open{hop}" >> beam.FlatMap(_unresolved).with_output_types(
+                tuple[str, str]
+            )
+        return tuple(resolved) | beam.Flatten()
+
+
+def _resolved(group: tuple[str, dict[str, Iterable[int | str]]]) -> Iterator[tuple[str, int]]:
+    pages = sorted(group[1]["pages"])
+    if pages:
+        for alias in group[1]["aliases"]:
+            yield str(alias), int(pages[0])
+
+
+def _unresolved(group: tuple[str, dict[str, Iterable[int | str]]]) -> Iterator[tuple[str, str]]:
+    if not any(True for _ in group[1]["pages"]):
+        for alias in group[1]["aliases"]:
+            yield group[0], str(alias)
+
+
+class WriteAliases(beam.DoFn):  # type: ignore[misc]
+    """(part, [(alias, page)]) → a file; written twice, it is the same."""
+
+    def __init__(self, building: str) -> None:
+        self._folder = Path(building) / folder.ALIAS_PARTS
+
+    def process(self, element: tuple[int, Iterable[tuple[str, int]]]) -> None:
+        part, aliases = element
+        unfinished = self._folder / f".{part:02d}.json"
+        unfinished.write_text(json.dumps(sorted(aliases)))
+        unfinished.rename(self._folder / f"{part:02d}.json")
+
+
+def build(
+    inputs: str | Path | Sequence[str | Path],
+    output: str | Path,
+    *,
+    words: int = WORDS,
+    block_pages: int = BLOCK_PAGES,
+    beam_options: Sequence[str] = (),
+    progress: Callable[[str], None] | None = None,
+) -> BuildResult:
+    """Build the index folder `output` from dumps, JSON Lines or Parquet files (paths or globs).
+
+    An index that is there already is replaced when the new one is whole. Raises UsageError for
+    inputs that are not files and for an output that is something else, RunError where the inputs
+    hold no article.
+    """
+    started = time.monotonic()
+    paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
+    output = Path(output).expanduser().absolute()
+    building = folder.start(output)
+    try:
+        with _Progress(building / folder.BLOCKS, block_pages, progress):
+            _run(paths, building, words, block_pages, beam_options)
+        settings = {"words": words, "engine": bm25.SETTINGS}
+        made = folder.assemble(building, settings, folder.describe_inputs(paths))
+        if not made.counts["articles"]:
+            raise RunError(_no_articles(paths, made))
+        folder.finish(building, output)
+    except OSError as error:
+        raise RunError(f"the index at {output} could not be written: {error}") from error
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+    seconds = time.monotonic() - started
+    return BuildResult(output, made.counts, made.failures, _warnings(made), seconds)
+
+
+def _run(
+    paths: Sequence[Path],
+    building: Path,
+    words: int,
+    block_pages: int,
+    beam_options: Sequence[str],
+) -> None:
+    options = PipelineOptions(list(beam_options))
+    # Named, not "DirectRunner": that one tries another runner first, whose binary it downloads.
+    with beam.Pipeline(runner=FnApiRunner(), options=options) as pipeline:
+        pages, redirects = (
+            pipeline
+            | "Files" >> beam.Create([(at, str(path)) for at, path in enumerate(paths)])
+            | "ReadBlocks" >> beam.ParDo(ReadBlocks(block_pages))
+            | "BuildBlocks"
+            >> beam.ParDo(BuildBlock(str(building), words))
+            .with_output_types(tuple[str, int], redirects=tuple[str, str])
+            .with_outputs(BuildBlock.REDIRECTS, main="pages")
+        )
+        (
+            {"pages": pages, "redirects": redirects}
+            | "ResolveRedirects" >> ResolveRedirects()
+            | "Parts" >> beam.Map(_with_part).with_output_types(tuple[int, tuple[str, int]])
+            | "GroupParts" >> beam.GroupByKey()
+            | "WriteAliases" >> beam.ParDo(WriteAliases(str(building)))
+        )
+
+
+def _with_part(alias: tuple[str, int]) -> tuple[int, tuple[str, int]]:
+    return crc32(alias[0].encode("utf-8", "replace")) % _ALIAS_PARTS, alias
+
+
+def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
+    """Return the files meant, sorted within a glob; UsageError where one is not there or empty."""
+    found: list[Path] = []
+    for given in inputs:
+        path = Path(given).expanduser()
+        matches = [path] if path.exists() else [Path(m) for m in sorted(glob.glob(str(path)))]
+        if not matches:
+            raise UsageError(f"--input {given}: no such file; give a MediaWiki dump or documents")
+        found.extend(matches)
+    for path in found:
+        if path.is_dir():
+            raise UsageError(f"--input {path} is a folder; give its files, e.g. '{path}/*.bz2'")
+        try:
+            with path.open("rb") as stream:
+                empty = not stream.read(1)
+        except OSError as error:
+            raise UsageError(f"--input {path} cannot be read: {error.strerror}") from None
+        if empty:
+            raise UsageError(f"--input {path} is empty; give a MediaWiki dump or documents")
+    return found
+
+
+def _no_articles(paths: Sequence[Path], made: folder.Assembled) -> str:
+    names = ", ".join(str(path) for path in paths)
+    first = f"; first failure: {made.failures[0].message}" if made.failures else ""
+    counts = made.counts
+    return (
+        f"no article in {names}: {counts['pages']} pages read, {counts['redirects']} redirects, "
+        f"{counts['disambiguations']} disambiguations, {counts['other_namespaces']} of other "
+        f"namespaces, {counts['failures']} failures{first}. Give a MediaWiki pages-articles "
+        "export (.xml, .xml.bz2, .xml.gz) or JSON Lines or Parquet of {title, text, url}"
+    )
+
+
+def _warnings(made: folder.Assembled) -> list[str]:
+    warnings = []
+    counts = made.counts
+    if counts["failures"]:
+        first = made.failures[0]
+        warnings.append(
+            f"{counts['failures']:,} pages or parts of the input failed, see {folder.FAILURES}; "
+            f"the first: {first.key}: {first.message}"
+        )
+    if counts["passages"] > bm25.SMALL:
+        warnings.append(
+            f"{counts['passages']:,} passages; the bm25 engine is made for up to {bm25.SMALL:,}: it "
+            "works, but opening takes seconds and memory grows with it"
+        )
+    return warnings
+
+
+class _Progress:
+    """Says now and then how many pages are done, by the block files that are there."""
+
+    def __init__(self, blocks: Path, block_pages: int, say: Callable[[str], None] | None) -> None:
+        self._blocks = blocks
+        self._block_pages = block_pages
+        self._say = say
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> None:
+        if self._say is not None:
+            self._thread.start()
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._done.set()
+        if self._say is not None:
+            self._thread.join()
+
+    def _watch(self) -> None:
+        started = time.monotonic()
+        while not self._done.wait(_PROGRESS_SECONDS):
+            blocks = sum(1 for _ in self._blocks.glob("[0-9]*.json"))
+            seconds = time.monotonic() - started
+            assert self._say is not None
+            self._say(f"{blocks} blocks of {self._block_pages} pages done after {seconds:.0f} s")

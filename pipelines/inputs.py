@@ -1,0 +1,130 @@
+"""The input of a run: which files, their fingerprints, and plain JSON Lines of each."""
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import BinaryIO, cast
+from uuid import uuid4
+
+from pipelines import storage
+from schemas.errors import UsageError
+
+_BLOCK = 1 << 20
+_PARQUET_ROWS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One input file: its path as the user gave or a pattern found it, bytes, SHA-256, lines.
+
+    `lines` is an estimate for progress, exact for plain JSON Lines.
+    """
+
+    path: str
+    size: int
+    sha256: str
+    lines: int
+
+    @property
+    def plain(self) -> bool:
+        """Whether workers can read stretches of it as it is: JSON Lines on a local disk."""
+        compressed = self.path.endswith((".gz", ".parquet"))
+        return not compressed and not storage.is_remote(self.path)
+
+
+def find_inputs(patterns: Sequence[str]) -> list[str]:
+    """Return the files that the patterns name, in their order, each once.
+
+    Raises:
+        UsageError: a pattern that matches nothing, a missing file, or a folder.
+    """
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        paths = storage.matches(pattern)
+        if not paths:
+            what = "pattern matches no file" if glob_like(pattern) else "file does not exist"
+            raise UsageError(f"--input {pattern!r}: the {what}; check the path")
+        for path in paths:
+            if not storage.is_remote(path) and storage.is_folder(path):
+                raise UsageError(
+                    f"--input {path!r} is a folder; name its files, as in '{path.rstrip('/')}/*.jsonl'"
+                )
+            found[path] = None
+    return list(found)
+
+
+def glob_like(pattern: str) -> bool:
+    """Tell whether a path has the characters of a pattern."""
+    return any(char in pattern for char in "*?[")
+
+
+def measure(path: str) -> InputFile:
+    """Return the file's size, hash and number of lines; reads it once.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    digest, size, lines, last = sha256(), 0, 0, b"\n"
+    try:
+        with storage.open_read(path) as stream:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+                size += len(block)
+                lines += block.count(b"\n")
+                last = block[-1:]
+        if path.endswith(".parquet"):
+            lines = _parquet_rows(path)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--input {path!r} cannot be read: {error}") from error
+    return InputFile(path, size, digest.hexdigest(), lines + (last != b"\n"))
+
+
+def _parquet_rows(path: str) -> int:
+    import pyarrow.parquet as pq
+
+    with storage.open_read(path) as stream:
+        return int(pq.ParquetFile(stream).metadata.num_rows)
+
+
+def spool(file: InputFile, folder: str) -> str:
+    """Copy a file that is not plain into `folder` as JSON Lines; returns its path.
+
+    One line a record or row, in their order, so that `file:line` means the same in both.
+
+    Raises:
+        UsageError: the file is not what its ending says.
+    """
+    target = storage.join(folder, f"{file.sha256[:16]}.jsonl")
+    if storage.exists(target):
+        return target
+    temporary = f"{target}.{uuid4().hex[:8]}.tmp"
+    try:
+        with open(temporary, "wb") as sink, storage.open_read(file.path) as stream:
+            for block in _plain_blocks(file.path, stream):
+                sink.write(block)
+    except (OSError, EOFError, ValueError) as error:
+        storage.delete(temporary)
+        raise UsageError(f"--input {file.path!r} cannot be read: {error}") from error
+    storage.move(temporary, target)
+    return target
+
+
+def _plain_blocks(path: str, stream: BinaryIO) -> Iterator[bytes]:
+    if path.endswith(".parquet"):
+        yield from _parquet_lines(stream)
+        return
+    plain = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if path.endswith(".gz") else stream
+    while block := plain.read(_BLOCK):
+        yield block
+
+
+def _parquet_lines(stream: BinaryIO) -> Iterator[bytes]:
+    import pyarrow.parquet as pq
+
+    for batch in pq.ParquetFile(stream).iter_batches(_PARQUET_ROWS):
+        for row in batch.to_pylist():
+            # A column that a row leaves empty is NULL: the same as a key that is not there.
+            record = {name: value for name, value in row.items() if value is not None}
+            yield json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n"

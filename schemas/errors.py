@@ -1,0 +1,65 @@
+"""The error tree.
+
+UfoError                     anything that ends a command with a message
+├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct
+│   ├── SourceUnavailable    a fact source named explicitly that can serve nobody
+│   ├── PluginError          a plug-in that does not load; names its package or file
+│   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
+└── RunError                 exit 1: the run could not start or finish
+    └── Interrupted          stopped by a signal; the same command completes the run
+
+A message gives the value, the allowed values and the remedy. Errors travel between processes, so
+each is rebuilt from its message alone.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+EXIT_DONE = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_BELOW = 3
+
+
+class UfoError(Exception):
+    """Ends the command with a message and `exit_code`."""
+
+    exit_code = EXIT_FAILED
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class UsageError(UfoError):
+    """The command, its configuration or its files are wrong; nothing was started."""
+
+    exit_code = EXIT_USAGE
+
+
+class SourceUnavailable(UsageError):
+    """A fact source that was named explicitly can serve nobody (no index, no key, no endpoint)."""
+
+
+class PluginError(UsageError):
+    """A plug-in does not load; the message names its package or file."""
+
+
+class IndexUnusable(UsageError):
+    """An index folder that cannot be used as it is; the message names it and the remedy."""
+
+
+class RunError(UfoError):
+    """The run could not start or finish."""
+
+
+class Interrupted(RunError):
+    """A signal stopped the run; what was finished is kept and the same command completes it."""
+
+
+def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:
+    """Return the message for a value that is none of the allowed ones, with the nearest of these."""
+    known = list(allowed)
+    near = difflib.get_close_matches(value, known, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"unknown {what} {value!r}; allowed: {', '.join(known)}.{hint}"

@@ -1,0 +1,297 @@
+"""The records, each declared once: Beam's row coder, the Arrow schema and the table follow from it.
+
+Types are plain on purpose. Beam turns `str | None`, `Literal`, enums and dates silently into
+pickled "any" fields, so optional fields are `Optional[...]`, repeated ones `Sequence[...]` (filled
+with lists, which is what the row coder gives back), and annotations must not be postponed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Optional
+
+SUPPORTED = "supported"
+REFUTED = "refuted"
+NOANS = "noans"
+ERROR = "error"
+OUTCOMES = (SUPPORTED, REFUTED, NOANS, ERROR)
+
+NO_PASSAGES = "no_passages"
+NO_REFERENCES = "no_references"
+REFUSED = "refused"
+FILTERED = "filtered"
+TRUNCATED = "truncated"
+UNPARSABLE = "unparsable"
+TRANSPORT = "transport"
+UNSUPPORTED_LANGUAGE = "unsupported_language"
+REASONS = (
+    NO_PASSAGES,
+    NO_REFERENCES,
+    REFUSED,
+    FILTERED,
+    TRUNCATED,
+    UNPARSABLE,
+    TRANSPORT,
+    UNSUPPORTED_LANGUAGE,
+)
+
+NO_SOURCE = "none"
+MULTI = "multi"
+
+# --- what moves between steps -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GivenClaim:
+    """A claim that the input brought, used in place of extraction."""
+
+    claim: str
+    query: Optional[str] = None
+    label: Optional[int] = None
+    sentence_index: Optional[int] = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSpan:
+    """A stretch of the response that people labelled; half-open code points."""
+
+    start: int
+    end: int
+    label: Optional[int] = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputRecord:
+    """One usable record of the input (DESIGN section 4).
+
+    `given` tells `claims: []` (no checkable claim) from no `claims` at all (extract them). `spans`
+    are the human labels that cover text: error spans (label 0) or labelled sentences;
+    `spans_are_errors` says that what no span covers was found right.
+    """
+
+    key: str
+    response_id: str
+    text: str
+    model: Optional[str] = None
+    dataset: Optional[str] = None
+    question: Optional[str] = None
+    language: Optional[str] = None
+    human_score: Optional[float] = None
+    metadata: Optional[str] = None
+    references: Sequence[str] = field(default_factory=list)
+    given: bool = False
+    claims: Sequence[GivenClaim] = field(default_factory=list)
+    spans: Sequence[LabelledSpan] = field(default_factory=list)
+    spans_are_errors: bool = False
+
+
+# --- the tables (DESIGN section 6) --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A row of `responses`; `metadata` is a JSON object, `human_score` is 0 to 1."""
+
+    response_id: str
+    model: Optional[str]
+    dataset: Optional[str]
+    question: Optional[str]
+    language: Optional[str]
+    text: str
+    n_references: int
+    human_score: Optional[float]
+    metadata: Optional[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A row of `sentences`: `text` is the response's `[start:end]`, in code points."""
+
+    response_id: str
+    sentence_index: int
+    start: int
+    end: int
+    text: str
+    n_units: int
+    human_label: Optional[int]
+
+
+@dataclass(frozen=True, slots=True)
+class FactUnit:
+    """A row of `fact_units`: an atomic, decontextualised claim and the query that would settle it.
+
+    `sentence_index` is None for a given claim that no sentence matches.
+    """
+
+    response_id: str
+    unit_id: str
+    sentence_index: Optional[int]
+    claim: str
+    query: str
+    human_label: Optional[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A row of `passages`. A plug-in fills `text` and what it knows; its base adds the ids.
+
+    Dates are ISO 8601 texts. `source_category` is one of the kinds of Facts&Evidence (news, blog,
+    wiki, social_media, scientific_medical_article, government_website, other).
+    """
+
+    text: str
+    title: Optional[str] = None
+    section: Optional[str] = None
+    url: Optional[str] = None
+    hostname: Optional[str] = None
+    source_category: Optional[str] = None
+    published_at: Optional[str] = None
+    retrieved_at: Optional[str] = None
+    source: str = ""
+    passage_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A row of `evidence`: what one passage says to one fact unit (DESIGN section 7).
+
+    `outcome` is one of OUTCOMES, `reason` one of REASONS or None, `label` 1, 0 or None,
+    `probability` that of `supported`. `passage_id` is None where the source had no passage.
+    """
+
+    response_id: str
+    unit_id: str
+    source: str
+    passage_id: Optional[str]
+    rank: Optional[int]
+    retrieval_score: Optional[float]
+    answer: Optional[str]
+    outcome: str
+    reason: Optional[str]
+    label: Optional[int]
+    raw_verdict: Optional[str]
+    probability: Optional[float]
+    rationale: Optional[str]
+    citation: Optional[str]
+    citation_found: Optional[bool]
+    judge: str
+    model: Optional[str] = None
+    prompt_version: Optional[str] = None
+    sample_index: Optional[int] = None
+    logprob_mean: Optional[float] = None
+    request_id: Optional[str] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How the passages of one source voted on one fact unit."""
+
+    unit_id: str
+    source: str
+    n_supported: int = 0
+    n_refuted: int = 0
+    n_noans: int = 0
+    n_error: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A row of `verdicts`, keyed by (response_id, unit_id, mode, source).
+
+    `label` is None where no passage gave a valid vote. `past_error`: a source asked before the
+    deciding one gave nothing but errors, so a retry may change this row.
+    """
+
+    response_id: str
+    unit_id: str
+    mode: str
+    source: str
+    label: Optional[int]
+    n_supported: int
+    n_refuted: int
+    n_noans: int
+    n_error: int
+    tied: bool
+    past_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """A row of `sources`: who was asked, in the user's order, and why another was not.
+
+    `status` is `used` or `unavailable`; `options` is a JSON object without secrets.
+    """
+
+    position: int
+    source: str
+    type: str
+    status: str
+    reason: Optional[str]
+    options: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A row of `failures`: what could not be used or done, and why. `input` is cut at 4 KiB."""
+
+    step: str
+    key: str
+    error_type: str
+    message: str
+    input: Optional[str] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """A row of `usage`: one request. Failed attempts are rows too; a cost nobody knows is None."""
+
+    request_id: str
+    step: str
+    source: Optional[str]
+    model: Optional[str]
+    response_id: Optional[str]
+    worker_id: Optional[str]
+    status: str
+    cached: bool
+    coalesced: bool
+    retries: int
+    prompt_tokens: Optional[int]
+    completion_tokens: Optional[int]
+    seconds: Optional[float]
+    cost_usd: Optional[float]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenUnits:
+    """A response's fact units that no source has decided yet: what moves from stage to stage.
+
+    `sentence_spans` is start, end, start, end, … of the response's sentences, so that a judge can
+    see a unit's surroundings; `tallies` is what the sources asked so far said of these units.
+    """
+
+    response_id: str
+    text: str
+    question: Optional[str]
+    language: Optional[str]
+    sentence_spans: Sequence[int]
+    references: Sequence[str]
+    units: Sequence[FactUnit]
+    tallies: Sequence[Tally] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceVotes:
+    """What the source at `position` of the user's order said of one response, where every source
+    is asked and the verdicts wait for all of them."""
+
+    response_id: str
+    position: int
+    tallies: Sequence[Tally]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part file that a run has written: of which table, where, and its rows."""
+
+    table: str
+    path: str
+    rows: int

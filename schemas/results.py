@@ -1,0 +1,204 @@
+"""Finished runs as SQL: the tables of section 6 and the shipped views, over one run or over all.
+
+Only what a run's manifest lists is read, so an unfinished attempt or a stale file is never seen.
+The database is in memory, takes nothing but SELECT, and never reaches for the network.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from schemas.errors import RunError, UfoError, UsageError
+from schemas.runs import Run, check_files, choose_runs, finished_runs
+from schemas.tables import TABLES, arrow_schema
+from schemas.views import load_views
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+__all__ = ["Results", "Run", "finished_runs", "open_results"]
+
+_SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
+_RUN_COLUMNS = {
+    "run": "VARCHAR",
+    "mode": "VARCHAR",
+    "tie": "VARCHAR",
+    "judge": "VARCHAR",
+    "schema_version": "BIGINT",
+    "finished_at": "TIMESTAMP",
+    "n_responses": "BIGINT",
+    "n_units": "BIGINT",
+    "n_failures": "BIGINT",
+}
+# DuckDB begins its messages with the kind of error; these are not the query's fault.
+_NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
+
+
+def open_results(
+    directory: str | Path, run: str | None = None, all_runs: bool = False
+) -> "Results":
+    """Return the results of one finished run: the newest, unless `run` names another.
+
+    With `all_runs` the tables hold the rows of every finished run, told apart by column `run`.
+
+    Raises:
+        UsageError: no such folder, no finished run in it, or none of that name.
+        RunError: a run that is damaged, or newer than this version can read.
+    """
+    return Results(choose_runs(directory, run, all_runs))
+
+
+class Results:
+    """Tables and views of finished runs, each with a first column `run`; close it after use.
+
+    `runs` are the runs in it, oldest first. Safe to query from several threads.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        for one in runs:
+            check_files(one)
+        self.runs = tuple(runs)
+        self._connection = _connect()
+        for statement in _definitions(self.runs):
+            with _explained(RunError):
+                self._connection.execute(statement)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What can be selected from: views first, then tables."""
+        return (*(view.name for view in load_views()), *TABLES, "runs")
+
+    def query(self, sql: str, params: Sequence[object] | dict[str, object] = ()) -> "pa.Table":
+        """Return what a SELECT gives; `params` fill its `?` (or `$name`) places.
+
+        Raises:
+            UsageError: the SQL is wrong, or is not one SELECT.
+            RunError: the files cannot be read, or memory is not enough.
+        """
+        with _explained(UsageError):
+            return self._select(sql, params).to_arrow_table()
+
+    @contextmanager
+    def stream(
+        self, sql: str, params: Sequence[object] | dict[str, object] = (), rows: int = 10_000
+    ) -> Iterator["pa.RecordBatchReader"]:
+        """Like `query`, for a result of any size: give its batches of up to `rows` rows."""
+        with _explained(UsageError):
+            yield self._select(sql, params).to_arrow_reader(rows)
+
+    def _select(
+        self, sql: str, params: Sequence[object] | dict[str, object]
+    ) -> "duckdb.DuckDBPyRelation":
+        import duckdb
+
+        # A result belongs to its cursor: another statement on the same one would empty it.
+        cursor = self._connection.cursor()
+        kinds = [statement.type for statement in cursor.extract_statements(sql)]
+        if kinds != [duckdb.StatementType.SELECT]:
+            found = ", ".join(kind.name for kind in kinds) or "nothing"
+            raise UsageError(
+                f"expected one SELECT (or FROM, WITH, DESCRIBE, SUMMARIZE, SHOW TABLES), found "
+                f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
+            )
+        return cursor.sql(sql, params=params or None)
+
+    def close(self) -> None:
+        """Close the database; what was fetched stays valid."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+# --- the database --------------------------------------------------------------------------------
+
+
+def _connect() -> "duckdb.DuckDBPyConnection":
+    import duckdb
+
+    return duckdb.connect(
+        ":memory:",
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+            # Else a name in the SQL could mean a Python variable of whoever called.
+            "python_enable_replacements": "false",
+            # Else a large sort would spill into the folder the user happens to be in.
+            "temp_directory": os.path.join(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}"),
+        },
+    )
+
+
+def _definitions(runs: Sequence[Run]) -> Iterator[str]:
+    columns = ", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())
+    yield f"CREATE TABLE runs ({columns})"
+    if runs:
+        yield f"INSERT INTO runs VALUES {', '.join(map(_run_row, runs))}"
+    for table in TABLES:
+        yield f"CREATE VIEW {table} AS {_union(table, runs)}"
+    for view in load_views():
+        yield f"CREATE VIEW {view.name} AS {view.sql}"
+
+
+def _run_row(run: Run) -> str:
+    texts = ", ".join(map(_quoted, (run.name, run.mode, run.tie, run.judge)))
+    finished = run.finished_at.replace(tzinfo=None).isoformat(sep=" ")
+    counts = ", ".join(str(run.counts.get(name, 0)) for name in ("responses", "units", "failures"))
+    return f"({texts}, {run.schema_version}, TIMESTAMP '{finished}', {counts})"
+
+
+def _union(table: str, runs: Sequence[Run]) -> str:
+    """Return the SELECT over a table's files in every run, with at least this version's columns."""
+    columns = ", ".join(
+        f'CAST(NULL AS {_SQL_TYPES[str(field.type)]}) AS "{field.name}"'
+        for field in arrow_schema(table)
+    )
+    parts = [f"SELECT CAST(NULL AS VARCHAR) AS run, {columns} WHERE false"]
+    for run in runs:
+        files = ", ".join(_quoted(_literal(path)) for path in run.files.get(table, ()))
+        if files:
+            parts.append(
+                f"SELECT {_quoted(run.name)} AS run, * FROM read_parquet([{files}], "
+                f"union_by_name = true, hive_partitioning = false)"
+            )
+    return " UNION ALL BY NAME ".join(parts)
+
+
+def _literal(path: Path) -> str:
+    """Return the path so that DuckDB takes none of its characters for a wildcard."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path.absolute()))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def _explained(fault: type[UfoError]) -> Iterator[None]:
+    """Turn DuckDB's errors into ours: `fault`, unless the files or the machine are to blame."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.Error, OSError) as error:
+        # What goes wrong while a result is streamed comes through Arrow, as an OSError.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        message = str(error).strip()
+        if message.startswith(_NOT_THE_QUERY):
+            raise RunError(message) from error
+        raise fault(message) from error

@@ -1,0 +1,90 @@
+"""The result tables: which record each holds, and the way between records, Arrow and Parquet."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Optional, get_type_hints
+
+from schemas import records
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = 1
+
+TABLES: dict[str, type] = {
+    "responses": records.Response,
+    "sentences": records.Sentence,
+    "fact_units": records.FactUnit,
+    "evidence": records.Evidence,
+    "passages": records.Passage,
+    "verdicts": records.Verdict,
+    "sources": records.SourceStatus,
+    "failures": records.Failure,
+    "usage": records.Usage,
+}
+TABLE_OF: dict[type, str] = {record: name for name, record in TABLES.items()}
+
+# What makes a row unique, and the order in which a part file holds its rows: equal inputs give
+# equal files whatever the runner did with the order in between.
+KEYS: dict[str, tuple[str, ...]] = {
+    "responses": ("response_id",),
+    "sentences": ("response_id", "sentence_index"),
+    "fact_units": ("response_id", "sentence_index", "unit_id"),
+    "evidence": ("response_id", "unit_id", "source", "rank", "passage_id", "sample_index"),
+    "passages": ("passage_id",),
+    "verdicts": ("response_id", "unit_id", "mode", "source"),
+    "sources": ("position",),
+    "failures": ("step", "key", "error_type", "message"),
+    "usage": ("step", "source", "response_id", "request_id"),
+}
+
+
+@cache
+def arrow_schema(table: str) -> "pa.Schema":
+    """Return the Arrow schema of a table; an optional field is nullable, no other is."""
+    import pyarrow as pa
+
+    plain = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    hints = get_type_hints(TABLES[table])
+    fields = []
+    for name, hint in hints.items():
+        kind = next((plain[t] for t in plain if hint == Optional[t]), None)
+        fields.append(pa.field(name, kind or plain[hint], nullable=kind is not None))
+    return pa.schema(fields)
+
+
+@cache
+def _fields_of(table: str) -> Callable[[Any], tuple[Any, ...]]:
+    names = [field.name for field in dataclasses.fields(TABLES[table])]
+    return attrgetter(*names)
+
+
+def to_arrow(table: str, rows: Iterable[Any]) -> "pa.Table":
+    """Return the rows (records of the table's type) as an Arrow table."""
+    import pyarrow as pa
+
+    schema = arrow_schema(table)
+    columns = list(zip(*map(_fields_of(table), rows), strict=True)) or [()] * len(schema)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def from_arrow(table: str, data: "pa.Table") -> list[Any]:
+    """Return the rows of an Arrow table as records; columns that the record lacks are left out."""
+    record = TABLES[table]
+    names = [field.name for field in dataclasses.fields(record)]
+    columns: Sequence[list[Any]] = [data.column(name).to_pylist() for name in names]
+    return [record(*values) for values in zip(*columns, strict=True)]
+
+
+def sort_key(table: str) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a key function that orders records as a part file does, None first."""
+    names = KEYS[table]
+
+    def key(row: Any) -> tuple[Any, ...]:
+        return tuple([(value is not None, value) for value in values(row)])
+
+    values = attrgetter(*names) if len(names) > 1 else lambda row: (getattr(row, names[0]),)
+    return key

@@ -1,0 +1,24 @@
+-- Evidence by category of its source
+-- The share of each source category among a run's evidence that has a passage, among what supports
+-- and among what refutes. A passage without a category counts as `other`.
+-- order: run, share DESC, source_category
+WITH counted AS (
+    SELECT
+        e.run,
+        coalesce(p.source_category, 'other') AS source_category,
+        count(*) AS n_evidence,
+        count(*) FILTER (WHERE e.outcome = 'supported') AS n_supported,
+        count(*) FILTER (WHERE e.outcome = 'refuted') AS n_refuted
+    FROM evidence AS e
+    LEFT JOIN passages AS p ON p.run = e.run AND p.passage_id = e.passage_id
+    WHERE e.passage_id IS NOT NULL
+    GROUP BY ALL
+)
+
+SELECT
+    *,
+    n_evidence / sum(n_evidence) OVER whole AS share,
+    n_supported / nullif(sum(n_supported) OVER whole, 0) AS share_of_supported,
+    n_refuted / nullif(sum(n_refuted) OVER whole, 0) AS share_of_refuted
+FROM counted
+WINDOW whole AS (PARTITION BY run)

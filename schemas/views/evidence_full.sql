@@ -1,0 +1,16 @@
+-- Evidence with its passages
+-- What each passage says to each fact unit, with the passage's title, address and text. Where a
+-- source had no passage, the passage's columns are NULL.
+-- order: run, response_id, unit_id, source, rank
+SELECT
+    e.*,
+    p.title,
+    p.section,
+    p.url,
+    p.hostname,
+    p.source_category,
+    p.published_at,
+    p.retrieved_at,
+    p.text
+FROM evidence AS e
+LEFT JOIN passages AS p ON p.run = e.run AND p.passage_id = e.passage_id

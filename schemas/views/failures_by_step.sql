@@ -1,0 +1,10 @@
+-- Failures by step
+-- How many inputs, sources and judgements failed at each step, and how; `failures` has every one.
+-- order: run, step, n DESC, error_type
+SELECT
+    run,
+    step,
+    error_type,
+    count(*) AS n
+FROM failures
+GROUP BY run, step, error_type

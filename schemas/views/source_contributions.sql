@@ -1,0 +1,29 @@
+-- Contribution of each source
+-- seq: the share of fact units that the source decided, with source `none` for those that nobody
+-- did. mv: its share of the valid votes, and agreeing_share, its share of the valid votes that
+-- agreed with the verdict. single: the share of fact units that it decides alone.
+-- needs: source_contributions_by_model
+-- order: run, mode, position
+WITH counted AS (
+    SELECT
+        run,
+        mode,
+        source,
+        position,
+        CAST(sum(n_units) AS BIGINT) AS n_units,
+        CAST(sum(n_decided) AS BIGINT) AS n_decided,
+        CAST(sum(n_votes) AS BIGINT) AS n_votes,
+        CAST(sum(n_agreeing) AS BIGINT) AS n_agreeing
+    FROM source_contributions_by_model
+    GROUP BY run, mode, source, position
+)
+
+SELECT
+    *,
+    CASE
+        WHEN mode = 'mv' THEN n_votes / nullif(sum(n_votes) OVER whole, 0)
+        ELSE n_decided / nullif(n_units, 0)
+    END AS share,
+    n_agreeing / nullif(sum(n_agreeing) OVER whole, 0) AS agreeing_share
+FROM counted
+WINDOW whole AS (PARTITION BY run, mode)

@@ -1,0 +1,117 @@
+-- Contribution of each source, by the model that wrote the responses
+-- The columns of source_contributions, for the responses of one model.
+-- needs: run_modes, tallies
+-- order: run, mode, model, position
+WITH models AS (
+    SELECT DISTINCT
+        run,
+        model
+    FROM responses
+),
+
+-- A source that contributed nothing is a row too, and so is what nobody decided.
+slots AS (
+    SELECT
+        m.run,
+        m.mode,
+        s.source,
+        s.position
+    FROM run_modes AS m
+    INNER JOIN sources AS s ON s.run = m.run AND s.status = 'used'
+    UNION ALL
+    SELECT
+        run,
+        mode,
+        'none' AS source,
+        NULL AS position
+    FROM run_modes
+    WHERE mode = 'seq'
+),
+
+verdict_counts AS (
+    SELECT
+        v.run,
+        v.mode,
+        r.model,
+        v.source,
+        count(*) AS n_verdicts,
+        count(*) FILTER (WHERE v.label IS NOT NULL OR v.source = 'none') AS n_decided
+    FROM verdicts AS v
+    INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
+    GROUP BY ALL
+),
+
+unit_counts AS (
+    SELECT
+        run,
+        mode,
+        model,
+        CASE WHEN mode = 'single' THEN source END AS source,
+        CAST(sum(n_verdicts) AS BIGINT) AS n_units
+    FROM verdict_counts
+    GROUP BY ALL
+),
+
+vote_counts AS (
+    SELECT
+        t.run,
+        v.mode,
+        r.model,
+        t.source,
+        CAST(sum(t.n_supported + t.n_refuted) AS BIGINT) AS n_votes,
+        CAST(
+            sum(CASE v.label WHEN 1 THEN t.n_supported WHEN 0 THEN t.n_refuted ELSE 0 END) AS BIGINT
+        ) AS n_agreeing
+    FROM tallies AS t
+    INNER JOIN verdicts AS v
+        ON
+            v.run = t.run
+            AND v.response_id = t.response_id
+            AND v.unit_id = t.unit_id
+            AND v.mode = 'mv'
+    INNER JOIN responses AS r ON r.run = t.run AND r.response_id = t.response_id
+    GROUP BY ALL
+),
+
+counted AS (
+    SELECT
+        s.run,
+        s.mode,
+        m.model,
+        s.source,
+        s.position,
+        coalesce(u.n_units, 0) AS n_units,
+        CASE WHEN s.mode != 'mv' THEN coalesce(d.n_decided, 0) END AS n_decided,
+        CASE WHEN s.mode = 'mv' THEN coalesce(v.n_votes, 0) END AS n_votes,
+        CASE WHEN s.mode = 'mv' THEN coalesce(v.n_agreeing, 0) END AS n_agreeing
+    FROM slots AS s
+    INNER JOIN models AS m ON m.run = s.run
+    LEFT JOIN unit_counts AS u
+        ON
+            u.run = s.run
+            AND u.mode = s.mode
+            AND u.model IS NOT DISTINCT FROM m.model
+            AND (s.mode != 'single' OR u.source = s.source)
+    LEFT JOIN verdict_counts AS d
+        ON
+            d.run = s.run
+            AND d.mode = s.mode
+            AND d.model IS NOT DISTINCT FROM m.model
+            AND d.source = s.source
+    LEFT JOIN vote_counts AS v
+        ON
+            v.run = s.run
+            AND v.mode = s.mode
+            AND v.model IS NOT DISTINCT FROM m.model
+            AND v.source = s.source
+)
+
+SELECT
+    *,
+    CASE
+        WHEN mode = 'mv' THEN n_votes / nullif(sum(n_votes) OVER whole, 0)
+        ELSE n_decided / nullif(n_units, 0)
+    END AS share,
+    n_agreeing / nullif(sum(n_agreeing) OVER whole, 0) AS agreeing_share
+FROM counted
+WINDOW whole AS (PARTITION BY run, mode, model)

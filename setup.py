@@ -1,0 +1,62 @@
+"""Packaging. Ranges here; the versions that were tested together are in constraints.txt."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+TOP_LEVEL = ("schemas", "indexes", "transforms", "pipelines", "examples")
+
+setup(
+    name="ufo-factuality",
+    version="0.1.0",
+    description="Evaluates the factuality of LLM responses against plug-and-play fact sources.",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.11",
+    py_modules=["ufo"],
+    packages=find_packages(include=[f"{name}{below}" for name in TOP_LEVEL for below in ("", ".*")]),
+    package_data={
+        "schemas.views": ["*.sql"],
+        "examples": ["*"],
+    },
+    entry_points={
+        "console_scripts": ["ufo = pipelines.cli:main"],
+        "ufo.fact_sources": [
+            "reference = transforms.sources.reference:ReferenceSource",
+            "wikipedia = transforms.sources.wikipedia:WikipediaSource",
+        ],
+    },
+    install_requires=[
+        "apache-beam>=2.77,<2.78",  # the pipelines; private details of 2.77 are relied on
+        "pyarrow>=18,<26",  # tables and Parquet; Beam allows < 26
+        "duckdb>=2.0,<3",  # reports and SQL over the results
+        "numpy>=1.26,<3",  # BM25 postings
+        "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
+        "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
+        "sentencex>=1.0.32,<2",  # sentence ends
+        "mwparserfromhell>=0.7,<0.8",  # what the quick pass leaves of wiki markup
+        "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
+        "filelock>=3.16,<4",  # one run of a name at a time
+        "PyYAML>=6,<7",  # configuration files
+        "rich>=13.9,<16",  # tables and progress on a terminal
+        "matplotlib>=3.9,<4",  # plots
+    ],
+    extras_require={
+        "pandas": ["pandas>=2.2,<4"],
+        "dev": [
+            "pytest>=8.3,<10",
+            "hypothesis>=6.120,<7",
+            "mypy>=1.15,<3",
+            "ruff>=0.9,<1",
+            "import-linter>=2.1,<3",
+            "types-PyYAML>=6",
+            "build>=1.2,<2",
+            "scikit-learn>=1.6,<2",
+        ],
+    },
+    classifiers=[
+        "Programming Language :: Python :: 3.11",
+        "License :: OSI Approved :: Apache Software License",
+    ],
+)

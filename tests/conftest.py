@@ -1,0 +1,174 @@
+"""Run folders for tests of what reads them: tables written as Parquet under a manifest."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from schemas.records import (
+    ERROR,
+    NO_PASSAGES,
+    NOANS,
+    REFUTED,
+    SUPPORTED,
+    Evidence,
+    FactUnit,
+    Passage,
+    Response,
+    Sentence,
+    SourceStatus,
+)
+from schemas.tables import TABLES, to_arrow
+from transforms.votes import tally, verdicts
+
+# unit → source → one letter a passage: supported, refuted, noans, error; "-" for no passage at all.
+Votes = Mapping[str, Mapping[str, str]]
+Rows = dict[str, list[Any]]
+
+_OUTCOMES = {"s": SUPPORTED, "r": REFUTED, "n": NOANS, "e": ERROR, "-": NOANS}
+_LABELS = {SUPPORTED: 1, REFUTED: 0}
+
+
+def _evidence(response_id: str, unit_id: str, source: str, letter: str, rank: int) -> Evidence:
+    outcome = _OUTCOMES[letter]
+    missing = letter == "-"
+    return Evidence(
+        response_id=response_id,
+        unit_id=unit_id,
+        source=source,
+        passage_id=None if missing else f"{source}:{response_id}-{unit_id}-{rank}",
+        rank=None if missing else rank,
+        retrieval_score=None if missing else 1.0 / (rank + 1),
+        answer=None,
+        outcome=outcome,
+        reason=NO_PASSAGES if missing else None,
+        label=_LABELS.get(outcome),
+        raw_verdict=None,
+        probability=None,
+        rationale=None if missing else f"{source} {outcome} {unit_id}",
+        citation=None if missing else f"what {source} says of {unit_id}",
+        citation_found=None if missing else True,
+        judge="offline",
+    )
+
+
+def rows_of(
+    votes: Mapping[str, Votes],
+    sources: Sequence[str] = ("ref", "wiki"),
+    mode: str = "seq",
+    tie: str = "not_factual",
+    models: Mapping[str, str] | None = None,
+    datasets: Mapping[str, str] | None = None,
+) -> Rows:
+    """Return the rows of a run: response → unit → source → votes; each unit is one sentence."""
+    rows: Rows = {table: [] for table in TABLES}
+    rows["sources"] = [
+        SourceStatus(position, source, "test", "used", None, "{}")
+        for position, source in enumerate(sources)
+    ]
+    for response_id, units in votes.items():
+        rows["responses"].append(
+            Response(
+                response_id=response_id,
+                model=(models or {}).get(response_id),
+                dataset=(datasets or {}).get(response_id),
+                question=f"What of {response_id}?",
+                language=None,
+                text=f"Text of {response_id}.",
+                n_references=0,
+                human_score=None,
+                metadata=None,
+            )
+        )
+        for index, (unit_id, by_source) in enumerate(units.items()):
+            rows["sentences"].append(
+                Sentence(response_id, index, index * 10, index * 10 + 9, f"S {unit_id}.", 1, None)
+            )
+            rows["fact_units"].append(
+                FactUnit(response_id, unit_id, index, f"Claim {unit_id}.", f"Q {unit_id}?", None)
+            )
+            evidence = {
+                source: [
+                    _evidence(response_id, unit_id, source, letter, rank)
+                    for rank, letter in enumerate(by_source[source])
+                ]
+                for source in sources
+                if source in by_source
+            }
+            rows["verdicts"] += verdicts(
+                response_id,
+                [tally(unit_id, source, found) for source, found in evidence.items()],
+                mode,
+                tie,
+            )
+            found = [row for one in evidence.values() for row in one]
+            rows["evidence"] += found
+            rows["passages"] += [
+                Passage(
+                    text=f"Passage {row.passage_id}.",
+                    title=f"Page {row.unit_id}",
+                    source_category="wiki" if row.source == "wiki" else None,
+                    source=row.source,
+                    passage_id=row.passage_id,
+                )
+                for row in found
+                if row.passage_id
+            ]
+    return rows
+
+
+def write_run(
+    directory: Path,
+    rows: Rows,
+    name: str = "r1",
+    mode: str = "seq",
+    tie: str = "not_factual",
+    finished_at: str = "2025-06-01T12:00:00+00:00",
+    parts: int = 1,
+    **changes: Any,
+) -> Path:
+    """Write a finished run and return its folder; `changes` replace entries of the manifest."""
+    folder = directory / f"run={name}"
+    tables: dict[str, Any] = {}
+    for table in TABLES:
+        (folder / table).mkdir(parents=True)
+        files = []
+        for part in range(parts):
+            file = f"{table}/part-{part:05d}.parquet"
+            pq.write_table(to_arrow(table, rows[table][part::parts]), folder / file)
+            files.append(file)
+        tables[table] = {"rows": len(rows[table]), "files": files}
+    manifest = {
+        "format": "ufo-run",
+        "schema_version": 1,
+        "ufo_version": "0.1.0",
+        "run": name,
+        "attempt": "a1",
+        "finished_at": finished_at,
+        "mode": mode,
+        "sources": [row.source for row in rows["sources"]],
+        "tie": tie,
+        "judge": "offline",
+        "fingerprint": {},
+        "counts": {
+            "responses": len(rows["responses"]),
+            "units": len(rows["fact_units"]),
+            "failures": len(rows["failures"]),
+        },
+        "tables": tables,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest | changes), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(name="rows_of", scope="session")
+def _rows_of() -> Callable[..., Rows]:
+    return rows_of
+
+
+@pytest.fixture(name="write_run", scope="session")
+def _write_run() -> Callable[..., Path]:
+    return write_run

@@ -1,0 +1,239 @@
+import json
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from schemas.errors import RunError, UsageError
+from schemas.records import Failure
+from schemas.results import finished_runs, open_results
+from schemas.tables import TABLES
+
+ONE = {"a": {"u": {"ref": "s"}}}
+
+
+def test_newest_run_is_opened_unless_another_is_named(tmp_path, rows_of, write_run):
+    rows = rows_of(ONE)
+    write_run(tmp_path, rows, "new", finished_at="2025-06-02T01:00:00+02:00")
+    write_run(tmp_path, rows, "old", finished_at="2025-06-01T22:30:00Z")
+    write_run(tmp_path, rows, "z", finished_at="2025-06-01T22:30:00")
+    assert [run.name for run in finished_runs(tmp_path)] == ["old", "z", "new"]
+    with open_results(tmp_path) as results:
+        assert results.query("SELECT DISTINCT run FROM evidence").to_pydict() == {"run": ["new"]}
+    with open_results(tmp_path, "old") as results:
+        assert results.query("SELECT run FROM verdicts").to_pydict() == {"run": ["old"]}
+    with open_results(tmp_path, all_runs=True) as results:
+        found = results.query("SELECT run, n_units FROM runs ORDER BY finished_at, run")
+        assert found.to_pydict() == {"run": ["old", "z", "new"], "n_units": [1, 1, 1]}
+
+
+def test_every_table_and_view_has_the_run_first(tmp_path, rows_of, write_run):
+    write_run(tmp_path, rows_of(ONE))
+    with open_results(tmp_path) as results:
+        assert {*TABLES, "scores", "source_contributions", "runs"} <= set(results.names)
+        for name in results.names:
+            assert results.query(f"SELECT * FROM {name}").column_names[0] == "run", name
+
+
+def test_a_run_without_rows_has_empty_views(tmp_path, rows_of, write_run):
+    write_run(tmp_path, rows_of({}, mode="all"), mode="all")
+    with open_results(tmp_path) as results:
+        for name in set(results.names) - {"runs", "run_modes", "sources"}:
+            assert results.query(f"SELECT * FROM {name}").num_rows == 0, name
+
+
+@pytest.mark.parametrize("folder", ["it's", 'a "b" c', "ünï 🛸", "a*b?[c]", "run=x", "k=v{1}"])
+def test_folder_names_are_only_names(tmp_path, rows_of, write_run, folder):
+    write_run(tmp_path / folder, rows_of(ONE), "n'1 [x]")
+    write_run(tmp_path / "a*b?[d]", rows_of(ONE))
+    with open_results(tmp_path / folder) as results:
+        assert results.query("SELECT run, unit_id FROM evidence").to_pylist() == [
+            {"run": "n'1 [x]", "unit_id": "u"}
+        ]
+
+
+def test_only_files_of_the_manifest_are_read(tmp_path, rows_of, write_run):
+    folder = write_run(tmp_path, rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "r"}}}), parts=2)
+    stale = folder / "evidence" / "part-00009.parquet"
+    stale.write_bytes((folder / "evidence" / "part-00000.parquet").read_bytes())
+    (folder / ".attempt-x").mkdir()
+    (tmp_path / "run=unfinished" / ".attempt-y").mkdir(parents=True)
+    with open_results(tmp_path, all_runs=True) as results:
+        units = results.query("SELECT unit_id FROM evidence ORDER BY unit_id").to_pydict()
+        assert units == {"unit_id": ["u", "v"]}
+
+
+def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path, rows_of, write_run):
+    write_run(tmp_path, rows_of(ONE), "now")
+    old = write_run(tmp_path, rows_of(ONE), "old", schema_version=0)
+    part = old / "evidence" / "part-00000.parquet"
+    data = pq.read_table(part).drop_columns(["request_id", "probability"])
+    pq.write_table(data.append_column("extra", pa.array(["kept"])), part)
+    manifest = json.loads((old / "manifest.json").read_text())
+    del manifest["tables"]["usage"]
+    (old / "manifest.json").write_text(json.dumps(manifest))
+    with open_results(tmp_path, all_runs=True) as results:
+        rows = results.query("SELECT run, probability, extra FROM evidence ORDER BY run")
+        assert rows.to_pylist() == [
+            {"run": "now", "probability": None, "extra": None},
+            {"run": "old", "probability": None, "extra": "kept"},
+        ]
+        assert rows.schema.field("probability").type == pa.float64()
+    with open_results(tmp_path, "old") as results:
+        assert results.query("SELECT * FROM usage").num_rows == 0
+        assert results.query("SELECT factuality_score AS s FROM scores").to_pydict() == {"s": [1]}
+
+
+def test_wrong_folders_and_names_say_what_to_do(tmp_path, rows_of, write_run):
+    with pytest.raises(UsageError, match=r"nowhere.*does not exist; give the --output folder"):
+        open_results(tmp_path / "nowhere")
+    with pytest.raises(UsageError, match="no finished run in .*'ufo evaluate --output"):
+        open_results(tmp_path)
+    (tmp_path / "run=night" / ".attempt-1").mkdir(parents=True)
+    with pytest.raises(UsageError, match="only unfinished ones: night"):
+        open_results(tmp_path, "night")
+    folder = write_run(tmp_path, rows_of(ONE), "day")
+    with pytest.raises(UsageError, match=r"unknown run 'dax'; allowed: day. Did you mean 'day'"):
+        open_results(tmp_path, "dax")
+    with pytest.raises(UsageError, match=r"folder of one run; give its parent, and --run day"):
+        open_results(folder)
+    with pytest.raises(UsageError, match="is not a folder"):
+        open_results(folder / "manifest.json")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        ("{", "cannot be read"),
+        ("[]", "cannot be read"),
+        ('{"format": "other"}', "format is 'other', expected 'ufo-run'"),
+        ('{"format": "ufo-run", "schema_version": 1}', "lacks '"),
+    ],
+)
+def test_a_damaged_manifest_is_named(tmp_path, rows_of, write_run, manifest, message):
+    folder = write_run(tmp_path, rows_of(ONE))
+    (folder / "manifest.json").write_text(manifest)
+    with pytest.raises(RunError, match=message) as caught:
+        open_results(tmp_path)
+    assert str(folder) in caught.value.message
+
+
+def test_a_newer_run_is_refused_and_others_stay_readable(tmp_path, rows_of, write_run):
+    write_run(tmp_path, rows_of(ONE), "future", schema_version=99, ufo_version="9.0")
+    write_run(tmp_path, rows_of(ONE), "past")
+    with pytest.raises(RunError, match=r"schema version 99.*install the ufo that wrote it \(9.0\)"):
+        open_results(tmp_path)
+    with open_results(tmp_path, "past") as results:
+        assert results.query("FROM responses").num_rows == 1
+
+
+def test_a_missing_or_broken_part_file_is_named(tmp_path, rows_of, write_run):
+    part = write_run(tmp_path, rows_of(ONE)) / "evidence" / "part-00000.parquet"
+    part.write_bytes(b"not parquet")
+    with pytest.raises(RunError, match=r"part-00000\.parquet"):
+        open_results(tmp_path)
+    part.unlink()
+    with pytest.raises(RunError, match="1 of its part files are missing"):
+        open_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "COPY (SELECT 1) TO '{path}'",
+        "COPY (PIVOT (SELECT 1 a, 2 b) ON a USING sum(b)) TO '{path}'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{path}'",
+        "CREATE TABLE t AS SELECT 1",
+        "INSTALL httpfs",
+        "ATTACH '{path}'",
+        "SET threads = 1",
+        "DROP VIEW scores",
+        "SELECT 1; SELECT 2",
+        "",
+        "-- nothing",
+    ],
+)
+def test_only_one_select_is_taken(tmp_path, rows_of, write_run, sql):
+    write_run(tmp_path, rows_of(ONE))
+    path = tmp_path / "written"
+    with open_results(tmp_path) as results:
+        with pytest.raises(UsageError, match="expected one SELECT"):
+            results.query(sql.format(path=path))
+        assert results.query("SELECT 1 AS x").to_pydict() == {"x": [1]}
+    assert not path.exists()
+
+
+def test_sql_errors_are_usage_errors_with_duckdb_s_message(tmp_path, rows_of, write_run):
+    write_run(tmp_path, rows_of(ONE))
+    local_name = 1
+    with open_results(tmp_path) as results:
+        for sql, message in [
+            ("selec 1", "syntax error"),
+            ("SELECT nope FROM scores", "nope"),
+            ("SELECT CAST('x' AS INT)", "Could not convert"),
+            ("FROM local_name", "local_name"),
+            ("FROM read_parquet('http://127.0.0.1:9/x.parquet')", "httpfs"),
+        ]:
+            with pytest.raises(UsageError, match=message):
+                results.query(sql)
+        with pytest.raises(RunError, match="No files found"):
+            results.query("FROM read_parquet('/nonexistent/x.parquet')")
+        bad = "SELECT CASE WHEN range = 50000 THEN error('late') ELSE 1 END FROM range(60000)"
+        with pytest.raises(UsageError, match="late"), results.stream(bad) as reader:
+            for _ in reader:
+                pass
+    assert local_name == 1
+
+
+def test_parameters_and_results_that_do_not_disturb_each_other(tmp_path, rows_of, write_run):
+    write_run(tmp_path, rows_of(ONE))
+    with open_results(tmp_path) as results:
+        hostile = "x' OR '1'='1"
+        assert results.query("SELECT ? AS v", [hostile]).to_pydict() == {"v": [hostile]}
+        assert results.query("SELECT $v AS v", {"v": None}).to_pydict() == {"v": [None]}
+        with (
+            results.stream("SELECT range AS i FROM range(50000)", rows=1000) as first,
+            results.stream("SELECT 7 AS i") as second,
+        ):
+            assert second.read_all().to_pydict() == {"i": [7]}
+            assert sum(batch.num_rows for batch in first) == 50_000
+        totals: list[int] = []
+
+        def ask(n: int) -> None:
+            found = results.query("SELECT sum(range) AS s FROM range(?)", [n])
+            totals.append(found.column("s")[0].as_py())
+
+        threads = [threading.Thread(target=ask, args=(n,)) for n in range(1, 9)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(totals) == [n * (n - 1) // 2 for n in range(1, 9)]
+
+
+def test_failures_are_told_by_step(tmp_path, rows_of, write_run):
+    rows = rows_of(ONE)
+    rows["failures"] = [
+        Failure("read", f"f:{n}", kind, "no")
+        for n, kind in enumerate(["BadJson", "BadJson", "NoResponse"])
+    ]
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as results:
+        found = results.query("SELECT step, error_type, n FROM failures_by_step ORDER BY n DESC")
+        assert found.to_pylist() == [
+            {"step": "read", "error_type": "BadJson", "n": 2},
+            {"step": "read", "error_type": "NoResponse", "n": 1},
+        ]
+        assert results.query("SELECT n_failures FROM runs").to_pydict() == {"n_failures": [3]}
+
+
+def test_nothing_is_left_in_the_current_folder(tmp_path, rows_of, write_run, monkeypatch):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    write_run(Path(".."), rows_of(ONE))
+    with open_results("..") as results:
+        results.query("FROM evidence_full")
+    assert list(here.iterdir()) == []

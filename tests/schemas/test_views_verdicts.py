@@ -1,0 +1,134 @@
+"""Verdicts recomputed in SQL equal those of the run, and those of a naive reading of the rules."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.results import open_results
+
+SOURCES = ("wiki", "ref", "ünï 🛸")
+COLUMNS = (
+    "response_id, unit_id, mode, source, label, n_supported, n_refuted, n_noans, n_error, tied, "
+    "past_error"
+)
+
+
+def naive(response_id, unit_id, by_source, mode, tie):
+    """Return the verdict rows of one unit; `by_source` maps a source to its letters, in order."""
+
+    def row(kind, source, letters, past_error=False):
+        s, r, e = (letters.count(letter) for letter in "sre")
+        label = None if s + r == 0 else int(s > r or (s == r and tie == "factual"))
+        tied = s == r and s > 0
+        rest = len(letters) - s - r - e
+        return (response_id, unit_id, kind, source, label, s, r, rest, e, tied, past_error)
+
+    everything = "".join(by_source.values())
+    if mode == "all":
+        return [
+            found
+            for one in ("seq", "mv", "single")
+            for found in naive(response_id, unit_id, by_source, one, tie)
+        ]
+    if mode == "mv":
+        return [row("mv", "multi", everything)]
+    if mode == "single":
+        return [row("single", source, letters) for source, letters in by_source.items()]
+    past_error = False
+    for source, letters in by_source.items():
+        if "s" in letters or "r" in letters:
+            return [row("seq", source, letters, past_error)]
+        past_error = past_error or set(letters) == {"e"}
+    return [row("seq", "none", everything, past_error)]
+
+
+def asked(draw_votes, mode):
+    """Return what a run of that mode would have asked of the sources, by letters."""
+    if mode == "single":
+        return {SOURCES[0]: draw_votes[0]}
+    if mode != "seq":
+        return dict(zip(SOURCES, draw_votes, strict=True))
+    found = {}
+    for source, letters in zip(SOURCES, draw_votes, strict=True):
+        found[source] = letters
+        if "s" in letters or "r" in letters:
+            break
+    return found
+
+
+letters = st.text("srne-", min_size=1, max_size=4)
+units = st.lists(st.tuples(letters, letters, letters), max_size=12)
+runs = st.tuples(
+    st.sampled_from(["seq", "mv", "single", "all"]),
+    st.sampled_from(["factual", "not_factual"]),
+    st.lists(units, max_size=3),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(runs, min_size=1, max_size=4))
+def test_sql_gives_the_verdicts_of_the_rules(rows_of, write_run, drawn):
+    expected = []
+    with tempfile.TemporaryDirectory() as folder:
+        for n, (mode, tie, responses) in enumerate(drawn):
+            votes = {
+                f"r{i}": {f"u{j}": asked(found, mode) for j, found in enumerate(found_units)}
+                for i, found_units in enumerate(responses)
+            }
+            sources = SOURCES[:1] if mode == "single" else SOURCES
+            rows = rows_of(votes, sources, mode, tie)
+            write_run(Path(folder), rows, f"n{n}", mode=mode, tie=tie, parts=2)
+            expected += [
+                (f"n{n}", *row)
+                for response_id, by_unit in votes.items()
+                for unit_id, by_source in by_unit.items()
+                for row in naive(response_id, unit_id, by_source, mode, tie)
+            ]
+        with open_results(folder, all_runs=True) as results:
+            found = {
+                view: results.query(f"SELECT run, {COLUMNS} FROM {view} ORDER BY ALL")
+                for view in ("recomputed_verdicts", "verdicts")
+            }
+    recomputed = [tuple(row.values()) for row in found["recomputed_verdicts"].to_pylist()]
+    assert sorted(recomputed, key=repr) == sorted(expected, key=repr)
+    assert found["recomputed_verdicts"].equals(found["verdicts"])
+
+
+@pytest.mark.parametrize(
+    ("by_source", "expected"),
+    [
+        # A tie within the source that decides goes by the run's rule, and others are not asked.
+        ({"a": "sr"}, ("a", 0, 1, 1, 0, 0, True, False)),
+        # Errors alone are passed over, and said so; errors beside an abstention are not.
+        ({"a": "ee", "b": "s"}, ("b", 1, 1, 0, 0, 0, False, True)),
+        ({"a": "en", "b": "s"}, ("b", 1, 1, 0, 0, 0, False, False)),
+        ({"a": "-", "b": "e"}, ("none", None, 0, 0, 1, 1, False, True)),
+        ({"a": "n", "b": "nn"}, ("none", None, 0, 0, 3, 0, False, False)),
+        # What came after the decider (a run of mode all) does not matter.
+        ({"a": "n", "b": "r", "c": "e"}, ("b", 0, 0, 1, 0, 0, False, False)),
+        ({"a": "s", "b": "e", "c": "r"}, ("a", 1, 1, 0, 0, 0, False, False)),
+    ],
+)
+def test_multi_seq(tmp_path, rows_of, write_run, by_source, expected):
+    rows = rows_of({"x": {"u": by_source}}, ("a", "b", "c"), mode="all")
+    write_run(tmp_path, rows, mode="all")
+    with open_results(tmp_path) as results:
+        found = results.query(f"SELECT {COLUMNS} FROM recomputed_verdicts WHERE mode = 'seq'")
+    assert [tuple(row.values())[3:] for row in found.to_pylist()] == [expected]
+
+
+def test_a_retried_error_changes_the_verdict(tmp_path, rows_of, write_run):
+    before = rows_of({"x": {"u": {"a": "e", "b": "s"}}}, ("a", "b"))
+    after = rows_of({"x": {"u": {"a": "r", "b": "s"}}}, ("a", "b"))
+    write_run(tmp_path, before | {"evidence": after["evidence"]})
+    with open_results(tmp_path) as results:
+        sql = "SELECT source, label, past_error FROM "
+        assert results.query(sql + "verdicts").to_pylist() == [
+            {"source": "b", "label": 1, "past_error": True}
+        ]
+        assert results.query(sql + "recomputed_verdicts").to_pylist() == [
+            {"source": "a", "label": 0, "past_error": False}
+        ]

@@ -1,0 +1,174 @@
+"""Step `check` on Beam: open units against the fact sources, one after another or side by side.
+
+Multi-Seq chains one stage a source: what a stage cannot decide leaves by the side output `noans`
+and is what the next stage is asked. The other modes apply the same stage to every source in
+parallel and vote over what comes together.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import apache_beam as beam
+from apache_beam.pvalue import TaggedOutput
+
+from schemas.records import Evidence, Failure, OpenUnits, Passage, SourceVotes, Usage, Verdict
+from transforms.beam.coroutines import CoroutineDoFn
+from transforms.beam.job import Job
+from transforms.check import Checked, check, pooled_verdicts, settle, undecided
+from transforms.judges import make_judge
+from transforms.sources.registry import make_source
+from transforms.votes import SEQ
+
+TAGS: dict[str, type] = {
+    "evidence": Evidence,
+    "passages": Passage,
+    "verdicts": Verdict,
+    "failures": Failure,
+    "usage": Usage,
+}
+_NOANS = "noans"
+_VOTES = "votes"
+
+Rows = tuple[str, "beam.PCollection[Any]"]
+Key = tuple[str, int]
+
+
+@dataclass(slots=True)
+class _Answer:
+    asked: OpenUnits
+    checked: Checked
+
+
+class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
+    """The life cycle of one stage: source and judge are opened once and asked for each response."""
+
+    def __init__(self, job: Job, position: int) -> None:
+        super().__init__()
+        self._job = job
+        self._position = position
+
+    def setup(self) -> None:
+        self._judge = make_judge(self._job.judge)
+        self._source = make_source(self._job.sources[self._position], self._job.flags)
+        self._judge.open()
+        self._source.open()
+        self.remote = self._judge.remote or self._source.remote
+
+    def teardown(self) -> None:
+        self._source.close()
+        self._judge.close()
+
+    def items(self, element: tuple[Key, Iterable[OpenUnits]]) -> Iterable[OpenUnits]:
+        return element[1]
+
+    async def call(self, item: OpenUnits) -> _Answer:
+        return _Answer(item, await check(item, self._source, self._judge))
+
+    def outputs(self, result: _Answer) -> Iterator[TaggedOutput]:
+        checked = result.checked
+        for row in checked.evidence:
+            yield TaggedOutput("evidence", row)
+        for passage in checked.passages:
+            yield TaggedOutput("passages", passage)
+        for failure in checked.failures:
+            yield TaggedOutput("failures", failure)
+        for request in checked.usage:
+            yield TaggedOutput("usage", request)
+        if self._job.mode != SEQ:
+            votes = SourceVotes(result.asked.response_id, self._position, checked.tallies)
+            yield TaggedOutput(_VOTES, votes)
+            return
+        decided, rest = settle(result.asked, checked, self._job.tie)
+        for verdict in decided:
+            yield TaggedOutput("verdicts", verdict)
+        if rest is not None:
+            yield TaggedOutput(_NOANS, rest)
+
+
+class AskSource(beam.PTransform):  # type: ignore[misc]
+    """One stage: open units → the rows of TAGS, `noans` (Multi-Seq) and `votes` (other modes).
+
+    The units are keyed by source and shard and come in batches, so that a response's units meet in
+    one call and the work spreads over more workers than there are sources.
+    """
+
+    def __init__(self, job: Job, position: int) -> None:
+        super().__init__()
+        self._job = job
+        self._position = position
+
+    def expand(self, open_units: "beam.PCollection[OpenUnits]") -> Any:
+        """Apply the stage."""
+        name, shards = self._job.sources[self._position].name, self._job.shards
+
+        def key(record: OpenUnits) -> Key:
+            return name, crc32(record.response_id.encode()) % shards
+
+        tags = {**TAGS, _NOANS: OpenUnits, _VOTES: SourceVotes}
+        ask = beam.ParDo(_Ask(self._job, self._position)).with_output_types(Evidence, **tags)
+        return (
+            open_units
+            | "key" >> beam.WithKeys(key).with_output_types(tuple[Key, OpenUnits])
+            | "batch" >> beam.GroupIntoBatches(self._job.batch)
+            | "ask" >> ask.with_outputs(*tags)
+        )
+
+
+class CheckSources(beam.PTransform):  # type: ignore[misc]
+    """Open units → rows of every table in TAGS, through all sources in the user's order."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self._job = job
+
+    def expand(self, open_units: "beam.PCollection[OpenUnits]") -> list[Rows]:
+        """Apply the stages; returns (table, rows) pairs, several for a table."""
+        rows: list[Rows] = []
+        votes = []
+        for position, source in enumerate(self._job.sources):
+            asked = open_units | f"{position + 1} {source.name}" >> AskSource(self._job, position)
+            rows += [(table, asked[table]) for table in TAGS]
+            votes.append(asked[_VOTES])
+            if self._job.mode == SEQ:
+                open_units = asked[_NOANS]
+        if self._job.mode == SEQ:
+            rows.append(("verdicts", open_units | "undecided" >> _undecided(self._job.tie)))
+        else:
+            rows.append(("verdicts", votes | "vote" >> Vote(self._job)))
+        return rows
+
+
+def _undecided(tie: str) -> beam.PTransform:
+    return beam.FlatMap(undecided, tie).with_output_types(Verdict)
+
+
+class Vote(beam.PTransform):  # type: ignore[misc]
+    """The votes of every source on a response, brought together → verdicts."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self._job = job
+
+    def expand(self, votes: Any) -> "beam.PCollection[Verdict]":
+        """Apply the step to one collection of votes for each source."""
+        mode, tie = self._job.mode, self._job.tie
+
+        def decide(item: tuple[str, Iterable[SourceVotes]]) -> Iterator[Verdict]:
+            response_id, by_source = item
+            ordered = sorted(by_source, key=lambda source: source.position)
+            tallies = [votes for source in ordered for votes in source.tallies]
+            yield from pooled_verdicts(response_id, tallies, mode, tie)
+
+        return (
+            votes
+            | "together" >> beam.Flatten()
+            | "key" >> beam.WithKeys(_response_id).with_output_types(tuple[str, SourceVotes])
+            | "group" >> beam.GroupByKey()
+            | "decide" >> beam.FlatMap(decide).with_output_types(Verdict)
+        )
+
+
+def _response_id(votes: SourceVotes) -> str:
+    return votes.response_id

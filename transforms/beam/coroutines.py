@@ -1,0 +1,72 @@
+"""A DoFn around a coroutine of the core: at once where nothing waits, else many under way."""
+
+from collections.abc import Coroutine, Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+import apache_beam as beam
+from apache_beam.pvalue import TaggedOutput
+from apache_beam.transforms.window import WindowedValue
+
+from transforms.loop import Window, run_now
+
+E = TypeVar("E")
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class CoroutineDoFn(beam.DoFn, Generic[E, T, R]):  # type: ignore[misc]
+    """Calls `call` for each of an element's `items` and yields `outputs` of each result.
+
+    A member sets `remote` in `setup`. Where it is True, up to `in_flight` calls are under way on
+    the process's loop and any completed one is yielded, in the window and at the timestamp of the
+    element it came from; the bundle ends when all are (DESIGN section 8). `call` returns errors as
+    data: an exception here would end the run.
+    """
+
+    remote = False
+    in_flight = 256
+
+    def __init__(self) -> None:
+        self._window: Window[tuple[Any, Any], R] | None = None
+
+    def items(self, element: E) -> Iterable[T]:
+        """Return what to call `call` with for one element of the collection."""
+        raise NotImplementedError
+
+    def call(self, item: T) -> Coroutine[Any, Any, R]:
+        """Return the coroutine for one item."""
+        raise NotImplementedError
+
+    def outputs(self, result: R) -> Iterable[Any]:
+        """Return the elements to emit for one result, tagged or not."""
+        raise NotImplementedError
+
+    def start_bundle(self) -> None:
+        """Begin with nothing under way."""
+        self._window = Window(self.in_flight) if self.remote else None
+
+    def process(
+        self, element: E, timestamp: Any = beam.DoFn.TimestampParam, window: Any = beam.DoFn.WindowParam
+    ) -> Iterator[Any]:
+        """Yield the outputs of this element's items, or of whichever items are completed."""
+        for item in self.items(element):
+            if self._window is None:
+                yield from self.outputs(run_now(self.call(item)))
+                continue
+            for origin, result in self._window.submit((timestamp, window), self.call(item)):
+                yield from self._placed(origin, result)
+
+    def finish_bundle(self) -> Iterator[Any]:
+        """Yield the outputs of all that is still under way."""
+        if self._window is not None:
+            for origin, result in self._window.drain():
+                yield from self._placed(origin, result)
+
+    def _placed(self, origin: tuple[Any, Any], result: R) -> Iterator[Any]:
+        timestamp, window = origin
+        for output in self.outputs(result):
+            if isinstance(output, TaggedOutput):
+                placed = WindowedValue(output.value, timestamp, (window,))
+                yield TaggedOutput(output.tag, placed)
+            else:
+                yield WindowedValue(output, timestamp, (window,))

@@ -1,0 +1,77 @@
+"""Step `extract` on Beam: records into responses, sentences, fact units and open units."""
+
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.pvalue import TaggedOutput
+
+from schemas.records import (
+    FactUnit,
+    Failure,
+    InputRecord,
+    OpenUnits,
+    Response,
+    Sentence,
+    Usage,
+)
+from transforms.beam.coroutines import CoroutineDoFn
+from transforms.beam.job import Job
+from transforms.extract import Extracted, extract
+from transforms.judges import make_judge
+
+TAGS = {
+    "responses": Response,
+    "sentences": Sentence,
+    "fact_units": FactUnit,
+    "failures": Failure,
+    "usage": Usage,
+}
+
+
+class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
+    def __init__(self, judge: str, units: str) -> None:
+        super().__init__()
+        self._judge_name = judge
+        self._units = units
+
+    def setup(self) -> None:
+        self._judge = make_judge(self._judge_name)
+        self._judge.open()
+        self.remote = self._judge.remote
+
+    def teardown(self) -> None:
+        self._judge.close()
+
+    def items(self, element: InputRecord) -> Iterable[InputRecord]:
+        return (element,)
+
+    def call(self, item: InputRecord) -> Coroutine[Any, Any, Extracted]:
+        return extract(item, self._judge, self._units)
+
+    def outputs(self, result: Extracted) -> Iterable[OpenUnits | TaggedOutput]:
+        yield TaggedOutput("responses", result.response)
+        for sentence in result.sentences:
+            yield TaggedOutput("sentences", sentence)
+        for unit in result.open_units.units:
+            yield TaggedOutput("fact_units", unit)
+        for failure in result.failures:
+            yield TaggedOutput("failures", failure)
+        for request in result.usage:
+            yield TaggedOutput("usage", request)
+        if result.open_units.units:
+            yield result.open_units
+
+
+class Extract(beam.PTransform):  # type: ignore[misc]
+    """Records → `open_units`, and the rows of the tables in TAGS under their names."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self._job = job
+
+    def expand(self, records: "beam.PCollection[InputRecord]") -> Any:
+        """Apply the step."""
+        step = beam.ParDo(_Extract(self._job.judge, self._job.units))
+        typed = step.with_output_types(OpenUnits, **TAGS)
+        return records | "judge" >> typed.with_outputs(*TAGS, main="open_units")

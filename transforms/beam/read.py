@@ -1,0 +1,53 @@
+"""Step `read` on Beam: stretches of input files into records, and failures for the rest."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import apache_beam as beam
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.pvalue import TaggedOutput
+
+from schemas.records import Failure, InputRecord
+from transforms.beam.job import Job
+from transforms.read import failure, parse
+from transforms.splits import Split, lines
+
+
+class Records(NamedTuple):
+    """The two outputs of `ReadRecords`."""
+
+    records: "beam.PCollection[InputRecord]"
+    failures: "beam.PCollection[Failure]"
+
+
+class _Read(beam.DoFn):  # type: ignore[misc]
+    def __init__(self, max_line_bytes: int) -> None:
+        self._max_line_bytes = max_line_bytes
+
+    def process(self, split: Split) -> Iterator[InputRecord | TaggedOutput]:
+        with FileSystems.open(split.path, "application/octet-stream") as stream:
+            for number, line in enumerate(lines(stream, split, self._max_line_bytes)):
+                found = parse(line.key, line.data, self._max_line_bytes)
+                if isinstance(found, Failure):
+                    yield TaggedOutput("failures", found)
+                elif number in split.repeated:
+                    message = f"the id {found.response_id!r} was used by an earlier record"
+                    again = failure(line.key, "repeated_id", message, line.data)
+                    yield TaggedOutput("failures", again)
+                elif number not in split.skipped:
+                    yield found
+
+
+class ReadRecords(beam.PTransform):  # type: ignore[misc]
+    """Splits → records and failures."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__()
+        self._job = job
+
+    def expand(self, splits: "beam.PCollection[Split]") -> Records:
+        """Apply the step."""
+        parsed = splits | "parse" >> beam.ParDo(_Read(self._job.max_line_bytes)).with_output_types(
+            InputRecord, failures=Failure
+        ).with_outputs("failures", main="records")
+        return Records(parsed.records, parsed.failures)

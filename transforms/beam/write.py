@@ -1,0 +1,137 @@
+"""Step `write` on Beam: rows of every table into Parquet parts that are the same on every runner.
+
+Beam's own file sinks put 100,000 rows into one file and left stale shards on a re-run (DESIGN
+section 8). Rows become Arrow blocks where they are made, so that few large elements are shuffled
+instead of many small ones; each (table, part) is then sorted and written by one call, under a
+temporary name first. A file that exists is therefore whole.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import uuid4
+from zlib import crc32
+
+import apache_beam as beam
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.transforms.window import WindowedValue
+
+from schemas.records import Part
+from schemas.tables import KEYS, TABLES, to_arrow
+from transforms.beam.job import Job
+
+_BLOCK_ROWS = 2_000
+
+Key = tuple[str, int]
+Rows = tuple[str, "beam.PCollection[Any]"]
+
+
+class _Pack(beam.DoFn):  # type: ignore[misc]
+    """Rows of one table → ((table, part), Arrow IPC bytes), a block at a time.
+
+    A row's part is a function of what it belongs to: its response, or the passage itself. Blocks
+    are made for each window, so that a stream's rows stay in theirs.
+    """
+
+    def __init__(self, table: str, parts: int) -> None:
+        self._table = table
+        self._parts = parts
+        self._key = KEYS[table][0]
+
+    def start_bundle(self) -> None:
+        self._rows: dict[tuple[int, Any], list[Any]] = {}
+
+    def process(
+        self, row: Any, window: Any = beam.DoFn.WindowParam
+    ) -> Iterator[tuple[Key, bytes]]:
+        part = 0
+        if self._parts > 1:
+            part = crc32(str(getattr(row, self._key)).encode()) % self._parts
+        rows = self._rows.setdefault((part, window), [])
+        rows.append(row)
+        if len(rows) >= _BLOCK_ROWS:
+            yield self._block(part, rows)
+            rows.clear()
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        for (part, window), rows in self._rows.items():
+            if rows:
+                yield WindowedValue(self._block(part, rows), window.max_timestamp(), (window,))
+        self._rows = {}
+
+    def _block(self, part: int, rows: list[Any]) -> tuple[Key, bytes]:
+        table = to_arrow(self._table, rows)
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return (self._table, part), sink.getvalue().to_pybytes()
+
+
+class _WritePart(beam.DoFn):  # type: ignore[misc]
+    """((table, part), blocks) → the part file, sorted; yields where it is and its rows."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def process(self, item: tuple[Key, Iterable[bytes]]) -> Iterator[Part]:
+        (table, part), blocks = item
+        data = pa.concat_tables(pa.ipc.open_stream(block).read_all() for block in blocks)
+        data = whole(table, data)
+        path = FileSystems.join(self._folder, f"{table}-{part:05d}.parquet")
+        write_parquet(path, data)
+        yield Part(table, path, data.num_rows)
+
+
+def whole(table: str, data: pa.Table) -> pa.Table:
+    """Return the rows of a part in their order, each passage once."""
+    data = data.sort_by([(name, "ascending") for name in KEYS[table]])
+    if table != "passages" or not data.num_rows:
+        return data
+    ids = data.column("passage_id").combine_chunks()
+    fresh = pa.concat_arrays(
+        [pa.array([True]), pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1))]
+    )
+    return data.filter(fresh)
+
+
+def write_parquet(path: str, data: pa.Table) -> None:
+    """Write a Parquet file on any Beam file system; under a temporary name until it is whole."""
+    temporary = f"{path}.{uuid4().hex[:8]}.tmp"
+    with FileSystems.create(temporary, "application/octet-stream") as sink:
+        pq.write_table(data, sink, compression="zstd")
+    FileSystems.rename([temporary], [path])
+
+
+class WriteTables(beam.PTransform):  # type: ignore[misc]
+    """(table, rows) pairs → one `Part` for each file written below `folder`."""
+
+    def __init__(self, job: Job, folder: str) -> None:
+        super().__init__()
+        self._job = job
+        self._folder = folder
+
+    def expand(self, rows: Any) -> "beam.PCollection[Part]":
+        """Apply the step; `rows` is a dict from any label to a collection, see `labelled`."""
+        blocks = []
+        for label, collection in rows.items():
+            table = label.split()[0]
+            pack = beam.ParDo(_Pack(table, self._job.parts))
+            typed = pack.with_output_types(tuple[Key, bytes])
+            blocks.append(collection | f"pack {label}" >> typed)
+        return (
+            blocks
+            | "blocks" >> beam.Flatten()
+            | "group" >> beam.GroupByKey()
+            | "write" >> beam.ParDo(_WritePart(self._folder)).with_output_types(Part)
+        )
+
+
+def labelled(rows: Iterable[Rows]) -> dict[str, Any]:
+    """Return the collections under labels of their own: the table's name and a number."""
+    found: dict[str, Any] = {}
+    for table, collection in rows:
+        assert table in TABLES, table
+        found[f"{table} {len(found) + 1}"] = collection
+    return found

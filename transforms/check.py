@@ -1,0 +1,105 @@
+"""Step `check`: the open units of one response against one source, and what that settles."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from schemas.records import (
+    ERROR,
+    UNPARSABLE,
+    Evidence,
+    Failure,
+    OpenUnits,
+    Passage,
+    Tally,
+    Usage,
+    Verdict,
+)
+from transforms.judges.base import Judge, Judged
+from transforms.sources.base import FactSource, Found
+from transforms.votes import SEQ, decides, tally, verdicts
+
+
+@dataclass(slots=True)
+class Checked:
+    """What one source said of one response: rows, and one tally for each unit, in order."""
+
+    tallies: list[Tally]
+    evidence: list[Evidence]
+    passages: list[Passage] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+
+
+async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Checked:
+    """Ask `source` about each open unit and let `judge` verify what it found. Never raises."""
+    found = await source.look_up(open_units)
+    failures = [
+        Failure(f"source:{source.name}", unit.unit_id, answer.error_type, answer.message)
+        for unit, answer in zip(open_units.units, found, strict=True)
+        if answer.error_type
+    ]
+    try:
+        judged = await judge.verify(open_units, source.name, found)
+    except Exception as error:
+        judged = _unjudged(open_units, source, judge, found, error)
+    passages = {
+        hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages
+    }
+    by_unit: dict[str, list[Evidence]] = {unit.unit_id: [] for unit in open_units.units}
+    for row in judged.evidence:
+        by_unit[row.unit_id].append(row)
+    return Checked(
+        [tally(unit_id, source.name, rows) for unit_id, rows in by_unit.items()],
+        judged.evidence,
+        list(passages.values()),
+        failures + judged.failures,
+        judged.usage,
+    )
+
+
+def _unjudged(
+    open_units: OpenUnits,
+    source: FactSource,
+    judge: Judge,
+    found: Sequence[Found],
+    error: Exception,
+) -> Judged:
+    """Return one error row for each unit: the judge broke, and nothing it might have said counts."""
+    answer = Found((), ERROR, UNPARSABLE)
+    return Judged(
+        [judge.without_passages(unit, source.name, answer) for unit in open_units.units],
+        [Failure("verify", open_units.response_id, type(error).__name__, str(error))],
+    )
+
+
+def settle(open_units: OpenUnits, checked: Checked, tie: str) -> tuple[list[Verdict], OpenUnits | None]:
+    """Multi-Seq after one source: the verdicts it decided, and the record of what stays open."""
+    before: dict[str, list[Tally]] = {}
+    for votes in open_units.tallies:
+        before.setdefault(votes.unit_id, []).append(votes)
+    decided: list[Verdict] = []
+    units = []
+    tallies: list[Tally] = []
+    for unit, votes in zip(open_units.units, checked.tallies, strict=True):
+        asked = [*before.get(unit.unit_id, ()), votes]
+        if decides(votes):
+            decided += verdicts(open_units.response_id, asked, SEQ, tie)
+        else:
+            units.append(unit)
+            tallies += asked
+    return decided, replace(open_units, units=units, tallies=tallies) if units else None
+
+
+def undecided(open_units: OpenUnits, tie: str) -> list[Verdict]:
+    """Multi-Seq after the last source: the verdicts of the units that nobody answered."""
+    return pooled_verdicts(open_units.response_id, open_units.tallies, SEQ, tie)
+
+
+def pooled_verdicts(
+    response_id: str, tallies: Sequence[Tally], mode: str, tie: str
+) -> list[Verdict]:
+    """Return the verdicts of a response's units from tallies that stand in the sources' order."""
+    by_unit: dict[str, list[Tally]] = {}
+    for votes in tallies:
+        by_unit.setdefault(votes.unit_id, []).append(votes)
+    return [row for votes in by_unit.values() for row in verdicts(response_id, votes, mode, tie)]

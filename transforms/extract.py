@@ -1,0 +1,135 @@
+"""Step `extract`: a response into sentences and fact units.
+
+Sentences are segmented and numbered here, whoever extracts; given claims replace extraction
+(DESIGN section 4).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schemas.ids import unit_ids
+from schemas.records import (
+    FactUnit,
+    Failure,
+    InputRecord,
+    LabelledSpan,
+    OpenUnits,
+    Response,
+    Sentence,
+    Usage,
+)
+from transforms.align import align
+from transforms.judges.base import Draft, Drafts, Judge
+from transforms.sentences import Span, segment
+
+CLAIM = "claim"
+SENTENCE = "sentence"
+UNITS = (CLAIM, SENTENCE)
+
+
+@dataclass(slots=True)
+class Extracted:
+    """The rows of one response, and its units as they go to the first source."""
+
+    response: Response
+    sentences: list[Sentence]
+    open_units: OpenUnits
+    failures: list[Failure] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+
+
+async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extracted:
+    """Return the response's sentences and fact units. Never raises for what one response says."""
+    spans = segment(record.text, record.language or "en")
+    try:
+        if record.given:
+            found = await _given(record, spans, judge)
+        elif units == SENTENCE:
+            found = await judge.extract_sentences(record, spans)
+        else:
+            found = await judge.extract(record, spans)
+    except Exception as error:
+        failure = Failure("extract", record.response_id, type(error).__name__, str(error))
+        found = Drafts(failures=[failure])
+    return _numbered(record, spans, found)
+
+
+async def _given(record: InputRecord, spans: Sequence[Span], judge: Judge) -> Drafts:
+    claims = record.claims
+    places = [claim.sentence_index for claim in claims]
+    unplaced = [row for row, place in enumerate(places) if place is None]
+    if unplaced:
+        texts = [record.text[span.start : span.end] for span in spans]
+        found = align([claims[row].claim for row in unplaced], texts)
+        for row, place in zip(unplaced, found, strict=True):
+            places[row] = place
+    drafts = []
+    for claim, place in zip(claims, places, strict=True):
+        if place is not None and place >= len(spans):
+            # The number is from another segmentation than ours: shown as unplaced, not guessed.
+            place = None
+        drafts.append(Draft(place, claim.claim, claim.query or await judge.query(claim.claim)))
+    return Drafts(drafts)
+
+
+def _numbered(record: InputRecord, spans: Sequence[Span], found: Drafts) -> Extracted:
+    ids = unit_ids(record.response_id, [(d.sentence_index, d.claim) for d in found.drafts])
+    labels = [claim.label for claim in record.claims] if record.given else [None] * len(ids)
+    units = [
+        FactUnit(record.response_id, unit_id, draft.sentence_index, draft.claim, draft.query, label)
+        for unit_id, draft, label in zip(ids, found.drafts, labels, strict=True)
+    ]
+    counts = [0] * len(spans)
+    for unit in units:
+        if unit.sentence_index is not None:
+            counts[unit.sentence_index] += 1
+    sentences = [
+        Sentence(
+            record.response_id,
+            index,
+            span.start,
+            span.end,
+            record.text[span.start : span.end],
+            counts[index],
+            human_label(span, record.spans, record.spans_are_errors),
+        )
+        for index, span in enumerate(spans)
+    ]
+    response = Response(
+        record.response_id,
+        record.model,
+        record.dataset,
+        record.question,
+        record.language,
+        record.text,
+        len(record.references),
+        record.human_score,
+        record.metadata,
+    )
+    open_units = OpenUnits(
+        record.response_id,
+        record.text,
+        record.question,
+        record.language,
+        [offset for span in spans for offset in span],
+        record.references,
+        units,
+    )
+    return Extracted(response, sentences, open_units, found.failures, found.usage)
+
+
+def human_label(span: Span, labelled: Sequence[LabelledSpan], are_errors: bool) -> int | None:
+    """Return what people said of a sentence: 1 right, 0 wrong, None unlabelled.
+
+    A sentence with any part of an error span is wrong, one without is right (Facts&Evidence). A
+    labelled sentence passes its label to the one of ours that shares most of its text.
+    """
+    overlaps = [
+        (min(span.end, other.end) - max(span.start, other.start), other) for other in labelled
+    ]
+    touching = [(shared, other) for shared, other in overlaps if shared > 0]
+    if are_errors:
+        return 0 if touching else 1
+    if not touching:
+        return None
+    return max(touching, key=lambda pair: pair[0])[1].label

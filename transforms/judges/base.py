@@ -1,0 +1,93 @@
+"""The judge: extracts fact units from a response, and verifies them against passages.
+
+Functions are coroutines because a language model is behind some judges; one that computes in this
+process never suspends (`remote` is False) and is run without an event loop.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schemas.records import Evidence, Failure, FactUnit, InputRecord, OpenUnits, Usage
+from transforms.sentences import Span
+from transforms.sources.base import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A claim before it is numbered: which sentence it is from, and the query that settles it."""
+
+    sentence_index: int | None
+    claim: str
+    query: str
+
+
+@dataclass(slots=True)
+class Drafts:
+    """What a judge extracted from one response, what went wrong, and what it cost."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Judged:
+    """The evidence of one response against one source, what went wrong, and what it cost."""
+
+    evidence: list[Evidence] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+
+
+class Judge:
+    """What the steps `extract` and `check` ask of a judge."""
+
+    name: str = ""
+    remote: bool = False
+
+    def open(self) -> None:
+        """Open what the judge needs in this process. Called once before the first response."""
+
+    def close(self) -> None:
+        """Close what `open` opened."""
+
+    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return the checkable claims of the response, in the order of its sentences."""
+        raise NotImplementedError
+
+    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return one claim for each sentence that makes a checkable one (`--units sentence`)."""
+        raise NotImplementedError
+
+    async def query(self, claim: str) -> str:
+        """Return the query for a given claim that came without one."""
+        raise NotImplementedError
+
+    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+        """Return the evidence rows: at least one for each unit, in the units' order.
+
+        `found` holds, for each unit, the passages of the source of that name. A passage without a usable
+        judgement is a row with outcome `error` and its reason, never a vote.
+        """
+        raise NotImplementedError
+
+    def without_passages(self, unit: FactUnit, source: str, found: Found) -> Evidence:
+        """Return the one evidence row of a unit for which the source had no passage."""
+        return Evidence(
+            unit.response_id,
+            unit.unit_id,
+            source,
+            passage_id=None,
+            rank=None,
+            retrieval_score=None,
+            answer=None,
+            outcome=found.outcome,
+            reason=found.reason,
+            label=None,
+            raw_verdict=None,
+            probability=None,
+            rationale=found.message or None,
+            citation=None,
+            citation_found=None,
+            judge=self.name,
+        )

@@ -1,0 +1,64 @@
+"""Which parts of a claim a passage says, and in which of its sentences."""
+
+from dataclasses import dataclass
+
+from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage
+from transforms.judges.offline.quantities import agree
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The parts of a claim are its items, then its quantities; part k is bit k of a mask.
+
+    `said` is what the passage (title included) says, `masks[i]` what sentence i says with the
+    title as context, `best` the sentence that says the most (-1: there is none)."""
+
+    weights: tuple[float, ...]
+    said: int
+    masks: tuple[int, ...]
+    titled: int
+    best: int
+
+
+def weigh(weights: tuple[float, ...], mask: int) -> float:
+    """The weight of the parts in a mask."""
+    total = 0.0
+    for weight in weights:
+        if mask & 1:
+            total += weight
+        mask >>= 1
+        if not mask:
+            break
+    return total
+
+
+def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
+    """Look every part of the claim up in the passage. Linear in the parts and their mentions."""
+    masks = [0] * len(passage.sentences)
+    index, title = passage.index, passage.title
+    said = titled = 0
+    bit = 1
+    for item in claim.items:
+        stem = item.word.stem
+        places = index.get(stem)
+        if places is not None:
+            said |= bit
+            for place in places:
+                masks[place] |= bit
+        if stem in title:
+            titled |= bit
+        bit <<= 1
+    for quantity in claim.quantities:
+        for place, other in passage.quantities:
+            if agree(quantity, other):
+                said |= bit
+                masks[place] |= bit
+        bit <<= 1
+    weights = claim.weights
+    best, most = -1, -1.0
+    for place, mask in enumerate(masks):
+        if mask:
+            weight = weigh(weights, mask | titled)
+            if weight > most:
+                best, most = place, weight
+    return Alignment(weights, said | titled, tuple(masks), titled, best)

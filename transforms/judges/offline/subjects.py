@@ -1,0 +1,342 @@
+"""Who "he", "she", "it" and "they" are: the opening pronouns of sentences, put into names.
+
+Only what is unambiguous is rewritten: one candidate of the fitting kind since the paragraph's start,
+or the topic of the text. All else is left as it was written, for a wrong name makes a wrong claim.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from transforms.judges.offline.grammar import (
+    MONTHS,
+    OCCUPATIONS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    THING_WORDS,
+    TITLES,
+    core,
+    is_capital,
+    is_finite,
+    name_length,
+)
+from transforms.judges.offline.verbs import BE, PAST, PLURAL
+from transforms.judges.offline.wording import plain, without_discourse
+
+# Kinds of candidates. A PERSON of unknown gender becomes HE or SHE by what is said of them; ANY is
+# a single name that says nothing ("Einstein", "Paris").
+HE: Final = "he"
+SHE: Final = "she"
+IT: Final = "it"
+THEY: Final = "they"
+PERSON: Final = "person"
+ANY: Final = "any"
+
+_KIND_OF_PRONOUN: Final = {
+    "he": HE, "his": HE, "she": SHE, "her": SHE, "it": IT, "its": IT, "they": THEY, "their": THEY
+}  # fmt: skip
+_FITTING: Final = {
+    HE: frozenset({HE, PERSON, ANY}),
+    SHE: frozenset({SHE, PERSON, ANY}),
+    IT: frozenset({IT, ANY}),
+    THEY: frozenset({THEY}),
+}
+_MALE_WORDS: Final = frozenset(
+    """man boy son father brother husband uncle grandfather king prince emperor sir lord mr actor
+    businessman statesman duke count baron monk priest pope nephew chairman his himself""".split()
+)
+_FEMALE_WORDS: Final = frozenset(
+    """woman girl daughter mother sister wife aunt grandmother queen princess empress dame lady mrs ms
+    miss actress businesswoman duchess countess baroness nun niece chairwoman her herself""".split()
+)
+# "It is believed that", "It was in 1905 that", "It takes", "It rains": nobody's pronoun.
+_EXPLETIVE: Final = re.compile(
+    r"it (?:(?:is|was|has been|would be|may be|might be|can be|will be|should be|must be)"
+    r" (?:\w+ly |not |also |often |now |sometimes |still )*"
+    r"(?:(?:believed|said|known|thought|estimated|considered|possible|likely|unlikely|clear|unclear"
+    r"|unknown|difficult|hard|easy|true|worth|reported|rumou?red|claimed|recommended|suggested"
+    r"|argued|assumed|important|common)\b(?! as\b| for\b| to be\b| to have\b| by\b| among\b)"
+    r"|not until\b|only (?:in|on|at|after)\b|because\b|here\b|there\b|he\b|she\b|they\b"
+    r"|(?:in|on|at|during|after) [^.]* that\b)"
+    r"|(?:takes?|took|rains?|rained|snows?|seems?|seemed|appears?|turns? out|turned out"
+    r"|follows?|happens?) )",
+    re.IGNORECASE,
+)
+_ASKS_FOR_LIFE: Final = re.compile(r"\b(?:bio|biography|life|who (?:is|was)) of\b", re.IGNORECASE)
+_NO_NAMES: Final = MONTHS | frozenset(
+    """a an this that these those in on at by for with from to after before during since as while
+    when although though if because there here he she it they we i you his her its their our my some
+    many most all both each every one two three four five several other another no not born early
+    later today according despite what who where how why which tell is was are were do does did can
+    question please give write name explain describe monday tuesday wednesday thursday friday
+    saturday sunday""".split()
+)
+_LEADING: Final = frozenset({"later", "today", "then", "born", "raised", "educated"})
+_TITLE_DOT: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
+_MAX_SUBJECT_WORDS: Final = 7
+
+
+@dataclass(slots=True, eq=False)
+class _Candidate:
+    """Somebody or something that a pronoun may stand for."""
+
+    name: str
+    kind: str
+    subject: bool = False
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """What was named so far, and what the sentence before was about and with which verb."""
+
+    topic: _Candidate | None = None
+    seen: list[_Candidate] = field(default_factory=list)
+    last: _Candidate | None = None
+    last_verb: str = ""
+
+    def add(self, name: str, kind: str, subject: bool) -> _Candidate:
+        candidate = self.named(name)
+        if candidate is None:
+            candidate = _Candidate(name, kind)
+        if candidate not in self.seen:
+            self.seen.append(candidate)
+        candidate.subject = candidate.subject or subject
+        return candidate
+
+    def named(self, name: str) -> _Candidate | None:
+        """The candidate of this name, or the only one whose last name it is."""
+        known = self.seen if self.topic is None else [self.topic, *self.seen]
+        for candidate in known:
+            if candidate.name == name:
+                return candidate
+        ending = " " + name
+        longer = {id(c): c for c in known if c.name.endswith(ending) and c.kind != IT}
+        return next(iter(longer.values())) if len(longer) == 1 else None
+
+
+def topic_of(question: str | None) -> str:
+    """The one name that a question is about ("Tell me a bio of Marie Curie."), "" if none or more."""
+    words = question.split() if question else []
+    if not 1 < len(words) <= 40:
+        return ""
+    if name_length(words) == len(words) and core(words[0]) not in _NO_NAMES:
+        return _bare(" ".join(words))
+    names = []
+    for name, at in _names(words, 1):
+        before = core(words[at - 1])
+        if before == "the" and at > 1:
+            before = core(words[at - 2])
+        about = before not in PREPOSITIONS or before == "about" or _ASKS_FOR_LIFE.search(question)
+        if about or _kind_of_name(name.split(), "") == PERSON:
+            names.append(name)
+        elif before != "in":
+            return ""
+    return names[0] if len(names) == 1 else ""
+
+
+def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> list[str]:
+    """The sentences of one paragraph, their opening pronouns replaced where that is unambiguous.
+
+    Opening means the subject or its possessive ("He was", "In 1905, she published", "Its capital
+    is"); a last name there becomes the full name it is unambiguously short for. `topic` is the name
+    that the text is about, "" where unknown; `person` says that it is a person's. A sentence that
+    changes comes back without list markers and discourse words, all others as given.
+    """
+    paragraph = _Paragraph()
+    if topic:
+        kind = _kind_of_name(topic.split(), "")
+        paragraph.topic = _Candidate(topic, PERSON if person and kind in (ANY, IT) else kind, True)
+    resolved = []
+    for sentence in sentences:
+        words = without_discourse(plain(sentence)).split()
+        if not words:
+            resolved.append(sentence)
+            continue
+        lows = [core(word) for word in words]
+        start = _subject_start(words, lows)
+        rewritten = _rewrite(paragraph, words, lows, start)
+        resolved.append(sentence if rewritten is None else rewritten)
+        _note(paragraph, words, lows, start, rewritten is not None)
+    return resolved
+
+
+def _subject_start(words: list[str], lows: list[str]) -> int:
+    """Where the subject begins: past "In 1905, " and the like, which hold no clause."""
+    if lows[0] not in PREPOSITIONS and lows[0] not in _LEADING:
+        return 0
+    for at, word in enumerate(words[:10]):
+        if is_finite(word, lows[at]):
+            return 0
+        if word[-1] == "," and at + 1 < len(words):
+            following = lows[at + 1]
+            if following not in PREPOSITIONS and not following[:1].isdigit():
+                return at + 1
+    return 0
+
+
+def _rewrite(
+    paragraph: _Paragraph, words: list[str], lows: list[str], start: int
+) -> str | None:
+    """The sentence with its opening named; None where it stays. Sets `paragraph.last`."""
+    word, low = words[start], lows[start]
+    if start + 1 == len(words) or word[-1] in ",;:":
+        return None
+    kind = _KIND_OF_PRONOUN.get(low)
+    if kind is None:
+        bare = word.removesuffix("'s").removesuffix("’s")
+        if not is_capital(word) or len(bare) < 3 or name_length(words, start) != 1:
+            return None
+        full = paragraph.named(bare)
+        if full is None or full.name == bare or full.kind in (IT, THEY):
+            return None
+        name = full.name + word[len(bare) :]
+    else:
+        if low == "it" and _EXPLETIVE.match(" ".join(words[start : start + 10])):
+            return None
+        full = _antecedent(paragraph, kind)
+        if full is None:
+            return None
+        if kind in (HE, SHE):
+            full.kind = kind
+        name = full.name
+        if low in POSSESSIVES:
+            name += "'" if name.endswith("s") and kind == THEY else "'s"
+        else:
+            paragraph.last = full
+    return " ".join([*words[:start], name, *words[start + 1 :]])
+
+
+def _antecedent(paragraph: _Paragraph, kind: str) -> _Candidate | None:
+    fitting = [candidate for candidate in paragraph.seen if candidate.kind in _FITTING[kind]]
+    topic, last = paragraph.topic, paragraph.last
+    if topic and topic.kind in _FITTING[kind] and topic not in fitting:
+        fitting.append(topic)
+    if kind in (IT, THEY):
+        # An object could be meant as well as the subject, but not after what the subject "is".
+        if last is None:
+            return topic if topic in fitting and not paragraph.seen else None
+        if last not in fitting or paragraph.last_verb not in BE:
+            return None
+        fitting = [candidate for candidate in fitting if candidate.subject]
+    elif len(fitting) > 1:
+        # Somebody known to be a he or she and the subject so far beats names that were mentioned.
+        known = [c for c in fitting if c.kind == kind and c.subject]
+        rivals = [c for c in fitting if c not in known and (c.subject or c.kind == kind)]
+        if len(known) == 1 and not rivals and (known[0] is topic or last in (known[0], None)):
+            return known[0]
+        if topic in fitting and last in (topic, None) and topic.kind == PERSON:
+            return topic if all(c.kind == ANY for c in fitting if c is not topic) else None
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _note(
+    paragraph: _Paragraph, words: list[str], lows: list[str], start: int, known_subject: bool
+) -> None:
+    """Adds what a sentence names to what was named so far."""
+    verb = _main_verb(words, lows, start)
+    pronoun = lows[start] in _KIND_OF_PRONOUN and lows[start] not in POSSESSIVES
+    at = start
+    if verb > start and not pronoun:
+        paragraph.last, at = _note_subject(paragraph, words, lows, start, verb)
+    elif not known_subject:
+        paragraph.last = None
+    paragraph.last_verb = lows[verb] if verb > start else ""
+    for name, position in _names(words, at):
+        before = lows[position - 1] if position else ""
+        kind = _kind_of_name(name.split(), before)
+        if kind == ANY and before not in PAST and before not in ("with", "by", "and", "to"):
+            kind = IT
+        if kind != IT:
+            paragraph.add(name, kind, False)
+    if paragraph.last is not None and paragraph.last.kind == PERSON:
+        male = not _MALE_WORDS.isdisjoint(lows)
+        if male != (not _FEMALE_WORDS.isdisjoint(lows)):
+            paragraph.last.kind = HE if male else SHE
+
+
+def _main_verb(words: list[str], lows: list[str], start: int) -> int:
+    """The first word that can be the verb, -1 if none."""
+    for at in range(start + 1, len(words)):
+        if is_finite(words[at], lows[at]) and lows[at - 1] not in ("the", "a", "an", "his", "her"):
+            return at
+    return -1
+
+
+def _note_subject(
+    paragraph: _Paragraph, words: list[str], lows: list[str], start: int, verb: int
+) -> tuple[_Candidate | None, int]:
+    """The subject of a sentence as a candidate, None if it can be none; and where it ends."""
+    length = name_length(words, start)
+    plural = lows[verb] in PLURAL and lows[verb] != "had"
+    if lows[start] in _NO_NAMES and not (length > 1 and lows[start] not in _KIND_OF_PRONOUN):
+        length = 0
+    end = start + length
+    apposition = words[end - 1][-1] == "," if length else False
+    bracket = end < len(words) and words[end][0] == "("
+    if length and (end == verb or apposition or bracket):
+        name = _bare(" ".join(words[start:end]))
+        if name and core(name) not in _NO_NAMES and core(name) != "the":
+            kind = THEY if plural else _kind_of_name(name.split(), "")
+            return paragraph.add(name, kind, True), end
+    subject = words[start:verb]
+    lowered = lows[start:verb]
+    if (
+        len(subject) > _MAX_SUBJECT_WORDS
+        or any(word[-1] in ",;:" for word in subject)
+        or lowered[0] in _KIND_OF_PRONOUN
+        or (lowered[0] in _NO_NAMES and lowered[0] not in ("some", "many", "most"))
+    ):
+        return None, start
+    name = " ".join(subject)
+    if plural:
+        return paragraph.add(name, THEY, True), verb
+    people = OCCUPATIONS | _MALE_WORDS | _FEMALE_WORDS
+    return paragraph.add(name, IT if people.isdisjoint(lowered) else PERSON, True), verb
+
+
+def _names(words: Sequence[str], start: int) -> list[tuple[str, int]]:
+    """The capitalised names from `start` on, and where they begin; quoted titles are left out."""
+    names = []
+    at = start
+    while at < len(words):
+        length = name_length(words, at)
+        if not length:
+            at += 1
+            continue
+        first = at
+        while length and core(words[first]) in _NO_NAMES:
+            first, length = first + 1, length - 1
+        at = first + length
+        quoted = length and words[first][0] in "\"“'‘«"
+        name = "" if quoted or not length else _bare(" ".join(words[first:at]))
+        if name and is_capital(name):
+            names.append((name, first))
+        at = max(at, first + 1)
+    return names
+
+
+def _kind_of_name(words: list[str], before: str) -> str:
+    lows = [core(word) for word in words]
+    if lows[0] in TITLES:
+        if lows[0] in _MALE_WORDS:
+            return HE
+        return SHE if lows[0] in _FEMALE_WORDS else PERSON
+    if lows[0] == "the":
+        return THEY if lows[-1].endswith("s") else IT
+    if before in ("in", "at", "from", "near", "across", "on", "the", "a", "an"):
+        return IT
+    if not THING_WORDS.isdisjoint(lows) or "of" in lows or any(low.isdigit() for low in lows):
+        return IT
+    if "and" in lows or "&" in lows:
+        return THEY
+    if len(words) > 1:
+        return PERSON
+    return IT if words[0].isupper() and len(words[0]) > 1 else ANY
+
+
+def _bare(name: str) -> str:
+    name = name.strip(" ,;:!?\"“”()[]").removesuffix("'s").removesuffix("’s")
+    if name.endswith(".") and not _TITLE_DOT.search(name):
+        name = name[:-1]
+    return name

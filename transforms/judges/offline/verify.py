@@ -1,0 +1,84 @@
+"""A claim against a passage by what both say: supported, refuted or not answered, and why.
+
+No model download, no network, the same answer every time. `prepare` and `prepare_claim` do the
+work that pairs share; `verify` aligns the two, looks for a contradiction and weighs what is said.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from transforms.judges.offline.alignment import Alignment, align
+from transforms.judges.offline.contradiction import conflict
+from transforms.judges.offline.features import features
+from transforms.judges.offline.model import probability
+from transforms.judges.offline.prepared import (
+    PreparedClaim,
+    PreparedPassage,
+    prepare,
+    prepare_claim,
+)
+
+__all__ = ["Finding", "PreparedClaim", "PreparedPassage", "prepare", "prepare_claim", "verify"]
+
+_OPERATING_POINT: Final = 0.5
+_REFUTED_AT_MOST: Final = 0.1  # A contradiction leaves little of what the shared words promised.
+_NAMED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`outcome` is "supported", "refuted" or "noans"; `probability` that of `supported`, where
+    supported and not supported are equally frequent; `citation` the deciding sentence, an exact
+    substring of the passage, None for "noans"; `rationale` one line for people."""
+
+    outcome: str
+    probability: float
+    citation: str | None
+    rationale: str
+
+
+def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
+    """Judge a claim by one passage. Never raises; linear in the mentions of the claim's words."""
+    if not claim.weights:
+        return Finding("noans", 0.0, None, "the claim has no content to check")
+    found = align(claim, passage)
+    if found.best < 0:
+        return Finding("noans", 0.0, None, _missing(claim, found))
+    chance = probability(features(claim, passage, found))
+    against = conflict(claim, passage, found)
+    if against is not None:
+        citation = passage.sentences[against.sentence]
+        return Finding("refuted", min(chance, _REFUTED_AT_MOST), citation, against.reason)
+    if chance >= _OPERATING_POINT:
+        return Finding("supported", chance, passage.sentences[found.best], _said(claim, found))
+    return Finding("noans", chance, None, _missing(claim, found))
+
+
+def _parts(claim: PreparedClaim, mask: int) -> str:
+    """The parts of the claim in a mask, as they are written, quoted; the first few of them."""
+    names = [
+        item.word.surface for k, item in enumerate(claim.items) if mask >> k & 1
+    ] + [
+        quantity.said
+        for k, quantity in enumerate(claim.quantities, len(claim.items))
+        if mask >> k & 1
+    ]
+    more = len(names) - _NAMED
+    quoted = ", ".join([f'"{name}"' for name in names[:_NAMED]])
+    return f"{quoted} and {more} more" if more > 0 else quoted
+
+
+def _said(claim: PreparedClaim, found: Alignment) -> str:
+    everything = (1 << len(found.weights)) - 1
+    missing = everything & ~found.said
+    if not missing:
+        return f"all of {_parts(claim, everything)} are said"
+    return f"says {_parts(claim, found.said)}, though not {_parts(claim, missing)}"
+
+
+def _missing(claim: PreparedClaim, found: Alignment) -> str:
+    everything = (1 << len(found.weights)) - 1
+    missing = everything & ~found.said
+    if missing:
+        return f"does not mention {_parts(claim, missing)}"
+    return "has the words of the claim, but not in one statement"

@@ -1,0 +1,72 @@
+"""What stands around a statement without being part of it: markup, citations, discourse words."""
+
+import re
+from typing import Final
+
+_MARKER: Final = re.compile(r"\s*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|#{1,6}|>+)\s+)+")
+_MARKUP: Final = re.compile(r"[*_`\[\n\r\t]|  ")
+_CITATION: Final = re.compile(r"\s?\[(?:\d+(?:\s*[,–-]\s*\d+)*|citation needed)\]")
+_LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_EMPHASIS: Final = re.compile(r"\*\*|__|(?<!\w)[*_`](?=\S)|(?<=\S)[*_`](?!\w)|`")
+
+# Openings that say how a statement relates to the text, not what it says.
+_DISCOURSE: Final = re.compile(
+    r"""(?:
+    (?:however|moreover|furthermore|additionally|therefore|thus|hence|consequently|accordingly
+      |nevertheless|nonetheless|meanwhile|overall|finally|lastly|firstly|secondly|thirdly|similarly
+      |likewise|conversely|instead|indeed|notably|interestingly|importantly|specifically|ultimately
+      |unfortunately|sadly|fortunately|also|besides|first|second|third|next|then|still|yes|no|well
+      |sure|certainly|absolutely|actually|generally|essentially|basically|in\ fact
+      |in\ addition(?:\ to\ (?:this|that|these|those))?|in\ other\ words|in\ summary|in\ conclusion|in\ short|in\ general|in\ particular
+      |as\ a\ result|as\ such|as\ well|of\ course|by\ the\ way|on\ the\ other\ hand|in\ contrast
+      |by\ contrast|for\ (?:example|instance)|that\ said|that\ being\ said|to\ summarize
+      |to\ sum\ up|after\ all|at\ the\ same\ time|more\ importantly|most\ importantly
+      |as\ (?:mentioned|noted|stated)\ (?:above|before|earlier)|contrary\ to\ popular\ belief
+      |(?:as\ of|based\ on|according\ to|up\ to)\ my\ (?:last\ |latest\ )?(?:knowledge|training|data|update)[^,]{0,40}
+      |to\ (?:the\ best\ of\ )?my\ knowledge|fun\ fact
+    ),\s+
+    |(?:please\ )?note\ that\s+
+    |(?:please\ )?(?:keep|bear)\ in\ mind\ that\s+
+    |(?:and|but|so|yet)\s+(?=[a-z])(?!far\b|called\b)
+    |it\ (?:is|was|should\ be|must\ be|can\ be|'s)\ (?:also\ |generally\ |important\ to\ |worth\ |interesting\ to
+        |widely\ |often\ )*\s?(?:note|noting|noted|mentioning|mention|remember|to\ note|to\ mention)\ that\s+
+    |it's\ (?:also\ )?(?:important\ to\ note|worth\ (?:noting|mentioning|to\ note))\ that\s+
+    |i\ (?:think|believe|know)\ (?:that\ )?
+    |(?:the|my|a)\ (?:short\ |correct\ )?answer\ is\ that\s+
+    )+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DISCOURSE_WORDS: Final = frozenset(
+    """however moreover furthermore additionally therefore thus hence consequently accordingly
+    nevertheless nonetheless meanwhile overall finally lastly firstly secondly thirdly similarly
+    likewise conversely instead indeed notably interestingly importantly specifically ultimately
+    unfortunately sadly fortunately also besides first second third next then still yes no well sure
+    certainly absolutely actually generally essentially basically in as of by on for that to after at
+    more most contrary based according up fun please note keep bear and but so yet it it's i the my
+    a""".split()
+)
+
+
+def plain(sentence: str) -> str:
+    """The sentence in one line without list markers, Markdown, links' addresses and citations."""
+    text = sentence
+    marker = _MARKER.match(text)
+    if marker:
+        text = text[marker.end() :]
+    if _MARKUP.search(text):
+        if "[" in text:
+            text = _CITATION.sub("", _LINK.sub(r"\1", text))
+        text = " ".join(_EMPHASIS.sub("", text).split())
+    return text.strip()
+
+
+def without_discourse(text: str) -> str:
+    """A plain sentence without the openings that only tie it to the sentence before."""
+    first = text.partition(" ")[0].rstrip(",").lower()
+    if first not in _DISCOURSE_WORDS:
+        return text
+    opening = _DISCOURSE.match(text)
+    if opening is None or opening.end() == len(text):
+        return text
+    rest = text[opening.end() :]
+    return rest[0].upper() + rest[1:]

@@ -1,0 +1,157 @@
+"""A word as the offline judge sees it: what it is, its stem, and how much a match of it tells.
+
+Every distinct surface form is analysed once and remembered in a bounded table, so that the cost
+of a text is one regular expression and one dict look-up a word.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import Stemmer
+
+from transforms.judges.offline import lexicon, units
+
+STOP: Final = 0
+CONTENT: Final = 1
+CARDINAL: Final = 2
+ORDINAL: Final = 3
+SPAN: Final = 4  # A decade: 1990s.
+
+_MAX_REMEMBERED: Final = 200_000
+_MAX_WORD: Final = 64
+_COMMON_WEIGHT: Final = 0.5
+
+TOKEN: Final = re.compile(
+    r"\d{4}-\d\d-\d\d(?!\d)"  # an ISO date stays one token
+    r"|\d+(?:[.,]\d+)*(?:(?:st|nd|rd|th|s)?(?![^\W_])|(?=(?:[kcm]?m|[km]?g|lbs?|ft|%)\b))"
+    r"|(?:[A-Z]\.){2,}"  # U.S.
+    r"|°\s?[CFcf](?![^\W_])"
+    r"|[A-Z](?:#|\+\+)"  # C++
+    r"|[^\W_]+(?:['’][^\W_]+)*"
+    r"|[%$€£¥]"
+)
+_ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)*)(st|nd|rd|th|s)?")
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+
+_stem: Final = Stemmer.Stemmer("english", 0).stemWord
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One surface form as written, folded (`lower`) and stemmed. `value` is a number's value, None for all else; `ulp` is the size of one
+    unit in its last written digit (1 for "12", 0.1 for "1.4")."""
+
+    surface: str
+    lower: str
+    stem: str
+    kind: int
+    weight: float
+    capital: bool
+    value: float | None = None
+    ulp: float = 1.0
+
+
+def _first_of_line(table: str) -> Iterator[tuple[str, str]]:
+    for line in table.split("\n"):
+        words = line.split()
+        for word in words:
+            yield word, words[0]
+
+
+def _canonical_stems() -> dict[str, str]:
+    """Words whose stem is given by a list instead of by suffix rules; the earlier line wins."""
+    stems: dict[str, str] = {}
+    tables = (lexicon.SYNONYMS, lexicon.DEMONYMS.replace("|", "\n"))
+    for table in tables:
+        for word, canonical in _first_of_line(table):
+            stems.setdefault(word, _stem(canonical))
+    for word, canonical in lexicon.ABBREVIATIONS.items():
+        stems[word] = _stem(canonical)
+    return stems
+
+
+_CANONICAL: Final = _canonical_stems()
+_COMMON_STEMS: Final = frozenset(
+    _CANONICAL.get(word) or _stem(word) for word in lexicon.COMMON_WORDS
+)
+
+
+def fold(surface: str) -> str:
+    """Lower case, without accents, possessive endings and the dots of an abbreviation."""
+    lower = surface.lower()
+    if not lower.isascii():
+        lower = "".join(
+            c for c in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(c)
+        ).replace("’", "'")
+    if lower.endswith("'s"):
+        lower = lower[:-2]
+    return lower.replace(".", "") if lower.endswith(".") else lower
+
+
+def _number(surface: str) -> Word | None:
+    found = _NUMBER.fullmatch(surface)
+    if not found:
+        return None
+    digits, suffix = found.groups()
+    if _THOUSANDS.fullmatch(digits):
+        digits = digits.replace(",", "")
+    digits = digits.replace(",", ".")
+    if digits.count(".") > 1 or len(digits) > 30:
+        return None
+    value = float(digits)
+    decimals = len(digits.partition(".")[2])
+    kind = {None: CARDINAL, "s": SPAN}.get(suffix, ORDINAL)
+    stem = f"{value:g}" + {CARDINAL: "", SPAN: "s", ORDINAL: "th"}[kind]
+    return Word(surface, surface.lower(), stem, kind, 1.0, False, value, 10.0**-decimals)
+
+
+def analyse(surface: str) -> Word:
+    """The word that a surface form stands for. Accepts any text, never raises."""
+    surface = surface[:_MAX_WORD]
+    if surface[0].isdecimal() and surface.isascii():
+        if _ISO_DATE.fullmatch(surface):
+            return Word(surface, surface, surface, CARDINAL, 1.0, False)
+        number = _number(surface)
+        if number:
+            return number
+    lower = fold(surface)
+    if not lower:
+        return Word(surface, surface, surface, STOP, 0.0, False)
+    capital = surface[0].isupper()
+    abbreviation = surface.isupper() and lower in lexicon.ABBREVIATIONS
+    if lower in lexicon.STOP_WORDS and not abbreviation:
+        return Word(surface, lower, lower, STOP, 0.0, capital)
+    if lower in units.NUMBER_WORDS:
+        value = units.NUMBER_WORDS[lower]
+        return Word(surface, lower, f"{value:g}", CARDINAL, 1.0, capital, value)
+    if lower in units.ORDINAL_WORDS:
+        value = units.ORDINAL_WORDS[lower]
+        return Word(surface, lower, f"{value:g}th", ORDINAL, _COMMON_WEIGHT, capital, value)
+    if lower == "us":
+        stem = _CANONICAL["us"] if abbreviation else lower
+    else:
+        stem = _CANONICAL.get(lower) or _stem(lower)
+    weight = _COMMON_WEIGHT if stem in _COMMON_STEMS else 1.0
+    return Word(surface, lower, stem, CONTENT, weight, capital)
+
+
+class _Remembered(dict[str, Word]):
+    """Surface form -> Word; emptied when full, which is simpler and faster than evicting."""
+
+    def __missing__(self, surface: str) -> Word:
+        if len(self) >= _MAX_REMEMBERED:
+            self.clear()
+        word = self[surface] = analyse(surface)
+        return word
+
+
+_WORDS: Final = _Remembered()
+
+
+def read(text: str) -> list[Word]:
+    """The words of a text, in order, punctuation left out."""
+    return [_WORDS[token] for token in TOKEN.findall(text)]

@@ -1,0 +1,202 @@
+"""What makes no checkable claim: questions, greetings, opinions, hedges, talk about the answer.
+
+Conservative: a reason is given only where the form of the sentence shows it. A hedged fact ("is
+believed to have been born in 1564") can be checked and stays.
+"""
+
+import re
+from typing import Final
+
+from transforms.judges.offline.grammar import core
+from transforms.judges.offline.verbs import ANY_FORM
+from transforms.judges.offline.wording import plain, without_discourse
+
+QUESTION: Final = "question"
+GREETING: Final = "greeting"
+OPINION: Final = "opinion"
+HEDGE: Final = "hedge"
+INSTRUCTION: Final = "instruction"
+FIRST_PERSON: Final = "first_person"
+ANNOUNCEMENT: Final = "announcement"
+HEADING: Final = "heading"
+CODE: Final = "code"
+TABLE: Final = "table"
+FRAGMENT: Final = "fragment"
+EMPTY: Final = "empty"
+
+_LIST_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[a-z]\))\s")
+_POLITE: Final = re.compile(
+    r"(?:please|and|but|so|also|then|next|finally|lastly|first)\b,?\s+", re.I
+)
+_HAS_LETTER: Final = re.compile(r"[^\W\d_]")
+
+# Looked for where a sentence begins, after list markers and words like "However,".
+_OPENINGS: Final = (
+    (
+        GREETING,
+        r"hello\b|hi\b(?! -)|hey\b|greetings\b|dear \w+,|thanks\b(?! to )|thank you\b|welcome(?:!| to)"
+        r"|good (?:morning|afternoon|evening|day|luck|question)\b|goodbye\b|bye\b|you'?re welcome"
+        r"|(?:sure|certainly|of course|absolutely|definitely|great|okay|ok|yes|no|sorry)(?:[!.,]*$|!)"
+        r"|(?:great|good|excellent|interesting) question|best (?:wishes|regards)\b|happy to help"
+        r"|congratulations\b",
+    ),
+    (
+        FIRST_PERSON,
+        r"(?:sure|certainly|of course|absolutely|sorry|unfortunately|yes|no|well|okay|ok)[,!]? "
+        r"(?:i\b|i'|here (?:is|are)\b|here's\b|let me\b)"
+        r"|i(?:'m|'ve|'d|'ll|’m|’ve|’d|’ll)?,? (?-i:[a-z])|i'm\b|my (?!lai\b|fair\b)[a-z]"
+        r"|as an? (?:\w+ )?(?:ai|language model|assistant|chatbot)\b"
+        r"|as (?:far as|per my|i)\b(?!.*,.*\d)"
+        r"|we (?:hope|apologi[sz]e|recommend|suggest)\b|(?:hope|hoping) (?:this|that|it|you)\b"
+        r"|let me\b|allow me\b|sorry\b|apologies\b|this is all\b|that'?s all\b"
+        r"|(?:the|this|my) (?:information|answer|response|list|summary|data)"
+        r" (?:(?:provided|above|given|here) )+(?:is|was|may|might|does|should|will)\b"
+        r"|(?:the|this|my) (?:information|response) (?:is|may|might|does|should)\b"
+        r"|note that (?:i|the information|this (?:information|answer|response|list))\b",
+    ),
+    (
+        ANNOUNCEMENT,
+        r"(?:here|below|above) (?:is|are|was|were)\b|here's\b|here you go|the following (?:is|are)\b"
+        r"|there are (?:several|many|some|a few|various|a number of|a variety of) "
+        r"(?:\w+ ){1,3}(?:to consider|to choose from|you can)\b"
+        r"|in (?:this|the following) (?:article|answer|response|section|essay)\b",
+    ),
+    (
+        INSTRUCTION,
+        r"let(?:'s|’s| us)\b|feel free\b|do not (?:hesitate|forget)\b|don't (?:hesitate|forget|be)\b"
+        r"|you (?:should|may want|might want|must|need|want|have to|are advised|(?:can|could) (?:also )?"
+        r"(?:ask|check|consider|contact|do|follow|start|try|use|visit))\b"
+        r"|if you (?:have|need|want|would|are|could|can|provide|let|like|wish|plan|prefer|don't)\b"
+        r"|if you(?:'re|’re|'d|’d)\b"
+        r"|to \w+[^.]{0,80}?, (?:follow|use|try|make|you (?:can|should|need|must|may|will))\b"
+        r"|(?:see|refer to|click|visit|check out|check|read|make sure|be sure|be careful|remember)"
+        r" (?:the|this|that|to|your|with|out|here|below|our|their|it)\b"
+        r"|(?:it is|it's) (?:always )?(?:recommended|advisable|a good idea|best|better|worth)"
+        r" (?:to (?!not|mention)|that you|practice)\b"
+        r"|keep in mind\b(?! that)|stay \w+[!.]",
+    ),
+    (
+        HEDGE,
+        r"(?:it|this|that) (?:(?:really|all|largely|often) )?depends\b"
+        r"|(?:it is|it's|it was|it would be) (?:\w+ )?(?:difficult|hard|impossible|not possible|tough"
+        r"|challenging|unclear|uncertain|unknown|not clear|not known|too early|not certain)"
+        r" (?:to (?:say|know|tell|determine|predict|answer|give|provide|pinpoint|estimate|identify"
+        r"|generalize|confirm|be)\b|(?:exactly )?(?:what|who|when|where|why|how|if|whether|which)\b)"
+        r"|there (?:is|are|was) (?:no|not|currently no|insufficient|little|limited) (?:\w+ ){0,2}"
+        r"(?:definitive|clear|single|enough|sufficient|simple|one|consensus|reliable|information"
+        r"|answer|evidence that i|way to know)\b"
+        r"|(?:perhaps|maybe|possibly)\b(?!.*\d)|more (?:research|information|studies|context)"
+        r"\b.*\b(?:needed|required|necessary)\b|without (?:more|further|additional) (?:information"
+        r"|context|details)\b|only time will tell",
+    ),
+    (
+        OPINION,
+        r"in my (?:\w+ )?(?:opinion|view)\b|personally\b|to me\b|i(?:mho|mo)\b"
+        r"|(?:it is|it's) (?:\w+ )?(?:important|essential|crucial|vital|necessary|imperative|critical)"
+        r" (?:to|for|not to|that (?:we|you|one|people))\b"
+        r"|(?:what|how) (?:a|an|wonderful|amazing|beautiful|lovely)\b.*!"
+        r"|(?:we|one|people|everyone|society|governments?) (?:should|must|ought)\b",
+    ),
+)
+_OPENING: Final = re.compile(
+    "|".join(f"(?P<{reason}>{pattern})" for reason, pattern in _OPENINGS), re.IGNORECASE
+)
+# Only words that such openings begin with are worth the regular expression.
+_OPENING_WORDS: Final = frozenset(
+    """hello hi hey greetings dear thanks thank welcome good goodbye bye you you're youre sure
+    certainly of absolutely definitely great okay ok yes no sorry excellent interesting best happy
+    congratulations unfortunately well i i'm i've i'd i'll i’m i’ve i’d i’ll my as we hope hoping let
+    allow apologies this that that's thats the note here below above here's there in let's let’s feel do
+    don't if when to see refer click visit check read make be remember it it's keep stay perhaps
+    maybe possibly more without only personally imho imo what how one people everyone society
+    government governments""".split()
+)
+_IMPERATIVES: Final = frozenset(
+    """add adjust allow apply arrange ask assess avoid bake be begin book boil bring browse build buy
+    calculate call check choose clean click collect combine communicate compare complete conduct
+    consider consult contact continue cook create cut decide define determine develop divide do
+    download drink eat enable encourage enjoy ensure enter establish estimate evaluate examine
+    explore fill find follow gather get give go identify implement include increase install invest
+    keep know learn leave limit list look maintain make measure mix monitor move note obtain offer
+    open organize pay perform pick place plan practice prepare press prioritize provide pull put
+    read reduce remember remove repeat replace request research review save schedule search seek
+    select send serve set shortlist speak spend start stay stir stop store study take talk teach
+    test think track train try turn understand update use utilize verify visit wait wash watch wear
+    work write""".split()
+)
+_AFTER_IMPERATIVE: Final = frozenset(
+    """the a an your you yourself these those this any all some it them each every whether online up
+    out sure for into with from about multiple different as to one enough plenty regular
+    """.split()
+)
+_TASTE: Final = re.compile(
+    r"\b(?:is|are|was|were|'s) (?:(?:truly|really|very|so|such|quite|simply|absolutely|a|an|one of"
+    r"|the|most|just) ){0,4}(?:amazing|awesome|beautiful|boring|breathtaking|charming|delicious"
+    r"|delightful|disappointing|enjoyable|fantastic|fascinating|fun|gorgeous|horrible|incredible"
+    r"|interesting|lovely|magnificent|must-see|must-read|must-visit|outstanding|pleasant|stunning"
+    r"|superb|terrible|thrilling|unforgettable|wonderful|worth (?:visiting|seeing|watching|reading))\b"
+    r"|\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
+    r"|avoided|treated|considered|plucked|encouraged|taken)\b",
+    re.IGNORECASE,
+)
+_SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
+_VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b")
+
+
+def no_claim_reason(sentence: str) -> str | None:
+    """Why the sentence makes no checkable claim, or None where it does.
+
+    The reasons are this module's constants ("question", "opinion", "hedge", …).
+    """
+    text = sentence.strip()
+    if text.startswith(("```", "~~~", "    ")):
+        return CODE
+    if text.startswith("|"):
+        return TABLE
+    if text.startswith("#") and text.lstrip("#").startswith(" "):
+        return HEADING
+    listed = _LIST_ITEM.match(text) is not None
+    text = plain(text)
+    if not _HAS_LETTER.search(text):
+        return EMPTY
+    if _asks(text):
+        return QUESTION
+    body = without_discourse(text)
+    polite = _POLITE.match(body)
+    if polite:
+        body = body[polite.end() :]
+    words = body.split()
+    if not words:
+        return FRAGMENT
+    first = core(words[0])
+    if first in _OPENING_WORDS:
+        opening = _OPENING.match(body)
+        if opening:
+            return opening.lastgroup
+    if (
+        first in _IMPERATIVES
+        and len(words) > 1
+        and (listed or polite or words[0][0].isupper())
+        and core(words[1]) in _AFTER_IMPERATIVE
+    ):
+        return INSTRUCTION
+    if not _SPECIFIC.search(body) and _TASTE.search(body):
+        return OPINION
+    if _is_fragment(body, words):
+        return HEADING if text.endswith(":") else FRAGMENT
+    return None
+
+
+def _asks(text: str) -> bool:
+    """Ends with a question mark that is the sentence's own, not that of a title it quotes."""
+    end = text.rstrip("\"'”’»)_ ")
+    return end.endswith(("?", "？", "؟")) and (len(end) == len(text) or text[0] in "\"'“‘«(")
+
+
+def _is_fragment(text: str, words: list[str]) -> bool:
+    """No word that could be its verb, and no formula."""
+    if " = " in text:
+        return False
+    if any(core(word) in ANY_FORM for word in words[1:] if word[0].islower()):
+        return False
+    return not _VERB_LIKE.search(text)

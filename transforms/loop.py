@@ -1,0 +1,79 @@
+"""Running the core's coroutines: at once where nothing waits, on one loop a process where it does.
+
+DESIGN section 8: what held on Beam is one daemon thread with one asyncio loop in each process, and
+a window of submitted coroutines of which any completed one is taken.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+
+def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine that never waits, without a loop (a microsecond, not 60).
+
+    Raises:
+        RuntimeError: the coroutine did wait; what it calls has to say `remote = True`.
+    """
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a source or judge that waits for something must set `remote = True`")
+
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def process_loop() -> asyncio.AbstractEventLoop:
+    """Return this process's event loop, running in a daemon thread; started at the first call."""
+    global _loop
+    with _lock:
+        if _loop is None or _loop.is_closed():
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="ufo-loop", daemon=True).start()
+        return _loop
+
+
+def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the process's loop and return its result; for code that has no loop."""
+    return asyncio.run_coroutine_threadsafe(coroutine, process_loop()).result()
+
+
+class Window(Generic[K, T]):
+    """Up to `size` coroutines under way on the process's loop, each with a key of the caller's.
+
+    `submit` yields whatever is completed, and waits only where the window is full; `drain` yields
+    the rest. A slow call therefore never holds up the ones behind it.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._under_way: dict[Future[T], K] = {}
+
+    def submit(self, key: K, coroutine: Coroutine[Any, Any, T]) -> Iterator[tuple[K, T]]:
+        """Start a coroutine; yield (key, result) of those completed by now, in any order."""
+        future = asyncio.run_coroutine_threadsafe(coroutine, process_loop())
+        self._under_way[future] = key
+        full = len(self._under_way) >= self._size
+        yield from self._completed(lambda: wait(self._under_way, return_when=FIRST_COMPLETED).done
+                                   if full else {f for f in self._under_way if f.done()})
+
+    def drain(self) -> Iterator[tuple[K, T]]:
+        """Yield (key, result) of all that is still under way, as each completes."""
+        while self._under_way:
+            yield from self._completed(
+                lambda: wait(self._under_way, return_when=FIRST_COMPLETED).done
+            )
+
+    def _completed(self, ready: Callable[[], set[Future[T]]]) -> Iterator[tuple[K, T]]:
+        for future in ready():
+            yield self._under_way.pop(future), future.result()

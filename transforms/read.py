@@ -1,0 +1,237 @@
+"""Step `read`: a line of JSON Lines into an input record, or a failure that says why not.
+
+DESIGN section 4 is the format. What is wrong with one line never stops a run.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from schemas.ids import content_id
+from schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
+
+MAX_LINE_BYTES = 4 * 1024 * 1024
+_MAX_SHOWN = 4096
+_ALIASES = {"reference answers": "reference_answers"}
+
+
+class _Unusable(ValueError):
+    """A line that is no record; the message is for the row in `failures`."""
+
+
+def parse(key: str, line: bytes, max_line_bytes: int = MAX_LINE_BYTES) -> InputRecord | Failure:
+    """Return the record of one line (`key` is `file:line` or `file@byte`), or a failure.
+
+    A response without `id` gets a hash of its content, so that the same response has the same one
+    in every run.
+    """
+    try:
+        if len(line) > max_line_bytes:
+            raise _Unusable(
+                f"the line is longer than --max_line_bytes, which is {max_line_bytes:,}"
+            )
+        return _record(key, _object(line))
+    except _Unusable as error:
+        return failure(key, "unusable_record", str(error), line)
+
+
+def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:
+    """Return the `failures` row of a line; its text is cut at 4 KiB."""
+    shown = line[:_MAX_SHOWN].decode("utf-8", "backslashreplace")[:_MAX_SHOWN]
+    return Failure("read", key, error_type, message, shown.replace("\0", "\\0"))
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _Unusable(f"not UTF-8: byte {error.start + 1} of the line is invalid") from None
+    if "\0" in text:
+        raise _Unusable("the line has a NUL byte")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _Unusable(f"not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise _Unusable(f"a record is a JSON object, not {_kind(found)}")
+    return found
+
+
+def _record(key: str, raw: dict[str, Any]) -> InputRecord:
+    for alias, name in _ALIASES.items():
+        if alias in raw:
+            raw.setdefault(name, raw.pop(alias))
+    if "response" not in raw:
+        raise _Unusable("`response` is missing")
+    text = _text(raw, "response")
+    if text is None or not text.strip():
+        raise _Unusable("`response` is empty")
+    model, question = _text(raw, "model"), _text(raw, "question")
+    dataset, language = _text(raw, "dataset"), _text(raw, "language")
+    references = _references(raw)
+    given = raw.get("claims") is not None
+    spans, are_errors = _spans(raw, text)
+    response_id = _id(raw)
+    if response_id is None:
+        response_id = content_id(text, model or "", question or "", dataset or "")
+    return InputRecord(
+        key,
+        response_id,
+        text,
+        model,
+        dataset,
+        question,
+        language,
+        _score(raw),
+        _metadata(raw),
+        references,
+        given,
+        [_claim(number, item) for number, item in enumerate(_list(raw, "claims"))],
+        spans,
+        are_errors,
+    )
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _text(raw: Mapping[str, Any], name: str, where: str = "") -> str | None:
+    value = raw.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise _Unusable(f"`{where}{name}` is text, not {_kind(value)}")
+    _writable(value, where + name)
+    return value
+
+
+def _writable(value: str, name: str) -> None:
+    # JSON can say "\\ud800", half of a character; no UTF-8 file, and so no table, can hold it.
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _Unusable(f"`{name}` has half of a surrogate pair, which is no character") from None
+    if "\0" in value:
+        raise _Unusable(f"`{name}` has a NUL character")
+
+
+def _id(raw: Mapping[str, Any]) -> str | None:
+    value = raw.get("id")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    text = _text(raw, "id")
+    if text is not None and not text.strip():
+        raise _Unusable("`id` is empty; leave it out to have one made")
+    return text
+
+
+def _list(raw: Mapping[str, Any], name: str) -> list[Any]:
+    value = raw.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise _Unusable(f"`{name}` is a list, not {_kind(value)}")
+    return value
+
+
+def _references(raw: Mapping[str, Any]) -> list[str]:
+    value = raw.get("reference_answers")
+    items = [value] if isinstance(value, str) else _list(raw, "reference_answers")
+    for item in items:
+        if not isinstance(item, str):
+            raise _Unusable(f"`reference_answers` is text or a list of texts, not of {_kind(item)}")
+        _writable(item, "reference_answers")
+    return [item for item in items if item.strip()]
+
+
+def _score(raw: Mapping[str, Any]) -> float | None:
+    value = raw.get("label")
+    if value is None:
+        return None
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= 1:
+        raise _Unusable(f"`label` is a number from 0 to 1 or a boolean, not {value!r}"[:200])
+    return float(value)
+
+
+def _label(value: object, where: str) -> int | None:
+    if value is None:
+        return None
+    if value in (0, 1) and isinstance(value, (bool, int, float)):
+        return int(value)
+    raise _Unusable(f"`{where}` is true, false or null, not {value!r}"[:200])
+
+
+def _metadata(raw: Mapping[str, Any]) -> str | None:
+    value = raw.get("metadata")
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise _Unusable(f"`metadata` is an object, not {_kind(value)}")
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    _writable(text, "metadata")
+    return text
+
+
+def _claim(number: int, item: object) -> GivenClaim:
+    where = f"claims[{number}]."
+    if isinstance(item, str):
+        item = {"claim": item}
+    if not isinstance(item, dict):
+        raise _Unusable(f"`claims[{number}]` is an object with `claim`, not {_kind(item)}")
+    claim = _text(item, "claim", where)
+    if claim is None or not claim.strip():
+        raise _Unusable(f"`{where}claim` is missing or empty")
+    place = item.get("sentence_index")
+    if place is not None and (not isinstance(place, int) or isinstance(place, bool) or place < 0):
+        raise _Unusable(f"`{where}sentence_index` is a number from 0, not {place!r}"[:200])
+    label = _label(item.get("label"), where + "label")
+    return GivenClaim(claim.strip(), _text(item, "query", where), label, place)
+
+
+def _spans(raw: Mapping[str, Any], text: str) -> tuple[list[LabelledSpan], bool]:
+    """Return the labelled stretches of the text, and whether they are errors."""
+    if raw.get("spans") is not None:
+        errors = [_stretch(text, f"spans[{n}]", s) for n, s in enumerate(_list(raw, "spans"))]
+        return [LabelledSpan(start, end, 0) for start, end, _ in errors], True
+    return _sentence_labels(_list(raw, "sentence_labels"), text), False
+
+
+def _stretch(text: str, where: str, item: object) -> tuple[int, int, object]:
+    if not isinstance(item, dict):
+        raise _Unusable(f"`{where}` is an object with `start` and `end`, not {_kind(item)}")
+    start, end = item.get("start"), item.get("end")
+    whole = type(start) is int and type(end) is int
+    if not whole or not 0 <= start < end <= len(text):  # type: ignore[operator]
+        raise _Unusable(
+            f"`{where}` is from {start!r} to {end!r}, not a stretch of a response "
+            f"of {len(text)} characters"
+        )
+    return start, end, item.get("label")  # type: ignore[return-value]
+
+
+def _sentence_labels(items: list[Any], text: str) -> list[LabelledSpan]:
+    """Read `[{"start", "end", "label"}]`, or one label for each of our sentences, in order."""
+    if items and not any(isinstance(item, dict) for item in items):
+        from transforms.sentences import segment
+
+        spans = segment(text)
+        if len(spans) != len(items):
+            raise _Unusable(
+                f"`sentence_labels` has {len(items)} labels, the response {len(spans)} sentences; "
+                "give each with its `start` and `end` instead"
+            )
+        items = [
+            {"start": span.start, "end": span.end, "label": label}
+            for span, label in zip(spans, items, strict=True)
+        ]
+    labelled = []
+    for number, item in enumerate(items):
+        where = f"sentence_labels[{number}]"
+        start, end, label = _stretch(text, where, item)
+        labelled.append(LabelledSpan(start, end, _label(label, where + ".label")))
+    return labelled
+
+

@@ -1,0 +1,175 @@
+"""Sentence segmentation with offsets into the text as it was given.
+
+The `sentencex` package finds the sentence ends inside running text. What it does not know is the
+Markdown that language models write, so the text is first cut into blocks (a list item, a heading,
+a table row, a fenced piece of code, a paragraph), and each block is segmented by itself.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import sentencex
+
+
+class Span(NamedTuple):
+    """Half-open code-point offsets: `text[start:end]` is one sentence without outer whitespace."""
+
+    start: int
+    end: int
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_MARKER = re.compile(
+    r"[^\S\r\n]*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z][)]|#{1,6}|>+)(?=[^\S\r\n]|[\r\n]|$)"
+    r"[^\S\r\n]*)+"
+)
+_FENCE = re.compile(r"[^\S\r\n]*(?:```|~~~)")
+_RULE = re.compile(r"[-=*_\s|:+]+$")
+_NUMBER_ONLY = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]+$")
+_NUMBER_AT_END = re.compile(r":\s+(\(?\d{1,2}[.)])$")
+_CLOSERS = re.compile(r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\[\d+\])+(?=\s|$)")
+_WORD = re.compile(r"\w")
+
+# A line shorter than this does not look wrapped: its end is the end of what it says.
+_WRAPPED_LINE = 50
+_WINDOW = 10_000
+_ENDS_LINE = (".", "!", "?", ":", "…", "。", "！", "？", "।")
+
+
+def segment(text: str, language: str = "en") -> list[Span]:
+    """Sentences of `text` in order, without overlap; every non-blank character is in one of them.
+
+    `language` is an ISO 639 code, with or without a region ("de", "pt-BR"); one that sentencex does
+    not know gets its general rules. List markers and numbering belong to the sentence they open.
+    Linear in the length of the text.
+    """
+    code = re.split("[-_]", language, maxsplit=1)[0].lower() or "en"
+    if "\n" not in text and "\r" not in text and not _MARKER.match(text):
+        return _sentences(code, text, 0, len(text), [])
+    spans: list[Span] = []
+    opened = -1  # where a marker stands that waits for the text it numbers
+    for start, end, kind in _blocks(text):
+        if opened >= 0:
+            start, opened = opened, -1
+        if kind == "whole":
+            _add(text, start, end, spans)
+            continue
+        if kind == "rule" and spans:
+            # A table's ruling or an underline belongs to the line above it.
+            start = spans.pop().start
+            _add(text, start, end, spans)
+            continue
+        marker = _MARKER.match(text, start, end)
+        body = marker.end() if marker else start
+        if marker and not text[body:end].strip():
+            opened = start
+            continue
+        _sentences(code, text, body, end, spans, start)
+    if opened >= 0:
+        _add(text, opened, len(text), spans)
+    return spans
+
+
+def _add(text: str, start: int, end: int, spans: list[Span]) -> None:
+    piece = text[start:end]
+    stripped = piece.strip()
+    if stripped:
+        start += len(piece) - len(piece.lstrip())
+        spans.append(Span(start, start + len(stripped)))
+
+
+def _sentences(
+    code: str, text: str, body: int, end: int, spans: list[Span], start: int | None = None
+) -> list[Span]:
+    """Appends the sentences of one block; its marker, from `start` to `body`, joins the first."""
+    at = body
+    opening = body if start is None else start
+    first = len(spans)
+    for piece in _pieces(code, text, body, end):
+        stop = at + len(piece)
+        closers = _CLOSERS.match(text, at, stop) if len(spans) > first and opening == at else None
+        if closers:
+            spans[-1] = Span(spans[-1].start, closers.end())
+            at = opening = closers.end()
+        content = text[at:stop].strip()
+        number = _NUMBER_AT_END.search(content) if stop < end else None
+        if number:
+            # "in three steps: 1. Buy": the number opens what follows.
+            _add(text, opening, text.rindex(number[1], at, stop), spans)
+            opening, at = spans[-1].end, stop
+            continue
+        at = stop
+        if not content:
+            continue
+        if _NUMBER_ONLY.match(content) and stop < end:
+            continue  # `opening` stays: a bare numbering opens the sentence after it
+        if len(spans) > first and not _WORD.search(content):
+            spans[-1] = Span(spans[-1].start, opening + len(text[opening:stop].rstrip()))
+        else:
+            _add(text, opening, stop, spans)
+        opening = stop
+    if opening < end:
+        _add(text, opening, end, spans)
+    return spans
+
+
+def _pieces(code: str, text: str, start: int, end: int) -> Iterator[str]:
+    """What sentencex makes of `text[start:end]`, without gaps, in windows of bounded size.
+
+    Its look-around for pairs of quotes is quadratic in the length it is given. A window's last
+    piece may be cut off, so it goes to the next window, unless it fills the window alone.
+    """
+    while end - start > _WINDOW:
+        pieces = sentencex.segment(code, text[start : start + _WINDOW])
+        for piece in pieces[:-1] or pieces:
+            yield piece
+            start += len(piece)
+    yield from sentencex.segment(code, text[start:end])
+
+
+def _blocks(text: str) -> list[tuple[int, int, str]]:
+    """(start, end, kind) of the blocks; kind is "prose", "rule" or "whole" (never segmented)."""
+    blocks: list[tuple[int, int, str]] = []
+    fences = [m.start() for m in _LINE.finditer(text) if _FENCE.match(m.group())]
+    fence = 0
+    code_end = -1
+    opening = -1  # start of the paragraph being collected
+    previous = ""
+    for match in _LINE.finditer(text):
+        start, end = match.span()
+        if start < code_end:
+            continue
+        line = match.group().strip()
+        while fence < len(fences) and fences[fence] < start:
+            fence += 1
+        if fence + 1 < len(fences) and fences[fence] == start:
+            if opening >= 0:
+                blocks.append((opening, start, "prose"))
+                opening = -1
+            code_end = text.find("\n", fences[fence + 1]) + 1 or len(text)
+            blocks.append((start, code_end, "whole"))
+            fence += 2
+            continue
+        if opening >= 0 and not (line and _continues(previous, line)):
+            blocks.append((opening, start, "prose"))
+            opening = -1
+        if not line:
+            continue
+        if line.startswith("|") or (_RULE.match(line) and len(line) > 2):
+            blocks.append((start, end, "rule" if _RULE.match(line) else "whole"))
+        elif line.startswith("#"):
+            blocks.append((start, end, "prose"))
+        elif opening < 0:
+            opening = start
+        previous = line
+    if opening >= 0:
+        blocks.append((opening, len(text), "prose"))
+    return blocks
+
+
+def _continues(previous: str, line: str) -> bool:
+    """Whether `line` goes on with the sentence that the line before left open (a soft wrap)."""
+    if _MARKER.match(line) or line[0] in "|#" or _RULE.match(line) or previous.endswith(_ENDS_LINE):
+        return False
+    return line[0].islower() or len(previous) >= _WRAPPED_LINE

@@ -1,0 +1,124 @@
+"""The fact source: the one small surface that built-in and third-party sources share.
+
+A source writes one method, `find`: the passages it has on one fact unit. The base names the
+passages, turns an exception into an error that is counted and never a vote, and answers for all
+units of a response. A source that works best on a whole response (a batch of queries, the
+response's own references) overrides `look_up` instead.
+"""
+
+import inspect
+from collections.abc import Awaitable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from schemas.ids import passage_id
+from schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """A passage with the score its retriever gave it (None where there was none to give)."""
+
+    passage: Passage
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a source has on one unit: passages, or why it has none.
+
+    `outcome` and `reason` (records.REASONS) are for the unit's one evidence row when `passages` is
+    empty: `noans` where the source had nothing to say, `error` where it could not be asked.
+    `error_type` and `message` describe an error.
+    """
+
+    passages: Sequence[Retrieved] = ()
+    outcome: str = NOANS
+    reason: str = NO_PASSAGES
+    error_type: str = ""
+    message: str = ""
+
+
+class FactSource:
+    """A place where facts are looked up.
+
+    A subclass implements `find` (plain or `async`). Its constructor takes the keyword options that
+    a user may set; one that is named like a command-line flag (`passages`, `index`, …) gets that
+    flag's value where the configuration does not set it. Instances are created on every worker, so
+    what cannot be pickled is opened in `open`.
+
+    `remote` tells that `look_up` waits for something outside this process; such sources are asked
+    concurrently from an event loop. It is set by itself where `find` is a coroutine function; who
+    overrides `look_up` says it.
+    """
+
+    name: str = ""
+    """Under which the source's rows appear; set by the registry."""
+
+    remote: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "remote" not in cls.__dict__ and "find" in cls.__dict__:
+            cls.remote = inspect.iscoroutinefunction(cls.find)
+
+    def unavailable(self) -> str | None:
+        """Return why the source can serve nobody, with the remedy, or None where it can.
+
+        Asked once, before the input is read.
+        """
+        return None
+
+    def open(self) -> None:
+        """Open what the source needs in this process. Called once before the first unit."""
+
+    def close(self) -> None:
+        """Close what `open` opened."""
+
+    def fingerprint(self) -> str:
+        """Return what results depend on beside the options: an index's checksum, say."""
+        return ""
+
+    def find(
+        self, unit: FactUnit
+    ) -> Iterable[Passage | Retrieved] | Awaitable[Iterable[Passage | Retrieved]]:
+        """Return the passages that speak of `unit.claim` / `unit.query`, best first."""
+        raise NotImplementedError(f"{type(self).__name__} implements neither find nor look_up")
+
+    async def look_up(self, open_units: OpenUnits) -> list[Found]:
+        """Return what the source has on each unit of the record, in its order. Never raises."""
+        answers = []
+        for unit in open_units.units:
+            try:
+                found = self.find(unit)
+                if inspect.isawaitable(found):
+                    found = await found
+                answers.append(self.found(found))
+            except Exception as error:
+                answers.append(failed(error))
+        return answers
+
+    def found(self, passages: Iterable[Passage | Retrieved]) -> Found:
+        """Return a `Found` whose passages carry this source's name and their ids."""
+        named = []
+        for ordinal, item in enumerate(passages):
+            hit = item if isinstance(item, Retrieved) else Retrieved(item)
+            named.append(replace(hit, passage=self.named(hit.passage, ordinal)))
+        return Found(named)
+
+    def named(self, passage: Passage, ordinal: int = 0) -> Passage:
+        """Return the passage with source, id and hostname filled in where they are not yet."""
+        if passage.passage_id:
+            return passage
+        return replace(
+            passage,
+            source=self.name,
+            passage_id=passage_id(self.name, passage.url, passage.text, ordinal),
+            hostname=passage.hostname or (passage.url and urlsplit(passage.url).hostname) or None,
+        )
+
+
+def failed(error: Exception) -> Found:
+    """Return the answer of a source that could not be asked."""
+    return Found((), ERROR, TRANSPORT, type(error).__name__, str(error))

@@ -1,0 +1,60 @@
+"""A local index of a Wikipedia dump, made by `ufo index build`."""
+
+from typing import TYPE_CHECKING
+
+from schemas.errors import IndexUnusable
+from schemas.records import OpenUnits
+from transforms.sources.base import FactSource, Found, Retrieved, failed
+
+if TYPE_CHECKING:
+    from indexes.base import Index
+
+
+class WikipediaSource(FactSource):
+    """Answers from the passages of an index folder.
+
+    All units of a response are retrieved in one batch. A page whose title or alias the claim names
+    has its passages considered, wherever they stand in the ranking.
+    """
+
+    def __init__(self, index: str = "", passages: int = 5, retriever: str = "bm25") -> None:
+        self.index = index
+        self.passages = passages
+        self.retriever = retriever
+
+    def unavailable(self) -> str | None:
+        """Return that no index was named. A folder that is not an index raises IndexUnusable."""
+        if not self.index:
+            return "no index is named; build one with `ufo index build` and pass --index DIR"
+        self._opened()
+        return None
+
+    def fingerprint(self) -> str:
+        """Return the checksum of the index's manifest."""
+        return self._opened().fingerprint
+
+    def open(self) -> None:
+        """Open the index; once a process, whoever else asks for it."""
+        self._opened()
+
+    def _opened(self) -> "Index":
+        from indexes.base import open_index
+
+        return open_index(self.index, self.retriever)
+
+    async def look_up(self, open_units: OpenUnits) -> list[Found]:
+        """Return for each unit its best passages, best first."""
+        try:
+            index = self._opened()
+            units = open_units.units
+            hits = index.search(
+                [f"{unit.claim} {unit.query}" for unit in units],
+                self.passages,
+                [index.names_in(unit.claim) for unit in units],
+            )
+        except IndexUnusable as error:
+            return [failed(error)] * len(open_units.units)
+        return [
+            Found([Retrieved(hit.passage.as_passage(self.name), hit.score) for hit in found])
+            for found in hits
+        ]

@@ -1,0 +1,120 @@
+"""From evidence to verdicts: majority within a source, and the three ways over several sources.
+
+UFO (Huang et al., AAAI 2026 demo) names the ways Single, Multi-MV (majority voting) and Multi-Seq
+(sequential); DESIGN section 7 says what it leaves open: ties, errors and undecided units. All of it
+is a function of how many passages of each source voted which way, in the user's order of sources.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from schemas.records import (
+    ERROR,
+    MULTI,
+    NO_SOURCE,
+    NOANS,
+    REFUTED,
+    SUPPORTED,
+    Evidence,
+    Tally,
+    Verdict,
+)
+
+SEQ = "seq"
+MV = "mv"
+SINGLE = "single"
+ALL = "all"
+MODES = (SEQ, MV, SINGLE, ALL)
+TIES = ("not_factual", "factual")
+
+_COUNTERS = {SUPPORTED: 1, REFUTED: 2, NOANS: 3, ERROR: 4}
+
+
+def tally(unit_id: str, source: str, evidence: Iterable[Evidence]) -> Tally:
+    """Count the votes of one source's passages on one unit; the order of `evidence` is nothing."""
+    counts = [0, 0, 0, 0]
+    for row in evidence:
+        counts[_COUNTERS[row.outcome] - 1] += 1
+    return Tally(unit_id, source, *counts)
+
+
+def decides(votes: Tally) -> bool:
+    """Tell whether the source has a valid answer: a passage that supports or refutes."""
+    return votes.n_supported + votes.n_refuted > 0
+
+
+def only_errors(votes: Tally) -> bool:
+    """Tell whether the source gave nothing but errors, so that a retry may change its answer."""
+    return votes.n_error > 0 and not decides(votes) and votes.n_noans == 0
+
+
+def majority(votes: Tally, tie: str) -> tuple[int | None, bool]:
+    """Return (label, tied): 1, 0 or None without a valid vote; a tie follows `tie` of TIES."""
+    if not decides(votes):
+        return None, False
+    if votes.n_supported == votes.n_refuted:
+        return int(tie == "factual"), True
+    return int(votes.n_supported > votes.n_refuted), False
+
+
+def pooled(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
+    """Return the sum of several sources' votes on one unit, under the name `source`."""
+    total = Tally(unit_id, source)
+    for votes in tallies:
+        total = replace(
+            total,
+            n_supported=total.n_supported + votes.n_supported,
+            n_refuted=total.n_refuted + votes.n_refuted,
+            n_noans=total.n_noans + votes.n_noans,
+            n_error=total.n_error + votes.n_error,
+        )
+    return total
+
+
+def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) -> list[Verdict]:
+    """Return the verdict rows of one unit.
+
+    Args:
+        response_id: the response the unit belongs to.
+        tallies: the unit's votes, one for each source asked, in the user's order; at least one.
+        mode: one of MODES; `all` gives the rows of the three others, `seq` in the given order.
+        tie: one of TIES.
+    """
+    unit_id = tallies[0].unit_id
+    rows = []
+    if mode in (SEQ, ALL):
+        rows.append(_in_sequence(response_id, tallies, tie))
+    if mode in (MV, ALL):
+        rows.append(_verdict(response_id, MV, pooled(unit_id, MULTI, tallies), tie))
+    if mode in (SINGLE, ALL):
+        rows.extend(_verdict(response_id, SINGLE, votes, tie) for votes in tallies)
+    return rows
+
+
+def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str) -> Verdict:
+    past_error = False
+    for votes in tallies:
+        if decides(votes):
+            return _verdict(response_id, SEQ, votes, tie, past_error)
+        past_error = past_error or only_errors(votes)
+    nobody = pooled(tallies[0].unit_id, NO_SOURCE, tallies)
+    return _verdict(response_id, SEQ, nobody, tie, past_error)
+
+
+def _verdict(
+    response_id: str, mode: str, votes: Tally, tie: str, past_error: bool = False
+) -> Verdict:
+    label, tied = majority(votes, tie)
+    return Verdict(
+        response_id,
+        votes.unit_id,
+        mode,
+        votes.source,
+        label,
+        votes.n_supported,
+        votes.n_refuted,
+        votes.n_noans,
+        votes.n_error,
+        tied,
+        past_error,
+    )
