@@ -1,16 +1,19 @@
 """Packaging. Ranges here; the versions that were tested together are in constraints.txt."""
 
+import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
+HERE = Path(__file__).parent
+VERSION = re.search(r'VERSION = "(.+)"', (HERE / "pipelines/version.py").read_text())[1]
 TOP_LEVEL = ("schemas", "indexes", "transforms", "pipelines", "examples")
 
 setup(
     name="ufo-factuality",
-    version="0.1.0",
+    version=VERSION,
     description="Evaluates the factuality of LLM responses against plug-and-play fact sources.",
-    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     python_requires=">=3.11",

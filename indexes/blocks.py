@@ -156,9 +156,7 @@ def _document(raw: RawDocument) -> Article:
     return Article(" ".join(title.split()), url or None, None, None, None, sections)
 
 
-def _failure(
-    error: Exception, item: RawPage | RawDocument, block: Block, position: int
-) -> Failure:
+def _failure(error: Exception, item: RawPage | RawDocument, block: Block, position: int) -> Failure:
     if isinstance(item, RawPage):
         key = title_in(item.xml) or f"{block.name}: page {position + 1}"
         raw = item.xml

@@ -31,7 +31,14 @@ TITLE_WEIGHT = 2  # a title counted twice: recall@5 .748 against .736 once and .
 SMALL = 20_000  # passages; beyond, opening takes seconds and gigabytes
 # Kept in the store but never a hit: lists of titles and links, which match a query on their page's
 # subject better than its prose does and say nothing of it.
-NOT_RANKED = ("citations", "external links", "footnotes", "further reading", "references", "see also")
+NOT_RANKED = (
+    "citations",
+    "external links",
+    "footnotes",
+    "further reading",
+    "references",
+    "see also",
+)
 SETTINGS = {
     "name": "bm25",
     "k1": K1,

@@ -63,7 +63,9 @@ class PageBroken(Exception):
     """A `<page>` element that is not one; the message says why."""
 
 
-def read_pages(chunks: Iterable[bytes], max_bytes: int = MAX_PAGE_BYTES) -> Iterator[Site | RawPage]:
+def read_pages(
+    chunks: Iterable[bytes], max_bytes: int = MAX_PAGE_BYTES
+) -> Iterator[Site | RawPage]:
     """Yield the site, then each page, in order; `chunks` is the decompressed dump.
 
     What is lost on the way (a page without its end or larger than `max_bytes`, a dump that stops

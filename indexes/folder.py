@@ -44,7 +44,9 @@ def start(output: Path) -> Path:
     An index at `output` stays as it is until `finish`; another kind of folder is not touched.
     """
     if output.is_file():
-        raise UsageError(f"--output {output} is a file; give a folder that is new, empty or an index")
+        raise UsageError(
+            f"--output {output} is a file; give a folder that is new, empty or an index"
+        )
     if output.is_dir() and any(output.iterdir()) and not is_index(output):
         raise UsageError(
             f"--output {output} holds something that is not an index; give a new or an empty folder"
@@ -168,9 +170,7 @@ def _alias_parts(building: Path, keys: np.ndarray[Any, Any]) -> tuple[list[str],
     return names, np.searchsorted(keys, np.array(pages, np.int64)).tolist()
 
 
-def _write_aliases(
-    building: Path, titles: list[str], names: list[str], pages: list[int]
-) -> int:
+def _write_aliases(building: Path, titles: list[str], names: list[str], pages: list[int]) -> int:
     """Write titles and aliases sorted by name; return how many names are not titles."""
     table = pa.table(
         [

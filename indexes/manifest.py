@@ -99,7 +99,9 @@ def _check_files(path: Path, manifest: dict[str, Any], rebuild: str, *, verify: 
         entries = [(str(e["path"]), int(e["bytes"]), str(e["sha256"])) for e in manifest["files"]]
         _ = {key: int(value) for key, value in manifest["counts"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise IndexUnusable(f"{path / MANIFEST} is damaged: an entry is missing; {rebuild}") from None
+        raise IndexUnusable(
+            f"{path / MANIFEST} is damaged: an entry is missing; {rebuild}"
+        ) from None
     for name, size, digest in entries:
         try:
             found = (path / name).stat().st_size

@@ -109,7 +109,9 @@ def _read_lines(chunks: Iterable[bytes]) -> Iterator[RawDocument]:
                 yield from map(RawDocument, more[:-1])
                 rest = more[-1]
             if len(rest) > MAX_LINE_BYTES:
-                yield RawDocument(problem=f"a line is over {MAX_LINE_BYTES:,} bytes; reading stopped")
+                yield RawDocument(
+                    problem=f"a line is over {MAX_LINE_BYTES:,} bytes; reading stopped"
+                )
                 return
     except InputDamaged as error:
         yield RawDocument(problem=f"{error}; reading stopped at this line")
@@ -124,6 +126,8 @@ def _read_parquet(path: Path) -> Iterator[RawDocument]:
             names = [name for name in ("title", "text", "url") if name in file.schema_arrow.names]
             for batch in file.iter_batches(columns=names, batch_size=1024):
                 for row in batch.to_pylist():
-                    yield RawDocument(title=row.get("title"), text=row.get("text"), url=row.get("url"))
+                    yield RawDocument(
+                        title=row.get("title"), text=row.get("text"), url=row.get("url")
+                    )
     except (pa.ArrowException, OSError) as error:
         yield RawDocument(problem=f"not readable as Parquet: {error}")

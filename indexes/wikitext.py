@@ -64,9 +64,7 @@ def _literal(tag: str, content: str) -> str:
 # --- the scan -----------------------------------------------------------------------------------
 
 _TEMPLATE, _LINK, _TABLE = "}}", "]]", "|}"
-_BRACKET = re.compile(
-    r"\{\{|\}\}|\[\[|\]\]|^[ \t:*#;]*(\{\|)|^[ \t]*(\|\})(?!\})", re.MULTILINE
-)
+_BRACKET = re.compile(r"\{\{|\}\}|\[\[|\]\]|^[ \t:*#;]*(\{\|)|^[ \t]*(\|\})(?!\})", re.MULTILINE)
 _CLOSES = {"{{": _TEMPLATE, "[[": _LINK, "{|": _TABLE}
 _TABLE_ENDS = frozenset(("end", "table end", "s-end"))
 _LANGUAGE = re.compile(r"(?:[a-z]{2,3}|simple)(?:-[a-z]+)*", re.ASCII)
@@ -136,7 +134,9 @@ def _link_text(content: str, dropped: frozenset[str]) -> str:
 
 # --- after the scan -----------------------------------------------------------------------------
 
-_EXTERNAL = re.compile(r"\[(?:(?:https?|ftp|irc|news):|mailto:)?//[^\s\]]{1,2000}([^\]\n]{0,1000})\]")
+_EXTERNAL = re.compile(
+    r"\[(?:(?:https?|ftp|irc|news):|mailto:)?//[^\s\]]{1,2000}([^\]\n]{0,1000})\]"
+)
 _POWER = re.compile(r"(?<=\d)<sup>\s*(?=[-−–+]?\d)", re.IGNORECASE)
 _BREAK = re.compile(
     r"</?(?:br|p|div|li|ul|ol|dl|dd|dt|blockquote|poem|center|tr|td|th|table|h[1-6])\b[^<>]{0,1000}>",
@@ -230,7 +230,8 @@ def _plain(line: str) -> str:
 
 _REDIRECT = re.compile(r"\s*#\s*redirect\w*\s*:?\s*\[\[([^\[\]|#]+)", re.IGNORECASE)
 _MAYBE_DISAMBIGUATION = re.compile(
-    r"\{\{\s*(?:template:)?([^{}|\n]{0,40}(?:disam|dis|dab)[^{}|\n<]{0,20}?)\s*(?:[|}\n]|<!--)", re.IGNORECASE
+    r"\{\{\s*(?:template:)?([^{}|\n]{0,40}(?:disam|dis|dab)[^{}|\n<]{0,20}?)\s*(?:[|}\n]|<!--)",
+    re.IGNORECASE,
 )
 # The templates of https://en.wikipedia.org/wiki/Category:Disambiguation_message_boxes and the
 # short names that redirect to them; any "… disambiguation" is one too.

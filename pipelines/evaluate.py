@@ -33,3 +33,11 @@ def evaluate(
         *checked,
     ]
     return write.labelled(rows) | "write" >> write.WriteTables(job, folder)
+
+
+if __name__ == "__main__":
+    import sys
+
+    from pipelines.cli import main
+
+    sys.exit(main(["evaluate", *sys.argv[1:]]))

@@ -90,10 +90,8 @@ def whole(table: str, data: pa.Table) -> pa.Table:
     if table != "passages" or not data.num_rows:
         return data
     ids = data.column("passage_id").combine_chunks()
-    fresh = pa.concat_arrays(
-        [pa.array([True]), pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1))]
-    )
-    return data.filter(fresh)
+    fresh = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1))
+    return data.filter(pa.concat_arrays([pa.array([True]), fresh]))
 
 
 def write_parquet(path: str, data: pa.Table) -> None:

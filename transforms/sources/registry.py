@@ -56,6 +56,12 @@ def source_types() -> list[str]:
     return sorted(_declared())
 
 
+def package_of(type_name: str) -> str:
+    """Return the distribution that declares a type."""
+    entry = _declared()[type_name]
+    return entry.dist.name if entry.dist else ""
+
+
 def source_class(type_name: str) -> type[FactSource]:
     """Return the class behind a type name or a `path/to/file.py:Class`.
 

@@ -7,7 +7,7 @@ apart goes into one of its claims. Splitting follows what people wrote as atomic
 (Min et al. 2023), less the splits that only a reader could make.
 """
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from transforms.judges.offline.grammar import (
@@ -52,6 +52,20 @@ _REDUCED: Final = frozenset(
 _OPENING_PARTICIPLES: Final = _REDUCED | {"raised", "educated"}
 
 Words = list[str]
+
+
+@dataclass(slots=True)
+class _Clause:
+    """One clause: its words, the same bare and in lower case, and where its parts begin.
+
+    `subject` is empty where the subject cannot be repeated in front of another predicate.
+    """
+
+    words: Words
+    lows: Words
+    start: int
+    verb: int
+    subject: Words
 
 
 def claims_of(sentence: str) -> list[str]:
@@ -110,11 +124,14 @@ def _split(words: Words, depth: int = 0) -> list[Words]:
     """The claims of one clause: the first rule that fits, and the same for what it gives."""
     if depth < _MAX_CLAIMS and len(words) > 4:
         lows = [core(word) for word in words]
+        if _SIGNS.isdisjoint(lows):
+            return [words]
         start = _subject_start(words, lows)
         verb = _first_verb(words, start, lows)
         if verb > start:
+            clause = _Clause(words, lows, start, verb, _subject(words, lows, start, verb))
             for rule in _RULES:
-                parts = rule(words, lows, start, verb)
+                parts = rule(clause)
                 if parts:
                     return [claim for part in parts for claim in _split(part, depth + 1)]
     return [words]
@@ -166,7 +183,7 @@ def _subject(words: Words, lows: Words, start: int, verb: int) -> Words:
 # --- rules: each gives the parts that replace the clause, or nothing ----------------------------
 
 
-def _opening_participle(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
+def _opening_participle(clause: _Clause) -> list[Words]:
     """ "Born in Ulm, X moved to Munich." """
     subject = _subject(words, lows, start, verb)
     if not start or lows[0] not in _OPENING_PARTICIPLES or not subject or not is_capital(subject[0]):
@@ -175,7 +192,7 @@ def _opening_participle(words: Words, lows: Words, start: int, verb: int) -> lis
     return [[*subject, be, lows[0], *words[1:start]], words[start:]]
 
 
-def _inserted(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
+def _inserted(clause: _Clause) -> list[Words]:
     """A relative clause or an apposition after a name that is the subject.
 
     "X, who was born in Ulm, moved to Munich." and "X, a German physicist, moved to Munich."
@@ -215,7 +232,7 @@ def _inserted(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
     return [[*subject, be, *inner], main]
 
 
-def _trailing_relative(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
+def _trailing_relative(clause: _Clause) -> list[Words]:
     """ "…, which is a city in Germany.", of the name right before the comma."""
     for at in range(verb + 1, len(words) - 2):
         if words[at][-1] == "," and lows[at + 1] in ("which", "who"):
@@ -257,7 +274,7 @@ def _later_predicate(words: Words, lows: Words, start: int) -> bool:
     )
 
 
-def _second_clause(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
+def _second_clause(clause: _Clause) -> list[Words]:
     """ "X was born in Ulm, and he died in Princeton.": a clause with a subject of its own."""
     for at in range(verb + 1, len(words) - 2):
         if lows[at] not in ("and", "but", "while", "whereas") or words[at][-1] == ",":
@@ -313,7 +330,7 @@ def _plain_stretch(lows: Words, start: int, end: int) -> bool:
     return not any(low in CLAUSE_OPENERS or low in ("either", "neither", "both", "between") for low in lows[start:end])
 
 
-def _coordinated(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
+def _coordinated(clause: _Clause) -> list[Words]:
     """ "X was born in Ulm, studied in Zurich and died in Princeton.": predicates of one subject."""
     subject = _subject(words, lows, start, verb)
     if not subject or not _plain_stretch(lows, start, verb):
@@ -421,7 +438,7 @@ def _with_auxiliary(auxiliary: list[str], words: Words, lows: Words, begin: int)
     return auxiliary
 
 
-def _predicate_noun(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
+def _predicate_noun(clause: _Clause) -> list[Words]:
     """ "X is an actor known for Y" and "X was a physicist who did Y": both say it of X."""
     subject = _subject(words, lows, start, verb)
     if not subject or lows[verb] not in ("is", "was") or lows[verb + 1] not in ("a", "an"):
@@ -450,7 +467,7 @@ def _predicate_noun(words: Words, lows: Words, start: int, verb: int) -> list[Wo
     return []
 
 
-def _occupations(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
+def _occupations(clause: _Clause) -> list[Words]:
     """ "X was an English actor, director and producer." """
     subject = _subject(words, lows, start, verb)
     if not subject or lows[verb] not in ("is", "was") or lows[verb + 1] not in ("a", "an"):
@@ -484,7 +501,7 @@ def _article(word: str) -> str:
     return "an" if word[0].lower() in "aeio" or word.lower().startswith("un") else "a"
 
 
-def _birth(words: Words, lows: Words, start: int, verb: int) -> list[Words]:
+def _birth(clause: _Clause) -> list[Words]:
     """ "X was born on 14 March 1879 in Ulm.": the date and the place are two claims."""
     event = verb + 1 if lows[verb] in BE else verb
     if event + 3 >= len(words) or lows[event] not in ("born", "died", "founded", "established"):
@@ -515,6 +532,3 @@ _RULES: Final = (
     _birth,
 )
 
-
-def _unused() -> Iterator[None]:
-    yield None

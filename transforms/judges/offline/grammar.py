@@ -6,6 +6,7 @@ is put together from them reads as it did.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from transforms.judges.offline.verbs import AUXILIARIES, PAST, THIRD
@@ -97,15 +98,15 @@ STOP_WORDS: Final = frozenset(
 CONTENT: Final = re.compile(r"[^\W_]+(?:[.,'’\-][^\W_]+)*")
 
 
+@lru_cache(maxsize=1 << 16)
 def core(word: str) -> str:
     """The word without the punctuation around it, lower case."""
     return word.strip(_OUTER).lower()
 
 
 def is_capital(word: str) -> bool:
-    """Whether the word opens with a capital or a digit, punctuation aside."""
-    bare = word.lstrip(_OUTER)
-    return bare[:1].isupper()
+    """Whether the word opens with a capital, punctuation aside."""
+    return word[:1].isupper() or word.lstrip(_OUTER)[:1].isupper()
 
 
 def is_finite(word: str, low: str) -> bool:

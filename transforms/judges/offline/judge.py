@@ -14,10 +14,12 @@ from schemas.records import (
     OpenUnits,
 )
 from transforms.judges.base import Draft, Drafts, Judge, Judged
-from transforms.judges.offline.extract import extract, extract_sentences
+from transforms.judges.offline.extract import extract
 from transforms.judges.offline.language import is_english
 from transforms.judges.offline.queries import query_of
 from transforms.judges.offline.verify import Finding, prepare, prepare_claim, verify
+from transforms.judges.offline.wording import plain
+from transforms.judges.offline.worthiness import no_claim_reason
 from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
 
@@ -44,17 +46,19 @@ class OfflineJudge(Judge):
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims of each sentence that makes a checkable one."""
-        if not is_english(record.text, record.language):
-            return _whole_sentences(record, sentences)
-        texts = [record.text[span.start : span.end] for span in sentences]
-        return Drafts([Draft(*item) for item in extract(texts, record.question)])
+        _, found = extract(record.text, record.question, record.language)
+        return Drafts([Draft(*item) for item in found])
 
     async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return one claim for each sentence that makes a checkable one."""
-        if not is_english(record.text, record.language):
-            return _whole_sentences(record, sentences)
-        texts = [record.text[span.start : span.end] for span in sentences]
-        return Drafts([Draft(*item) for item in extract_sentences(texts, record.question)])
+        english = is_english(record.text, record.language)
+        drafts = []
+        for number, span in enumerate(sentences):
+            text = record.text[span.start : span.end]
+            if not english or no_claim_reason(text) is None:
+                claim = plain(text)
+                drafts.append(Draft(number, claim, query_of(claim) if english else claim))
+        return Drafts(drafts)
 
     async def query(self, claim: str) -> str:
         """Return the query that would settle a claim."""
@@ -100,7 +104,3 @@ class OfflineJudge(Judge):
             self.name,
         )
 
-
-def _whole_sentences(record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-    texts = [record.text[span.start : span.end] for span in sentences]
-    return Drafts([Draft(number, text, text) for number, text in enumerate(texts)])

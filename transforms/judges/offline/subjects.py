@@ -63,6 +63,9 @@ _EXPLETIVE: Final = re.compile(
     r"|follows?|happens?) )",
     re.IGNORECASE,
 )
+_ASKS_FOR_PERSON: Final = re.compile(
+    r"\b(?:bio|biography|who|whom|whose|born|die|died|married|he|she|his|her|him)\b", re.IGNORECASE
+)
 _ASKS_FOR_LIFE: Final = re.compile(r"\b(?:bio|biography|life|who (?:is|was)) of\b", re.IGNORECASE)
 _NO_NAMES: Final = MONTHS | frozenset(
     """a an this that these those in on at by for with from to after before during since as while
@@ -133,6 +136,22 @@ def topic_of(question: str | None) -> str:
         elif before != "in":
             return ""
     return names[0] if len(names) == 1 else ""
+
+
+def asks_for_person(question: str) -> bool:
+    """Whether what the question names is a person ("Who was …", "a bio of …")."""
+    return _ASKS_FOR_PERSON.search(question) is not None
+
+
+def opening_name(sentence: str) -> str:
+    """The full name that is the subject of a sentence ("Marie Curie was …"), "" if there is none."""
+    words = without_discourse(plain(sentence)).split()
+    length = name_length(words)
+    if length < 2 or core(words[0]) in _NO_NAMES or length == len(words):
+        return ""
+    following = words[length]
+    opens = words[length - 1][-1] == "," or following[0] == "(" or is_finite(following, core(following))
+    return _bare(" ".join(words[:length])) if opens else ""
 
 
 def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> list[str]:

@@ -1,0 +1,58 @@
+"""The command line: which commands there are. What one does is in its own module."""
+
+import sys
+from collections.abc import Sequence
+
+from schemas.errors import EXIT_FAILED, UfoError, UsageError, unknown_value
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: 0, 1 could not finish, 2 wrong usage, 3 below."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(words)
+    except UfoError as error:
+        print(f"ufo: {error.message}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("ufo: interrupted", file=sys.stderr)
+        return EXIT_FAILED
+    except BrokenPipeError:
+        # Whoever read our output has enough; Python would complain at exit.
+        sys.stderr.close()
+        return EXIT_FAILED
+
+
+def _run(words: list[str]) -> int:
+    from pipelines import evaluate_command, import_commands, index_commands, report_commands
+    from pipelines import source_commands
+    from pipelines.options import Parser
+    from pipelines.version import VERSION
+
+    parser = Parser(
+        prog="ufo",
+        description="How factual is LLM output? Fact units, checked against the fact sources you "
+        "choose, with evidence in Parquet.",
+    )
+    parser.add_argument("--version", action="version", version=f"ufo {VERSION}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    evaluate_command.register(commands)
+    index_commands.add_index_commands(commands)
+    report_commands.register(commands)
+    import_commands.register(commands)
+    source_commands.register(commands)
+    if not words:
+        parser.print_help()
+        return 2
+    if not words[0].startswith("-") and words[0] not in commands.choices:
+        raise UsageError(unknown_value("command", words[0], commands.choices))
+    chosen = commands.choices.get(words[0])
+    if chosen is not None and chosen.get_default("parse"):
+        # This command has options that only it can parse: Beam's.
+        return int(chosen.get_default("parse")(chosen, words[1:]))
+    arguments = parser.parse_args(words)
+    return int(arguments.handler(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

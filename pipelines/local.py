@@ -1,0 +1,153 @@
+"""Running on this machine: the input in chunks, each a small pipeline, in worker processes.
+
+DESIGN section 8: one in-process runner holds every shuffle in memory, runs a stage as one bundle
+and is bound by the interpreter's lock. So the input is evaluated in chunks, each finished on disk
+before the next: memory stays flat, every core works, and a killed run resumes at its chunk.
+"""
+
+import logging
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from itertools import islice
+from typing import Any
+
+from pipelines.attempt import Attempt
+from pipelines.plan import Chunk
+from schemas.errors import Interrupted, RunError, UfoError
+from schemas.records import Part
+from transforms.beam.job import Job
+
+OnDone = Callable[[Chunk, list[Part], bool], None]
+
+
+def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
+    """Evaluate one chunk in this process; returns the parts it wrote below `folder`."""
+    quiet_beam()
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+    from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+
+    from pipelines.evaluate import evaluate
+    from transforms.splits import Split
+
+    # FnApiRunner by name: DirectRunner would try to download another runner. Flags are given, as
+    # Beam else reads those of whatever program we are imported into.
+    pipeline = beam.Pipeline(runner=FnApiRunner(), options=PipelineOptions([]))
+    splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
+    evaluate(splits, job, folder)
+    pipeline.run().wait_until_finish()
+    return written(folder)
+
+
+def written(folder: str) -> list[Part]:
+    """Return the parts that a pipeline has written below a local folder."""
+    import pyarrow.parquet as pq
+
+    parts = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".parquet"):
+            path = os.path.join(folder, name)
+            rows = pq.ParquetFile(path).metadata.num_rows
+            parts.append(Part(name.rpartition("-")[0], path, rows))
+    return parts
+
+
+def quiet_beam() -> None:
+    """Keep Beam's remarks on what it does not find or do out of the user's terminal."""
+    logging.getLogger("apache_beam").setLevel(logging.ERROR)
+
+
+def run_chunks(
+    chunks: Iterable[Chunk], job: Job, attempt: Attempt, workers: int, on_done: OnDone
+) -> list[Part]:
+    """Evaluate all chunks and return their parts in the chunks' order.
+
+    Chunks that the attempt has finished already are not evaluated again. A single chunk, or one
+    worker, needs no other process.
+
+    Raises:
+        Interrupted: by Ctrl-C; what was finished is kept.
+        RunError: a chunk or a worker process failed; what was finished is kept.
+    """
+    parts: dict[int, list[Part]] = {}
+
+    def finished(chunk: Chunk, found: list[Part]) -> None:
+        attempt.mark_done(chunk.number, found)
+        parts[chunk.number] = found
+        on_done(chunk, found, True)
+
+    def waiting() -> Iterator[Chunk]:
+        for chunk in chunks:
+            found = attempt.done(chunk.number)
+            if found is None:
+                yield chunk
+            else:
+                parts[chunk.number] = found
+                on_done(chunk, found, False)
+
+    todo = waiting()
+    first = list(islice(todo, 2))
+    try:
+        if workers == 1 or len(first) < 2:
+            for chunk in _chain(first, todo):
+                finished(chunk, run_chunk(chunk, job, attempt.chunk_folder(chunk.number)))
+        else:
+            _in_processes(_chain(first, todo), job, attempt, workers, finished)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted; {len(parts)} finished chunks are kept, and the same command completes "
+            "the run"
+        ) from None
+    except UfoError:
+        raise
+    except Exception as error:
+        raise RunError(
+            f"a chunk failed: {type(error).__name__}: {error}\nWhat was finished is kept in "
+            f"{attempt.folder}; the same command goes on from there."
+        ) from error
+    return [part for number in sorted(parts) for part in parts[number]]
+
+
+def _chain(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
+    yield from first
+    yield from rest
+
+
+def _in_processes(
+    chunks: Iterator[Chunk],
+    job: Job,
+    attempt: Attempt,
+    workers: int,
+    finished: Callable[[Chunk, list[Part]], None],
+) -> None:
+    # loky's workers import no `__main__` of the user's, see a killed sibling and do not hang then.
+    from loky import ProcessPoolExecutor
+
+    pool = ProcessPoolExecutor(max_workers=workers, initializer=_ignore_interrupt)
+    under_way: dict[Future[list[Part]], Chunk] = {}
+    try:
+        # One chunk more than workers waits its turn; further ones stay in the file.
+        for chunk in chunks:
+            folder = attempt.chunk_folder(chunk.number)
+            under_way[pool.submit(run_chunk, chunk, job, folder)] = chunk
+            if len(under_way) > workers:
+                _take(under_way, finished)
+        while under_way:
+            _take(under_way, finished)
+    finally:
+        pool.shutdown(wait=not under_way, kill_workers=bool(under_way))
+
+
+def _take(
+    under_way: dict[Future[list[Part]], Chunk], finished: Callable[[Chunk, list[Part]], None]
+) -> None:
+    for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+        parts = future.result()
+        finished(under_way.pop(future), parts)
+
+
+def _ignore_interrupt(*_: Any) -> None:
+    # Ctrl-C reaches the whole group; the parent decides what becomes of the workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,95 @@
+"""What a person wants to know first of a run, as plain values. Every number is a shipped view's."""
+
+from typing import Any
+
+from schemas.records import MULTI, NO_SOURCE
+from schemas.results import Results
+
+Row = dict[str, Any]
+
+_LOWEST = 5
+_EXAMPLES = ((0, 2), (1, 1), (None, 1))  # (label, how many): what was refuted tells the most
+_BY_MODE = "list_position(['seq', 'mv', 'single'], mode)"
+_VERDICTS = {1: "supported", 0: "refuted", None: "undecided"}
+
+
+def main_mode(mode: str) -> str:
+    """Return the mode whose scores stand for a run: its own, and `seq` for a run of mode `all`."""
+    return "seq" if mode == "all" else mode
+
+
+def overview(results: Results) -> Row:
+    """Return the overview of the newest of the runs: plain values, lists and rows by name."""
+    run = results.runs[-1]
+    mode = main_mode(run.mode)
+
+    def rows(select: str, *params: object) -> list[Row]:
+        found: list[Row] = results.query(select, [run.name, *params]).to_pylist()
+        return [{name: value for name, value in row.items() if name != "run"} for row in found]
+
+    return {
+        "run": run.name,
+        "directory": str(run.folder.parent),
+        "finished_at": run.finished_at.isoformat(),
+        "ufo_version": run.ufo_version,
+        "mode": run.mode,
+        "tie": run.tie,
+        "judge": run.judge,
+        "sources": rows("SELECT * FROM sources WHERE run = ? ORDER BY position"),
+        "counts": run.counts,
+        "scores": rows(f"SELECT * FROM scores_by_run WHERE run = ? ORDER BY {_BY_MODE}, source"),
+        "models": rows(
+            "SELECT * FROM scores_by_model WHERE run = ? AND mode = ? ORDER BY model", mode
+        ),
+        "datasets": rows(
+            "SELECT * FROM scores_by_dataset WHERE run = ? AND mode = ? ORDER BY dataset", mode
+        ),
+        "contributions": rows(
+            f"SELECT * FROM source_contributions WHERE run = ? ORDER BY {_BY_MODE}, position"
+        ),
+        "lowest": rows(
+            "SELECT response_id, model, factuality_score, decided_score, coverage, n_units, "
+            "question FROM scores WHERE run = ? AND mode = ? AND factuality_score < 1 "
+            f"ORDER BY factuality_score, n_refuted DESC, response_id LIMIT {_LOWEST}",
+            mode,
+        ),
+        "failures": rows("SELECT * FROM failures_by_step WHERE run = ? ORDER BY n DESC, step"),
+        "errors": rows(
+            "SELECT source, reason, count(*) AS n FROM evidence "
+            "WHERE run = ? AND outcome = 'error' GROUP BY ALL ORDER BY n DESC, source"
+        ),
+        "examples": [
+            {"verdict": _VERDICTS[label], **row}
+            for label, n in _EXAMPLES
+            for row in rows(_EXAMPLE, mode, label, n)
+        ],
+    }
+
+
+# The units of one label with the most votes, each with the passage that says most: one that agrees
+# with the verdict, with a citation, and ranked high.
+_EXAMPLE = f"""
+WITH picked AS (
+    SELECT * FROM verdicts
+    WHERE run = ? AND mode = ? AND label IS NOT DISTINCT FROM ?
+    ORDER BY tied, n_supported + n_refuted DESC, n_noans DESC, response_id, unit_id
+    LIMIT ?
+)
+SELECT
+    v.response_id, r.model, u.claim, v.label, v.source, v.tied, v.past_error, v.n_supported,
+    v.n_refuted, e.source AS evidence_source, e.outcome, e.reason, e.citation, e.rationale,
+    e.title, e.url
+FROM picked AS v
+INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
+INNER JOIN fact_units AS u
+    ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
+LEFT JOIN evidence_full AS e
+    ON e.run = v.run AND e.response_id = v.response_id AND e.unit_id = v.unit_id
+    AND (v.source IN ('{NO_SOURCE}', '{MULTI}') OR e.source = v.source)
+QUALIFY row_number() OVER (
+    PARTITION BY v.response_id, v.unit_id
+    ORDER BY
+        e.label IS DISTINCT FROM v.label, e.citation IS NULL, e.passage_id IS NULL, e.rank, e.source
+) = 1
+ORDER BY v.tied, v.n_supported + v.n_refuted DESC, v.n_noans DESC, v.response_id, v.unit_id
+"""

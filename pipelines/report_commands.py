@@ -1,0 +1,193 @@
+"""The commands `ufo report` and `ufo sql`: finished runs, read by people and by programs."""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, TextIO
+
+from schemas.errors import EXIT_DONE, UsageError, unknown_value
+
+if TYPE_CHECKING:
+    from schemas.results import Results
+
+_ROWS = 20
+_OVERVIEW_ONLY = "the overview is not one table; name a report, or take --json"
+
+Handler = Callable[[argparse.Namespace], int]
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands `report` and `sql`."""
+    report = subparsers.add_parser(
+        "report",
+        help="print what a finished run found",
+        description="Print the overview of the newest finished run, or one report by its name.",
+    )
+    report.add_argument("directory", metavar="DIR", nargs="?", help="--output of ufo evaluate")
+    report.add_argument("name", metavar="NAME", nargs="?", help="a report or a table, see --list")
+    report.add_argument("--list", action="store_true", help="list the reports and the tables")
+    report.add_argument(
+        "--plots", metavar="FOLDER", help="also write the plots there, as PNG and SVG"
+    )
+    _add_output_options(report, "a finished run (default: the newest)")
+    report.set_defaults(handler=_report)
+
+    sql = subparsers.add_parser(
+        "sql",
+        help="ask the tables and views of all finished runs",
+        description="Run one SELECT (DuckDB) over the tables and views of all finished runs, "
+        "which their column `run` tells apart.",
+    )
+    sql.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    sql.add_argument("sql", metavar="SELECT", help='for example "FROM scores LIMIT 5"')
+    _add_output_options(sql, "only this finished run (default: all of them)")
+    sql.set_defaults(handler=_sql)
+
+
+def _add_output_options(parser: argparse.ArgumentParser, run_help: str) -> None:
+    parser.add_argument("--run", metavar="NAME", help=run_help)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, nothing cut")
+    form.add_argument("--csv", action="store_true", help="print CSV, nothing cut")
+    parser.add_argument(
+        "--rows",
+        metavar="N",
+        type=_row_count,
+        help=f"print N rows at most, 0 for all (default: {_ROWS} in a table, else all)",
+    )
+
+
+def _row_count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows; 0 means all")
+    return int(text)
+
+
+def _until_closed(handler: Handler) -> Handler:
+    """Let the reader of a pipe (`| head`) stop reading: that is no error."""
+
+    @wraps(handler)
+    def wrapped(args: argparse.Namespace) -> int:
+        try:
+            code = handler(args)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Else the interpreter complains when it flushes what nobody takes any more.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_DONE
+        return code
+
+    return wrapped
+
+
+@_until_closed
+def _report(args: argparse.Namespace) -> int:
+    if args.list:
+        return _list(args)
+    if args.directory is None:
+        raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
+    from schemas.results import open_results
+
+    if args.csv and args.name is None:
+        raise UsageError(f"--csv: {_OVERVIEW_ONLY}.")
+    with open_results(args.directory, args.run) as results:
+        if args.name is not None and args.name not in results.names:
+            raise UsageError(unknown_value("report", args.name, results.names))
+        if args.plots is not None:
+            _write_plots(results, args.plots)
+        if args.name is not None:
+            _print_query(results, f"SELECT * FROM {args.name}{_order_of(args.name)}", args)
+            return EXIT_DONE
+        from pipelines.overview import overview
+        from pipelines.report import print_overview
+        from pipelines.tabular import as_json, page
+
+        found = overview(results)
+        if args.json:
+            _utf8(sys.stdout).write(as_json(found, indent=2) + "\n")
+        else:
+            with page(_lenient(sys.stdout)) as console:
+                print_overview(found, console)
+    return EXIT_DONE
+
+
+@_until_closed
+def _sql(args: argparse.Namespace) -> int:
+    from schemas.results import open_results
+
+    with open_results(args.directory, args.run, all_runs=args.run is None) as results:
+        _print_query(results, args.sql, args)
+    return EXIT_DONE
+
+
+def _print_query(results: "Results", sql: str, args: argparse.Namespace) -> None:
+    from pipelines.tabular import page, print_reader, write_csv, write_json
+
+    if args.json or args.csv:
+        write = write_json if args.json else write_csv
+        with results.stream(sql) as reader:
+            write(reader, _utf8(sys.stdout), args.rows or 0)
+        return
+    limit = _ROWS if args.rows is None else args.rows
+    with (
+        results.stream(sql, rows=limit + 1 if limit else 10_000) as reader,
+        page(_lenient(sys.stdout)) as console,
+    ):
+        if print_reader(reader, console, limit):
+            console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")
+
+
+def _list(args: argparse.Namespace) -> int:
+    from pipelines.tabular import as_json, page, print_rows
+    from schemas.tables import TABLES
+    from schemas.views import load_views
+
+    views = [{"name": view.name, "title": view.title, "help": view.help} for view in load_views()]
+    views.sort(key=lambda view: view["name"])
+    if args.json:
+        _utf8(sys.stdout).write(as_json(views, indent=2) + "\n")
+        return EXIT_DONE
+    with page(_lenient(sys.stdout)) as console:
+        print_rows(["report", "what it shows"], [[v["name"], v["title"]] for v in views], console)
+        console.print(f"\nTables: {', '.join([*TABLES, 'runs'])}")
+    return EXIT_DONE
+
+
+def _order_of(name: str) -> str:
+    from schemas.tables import KEYS
+    from schemas.views import load_views
+
+    order = next((view.order for view in load_views() if view.name == name), "")
+    order = order or ", ".join(f'"{key}"' for key in KEYS.get(name, ()))
+    return f" ORDER BY {order}" if order else ""
+
+
+def _write_plots(results: "Results", folder: str) -> None:
+    from pipelines.plots import plot_contributions, plot_scores
+
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--plots: cannot make the folder {folder!r}: {error}.") from error
+    for name, plot in (("contributions", plot_contributions), ("scores", plot_scores)):
+        for ending in ("png", "svg"):
+            path = os.path.join(folder, f"{name}.{ending}")
+            plot(results, path)
+            print(f"wrote {path}", file=sys.stderr)
+
+
+def _utf8(out: TextIO) -> TextIO:
+    """Return the stream set to what programs expect, whatever the terminal's locale."""
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(encoding="utf-8")
+    return out
+
+
+def _lenient(out: TextIO) -> TextIO:
+    """Return the stream so that a character it cannot show becomes a question mark."""
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="replace")
+    return out

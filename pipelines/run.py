@@ -1,0 +1,214 @@
+"""One run from settings to a finished folder: what `ufo evaluate` and `ufo.evaluate` both do."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pipelines import storage
+from pipelines.attempt import Attempt, checked_name, differences, name_of
+from pipelines.inputs import InputFile, find_inputs, measure, spool
+from pipelines.options import Settings
+from pipelines.plan import Chunk, PlainFile, plan
+from pipelines.progress import Progress
+from pipelines.sources import Chosen, choose, names
+from pipelines.version import VERSION
+from schemas.errors import RunError, UsageError
+from schemas.records import InputRecord, Part
+from schemas.tables import SCHEMA_VERSION, to_arrow
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run. `skipped` where it had been finished before and was left as it is."""
+
+    name: str
+    folder: str
+    manifest: Mapping[str, Any]
+    seconds: float
+    skipped: bool = False
+
+
+def run(settings: Settings, quiet: bool = False) -> Finished:
+    """Evaluate the input and finish the run's folder, or complete an unfinished attempt.
+
+    Progress goes to stderr, unless `quiet`.
+
+    Raises:
+        UsageError: whatever can be told before the first response is evaluated.
+        RunError: the run could not be finished; the same command goes on where it stopped.
+    """
+    started = time.monotonic()
+    paths = find_inputs(settings.input)
+    chosen = choose(settings)
+    files = [measure(path) for path in paths]
+    if not any(file.size for file in files):
+        raise UsageError(f"--input {', '.join(paths)}: empty; there is nothing to evaluate")
+    fingerprint = _fingerprint(settings, chosen, files)
+    name = checked_name(settings.run) if settings.run else name_of(fingerprint)
+    folder = storage.join(settings.output, f"run={name}")
+    progress = Progress(sum(file.lines for file in files), quiet)
+    say = progress.say
+    with _only_one(settings.output, folder, name):
+        earlier = _earlier(folder)
+        if earlier and settings.if_finished == "skip":
+            _tell_changes(say, name, earlier, fingerprint)
+            return Finished(name, folder, earlier, time.monotonic() - started, skipped=True)
+        carry = None
+        if earlier and settings.if_finished == "retry_errors":
+            carry = _carried_over(say, settings.output, name, earlier, fingerprint)
+        attempt = Attempt.open(folder, fingerprint, settings.fresh)
+        try:
+            manifest = _evaluate(settings, chosen, files, attempt, name, carry, progress)
+        except OSError as error:
+            raise RunError(
+                f"the run stopped: {error}. What was finished is kept in {attempt.folder}; the "
+                "same command goes on from there."
+            ) from error
+    return Finished(name, folder, manifest, time.monotonic() - started)
+
+
+def _fingerprint(
+    settings: Settings, chosen: Chosen, files: Sequence[InputFile]
+) -> dict[str, Any]:
+    """Return what the results are a function of; two runs with equal ones are equal."""
+    return {
+        "inputs": [{"name": f.path, "size": f.size, "sha256": f.sha256} for f in files],
+        "options": settings.affecting(),
+        "sources": [dict(item) for item in chosen.fingerprint],
+        "chunk_size": settings.chunk_size,
+        "schema_version": SCHEMA_VERSION,
+        "ufo_version": VERSION,
+    }
+
+
+@contextmanager
+def _only_one(output: str, folder: str, name: str) -> Iterator[None]:
+    """Hold the run's lock, so that two commands do not write one folder."""
+    if storage.is_remote(output):
+        yield
+        return
+    from filelock import FileLock, Timeout
+
+    try:
+        os.makedirs(folder, exist_ok=True)
+        lock = FileLock(os.path.join(folder, ".lock"))
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(
+            f"run {name!r} in {output!r} is being written by another process; wait for it, or "
+            "give this one a name of its own with --run"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"--output {output!r} cannot be written: {error}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _earlier(folder: str) -> dict[str, Any] | None:
+    path = storage.join(folder, "manifest.json")
+    if not storage.exists(path):
+        return None
+    manifest: dict[str, Any] = json.loads(storage.read(path))
+    return manifest
+
+
+def _tell_changes(
+    say: Callable[[str], None], name: str, earlier: Mapping[str, Any], fingerprint: Mapping[str, Any]
+) -> None:
+    changed = differences(earlier["fingerprint"], json.loads(json.dumps(fingerprint)))
+    say(f"Run {name} is finished; left as it is (--if_finished skip).")
+    if changed:
+        say("  It was made with other inputs or options: " + "; ".join(changed))
+
+
+def _carried_over(
+    say: Callable[[str], None],
+    output: str,
+    name: str,
+    earlier: Mapping[str, Any],
+    fingerprint: Mapping[str, Any],
+) -> "frozenset[str] | None":
+    """Return the ids of the responses whose results are taken over: those without an error."""
+    from pipelines.carry import responses_without_errors
+
+    changed = differences(earlier["fingerprint"], json.loads(json.dumps(fingerprint)))
+    if changed:
+        raise UsageError(
+            f"run {name!r} was made with other inputs or options, so its results cannot be kept:\n  "
+            + "\n  ".join(changed)
+            + "\nUse --if_finished replace, or another --run."
+        )
+    carried, again = responses_without_errors(output, name)
+    say(f"Run {name}: {len(carried):,} responses kept, {again:,} with errors evaluated again.")
+    return carried
+
+
+def _evaluate(
+    settings: Settings,
+    chosen: Chosen,
+    files: Sequence[InputFile],
+    attempt: Attempt,
+    name: str,
+    carry: frozenset[str] | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    from pipelines.carry import CARRIED, carry_over, each_passage_once
+    from pipelines.local import run_chunks
+    from transforms.beam.job import Job
+
+    plain = [
+        PlainFile(os.path.basename(file.path), path, os.path.getsize(path))
+        for file in files
+        for path in [file.path if file.plain else spool(file, attempt.input_folder())]
+    ]
+    job = Job(
+        sources=chosen.specs,
+        flags=settings.source_flags(),
+        judge=settings.judge,
+        units=settings.units,
+        mode=settings.mode,
+        tie=settings.tie,
+        max_line_bytes=settings.max_line_bytes,
+    )
+
+    def carried(record: InputRecord) -> bool:
+        return carry is not None and record.response_id in carry
+
+    def on_done(chunk: Chunk, parts: Sequence[Part], fresh: bool) -> None:
+        progress.chunk(chunk.n_lines, parts, fresh)
+
+    chunks = plan(plain, settings.chunk_size, settings.max_line_bytes, carried)
+    parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
+    if carry is not None:
+        folder = attempt.chunk_folder(CARRIED)
+        parts = [*carry_over(settings.output, name, carry, folder), *parts]
+    parts = each_passage_once(parts)
+    parts.append(_sources_part(chosen, attempt))
+    progress.say(progress.line())
+    counts = {
+        label: sum(part.rows for part in parts if part.table == table)
+        for label, table in (
+            ("responses", "responses"),
+            ("units", "fact_units"),
+            ("failures", "failures"),
+        )
+    }
+    facts = {
+        "run": name,
+        "mode": settings.mode,
+        "sources": names(chosen.specs),
+        "tie": settings.tie,
+        "judge": settings.judge,
+        "counts": counts,
+    }
+    return attempt.finish(parts, facts)
+
+
+def _sources_part(chosen: Chosen, attempt: Attempt) -> Part:
+    return attempt.write_part("sources", to_arrow("sources", chosen.statuses))

@@ -1,0 +1,114 @@
+"""Which fact sources a run asks, in which order, and why another one is not asked."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pipelines.options import Settings
+from schemas.errors import SourceUnavailable, UsageError
+from schemas.records import SourceStatus
+from transforms.sources.base import FactSource
+from transforms.sources.registry import SourceSpec, make_source, source_types
+
+# Where the user names none: those of these that can serve, the most trusted first.
+DEFAULTS = ("reference", "wikipedia", "web", "llm")
+USED = "used"
+UNAVAILABLE = "unavailable"
+_SECRETS = ("key", "token", "secret", "password")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint."""
+
+    specs: tuple[SourceSpec, ...]
+    statuses: tuple[SourceStatus, ...]
+    fingerprint: tuple[Mapping[str, Any], ...]
+
+
+def choose(settings: Settings) -> Chosen:
+    """Return the sources of a run, each made once to see whether it can serve.
+
+    Raises:
+        UsageError: an unknown source or option, a name used twice, several sources for `single`.
+        SourceUnavailable: a source named explicitly can serve nobody.
+        PluginError: a plug-in does not load.
+    """
+    explicit = settings.sources is not None
+    wanted = settings.sources or [name for name in DEFAULTS if name in source_types()]
+    specs, statuses, prints = [], [], []
+    for item in wanted:
+        spec = _spec(item, settings.source_definitions)
+        source = make_source(spec, settings.source_flags())
+        options = _options(spec, source, settings)
+        reason = source.unavailable()
+        if reason and explicit:
+            raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
+        if spec.name in [other.name for other in specs]:
+            raise UsageError(f"two sources are named {spec.name!r}; give each a name of its own")
+        status = UNAVAILABLE if reason else USED
+        shown = json.dumps(options, sort_keys=True, default=str)
+        statuses.append(SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown))
+        if not reason:
+            specs.append(spec)
+            prints.append({"name": spec.name, "type": spec.type, "options": options,
+                           "content": _content(spec, source)})
+    if not specs:
+        raise SourceUnavailable(
+            "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
+        )
+    if settings.mode == "single" and len(specs) > 1:
+        names = ", ".join(spec.name for spec in specs)
+        raise UsageError(
+            f"--mode single asks one source, and there are {len(specs)}: {names}. Name one with "
+            "--sources, or use --mode all to have each by itself."
+        )
+    return Chosen(tuple(specs), tuple(statuses), tuple(prints))
+
+
+def _spec(item: object, definitions: Mapping[str, Mapping[str, Any]]) -> SourceSpec:
+    if isinstance(item, FactSource):
+        kind = f"{type(item).__module__}.{type(item).__qualname__}"
+        return SourceSpec(item.name or type(item).__name__, kind, instance=item)
+    if not isinstance(item, str):
+        raise UsageError(f"a source is a name or an ufo.FactSource, not {item!r}")
+    if item in definitions:
+        defined = definitions[item]
+        return SourceSpec(item, _absolute(defined["type"]), dict(defined["options"]))
+    path, colon, class_name = item.rpartition(":")
+    return SourceSpec(class_name if colon and path.endswith(".py") else item, _absolute(item))
+
+
+def _absolute(type_name: str) -> str:
+    # Workers may have another current folder than the command.
+    path, colon, class_name = type_name.rpartition(":")
+    if colon and path.endswith(".py"):
+        return f"{Path(path).resolve()}:{class_name}"
+    return type_name
+
+
+def _options(spec: SourceSpec, source: FactSource, settings: Settings) -> dict[str, Any]:
+    """Return what the source was made with, flags included, without anything that looks secret."""
+    options = dict(spec.options)
+    if spec.instance is None:
+        for name, value in settings.source_flags().items():
+            if name in vars(source):
+                options.setdefault(name, value)
+    hidden = [key for key in options if any(word in key.lower() for word in _SECRETS)]
+    return options | dict.fromkeys(hidden, "***")
+
+
+def _content(spec: SourceSpec, source: FactSource) -> str:
+    """Return a hash of what the source's answers depend on beside its options."""
+    path, colon, _ = spec.type.rpartition(":")
+    code = Path(path).read_bytes() if colon and path.endswith(".py") else b""
+    own = source.fingerprint()
+    return sha256(code + own.encode()).hexdigest()[:16] if code or own else ""
+
+
+def names(specs: Sequence[SourceSpec]) -> list[str]:
+    """Return the sources' names in their order."""
+    return [spec.name for spec in specs]

@@ -1,0 +1,219 @@
+"""Results as text: JSON, CSV, and tables for a terminal.
+
+JSON and CSV stream, and cut nothing. A table shows one line a row, so it cuts long texts, and it
+strips control characters: what a model or a web page wrote must not steer the terminal.
+"""
+
+import datetime as dt
+import json
+import math
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Console
+
+DEFAULT_WIDTH = 100
+_NARROWEST = 8
+_GAP = 2
+_LONGEST = 400
+# Characters that format text, and so are not printable, but belong inside words and emoji.
+_JOINERS = "\u200c\u200d"
+
+
+def plain(value: object) -> Any:
+    """Return a value as JSON can hold it; NaN and the infinities become None, as JSON has none."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        return [plain(item) for item in value]
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def as_json(value: object, indent: int | None = None) -> str:
+    """Return a value of rows, lists and scalars as JSON."""
+    return json.dumps(plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
+
+
+def rows_of(reader: "pa.RecordBatchReader", limit: int = 0) -> Iterator[tuple[Any, ...]]:
+    """Give the rows as plain Python values, up to `limit` of them (0: all)."""
+    rows = (
+        row
+        for batch in reader
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    )
+    return islice(rows, limit) if limit else rows
+
+
+def write_json(reader: "pa.RecordBatchReader", out: TextIO, limit: int = 0) -> None:
+    """Write a list of objects, one a line; columns of one name are told apart by `_1`, `_2`, …"""
+    names = unique_names(reader.schema.names)
+    before = "[\n"
+    for row in rows_of(reader, limit):
+        out.write(before + as_json(dict(zip(names, row, strict=True))))
+        before = ",\n"
+    out.write("[]\n" if before == "[\n" else "\n]\n")
+
+
+def write_csv(reader: "pa.RecordBatchReader", out: TextIO, limit: int = 0) -> None:
+    """Write RFC 4180 rows under a header; NULL is an empty field, an empty text is `""`."""
+    out.write(",".join(map(_csv_field, reader.schema.names)) + "\n")
+    for row in rows_of(reader, limit):
+        out.write(",".join(map(_csv_field, row)) + "\n")
+
+
+def _csv_field(value: object) -> str:
+    value = plain(value)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return _csv_field(as_json(value)) if isinstance(value, list | dict) else as_json(value)
+    if value and value.strip() == value and not any(char in value for char in ',"\r\n'):
+        return value
+    return '"' + value.replace('"', '""') + '"'
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return the names with `_1`, `_2`, … appended to those that came before."""
+    found: list[str] = []
+    for name in names:
+        number, unique = 0, name
+        while unique in found:
+            number += 1
+            unique = f"{name}_{number}"
+        found.append(unique)
+    return found
+
+
+# --- tables for people ---------------------------------------------------------------------------
+
+
+@contextmanager
+def page(out: TextIO, width: int | None = None, color: bool | None = None) -> Iterator["Console"]:
+    """Give a console whose output goes to `out` at the end, without trailing blanks.
+
+    It takes text as it is: no mark-up, no emoji codes, no highlighting. Colours only on a terminal,
+    unless `color` says otherwise.
+    """
+    from rich.console import Console
+
+    console = Console(
+        file=out, markup=False, emoji=False, highlight=False, force_terminal=color, width=width
+    )
+    if width is None and not console.is_terminal:
+        console.width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+    with console.capture() as capture:
+        yield console
+    out.write("\n".join(line.rstrip() for line in capture.get().split("\n")))
+
+
+def one_line(text: str, longest: int = _LONGEST) -> str:
+    """Return the text on one line, without control characters, cut where it is too long."""
+    # Enough of it for what may be white space; a text can be megabytes.
+    shown = " ".join(text[: longest * 4].split())
+    shown = "".join(
+        c if c.isprintable() or c in _JOINERS else "\N{REPLACEMENT CHARACTER}" for c in shown
+    )
+    return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
+
+
+def cell(value: object, none: str = "–") -> str:
+    """Return a value as a table shows it."""
+    if value is None:
+        return none
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        usual = value == 0 or 0.001 <= abs(value) < 1e6
+        return f"{value:.3f}" if usual else f"{value:.4g}"
+    value = plain(value)
+    return one_line(value if isinstance(value, str) else as_json(value))
+
+
+def print_reader(reader: "pa.RecordBatchReader", console: "Console", limit: int) -> bool:
+    """Print up to `limit` rows (0: all) and return whether there were more."""
+    rows = rows_of(reader)
+    shown = list(islice(rows, limit) if limit else rows)
+    print_rows(reader.schema.names, shown, console)
+    return limit > 0 and next(rows, None) is not None
+
+
+def print_rows(names: Sequence[str], rows: Sequence[Sequence[object]], console: "Console") -> None:
+    """Print rows under their names; where the columns do not fit, each row as a list of values."""
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+
+    none = "-" if console.options.ascii_only else "–"
+    texts = [[cell(value, none) for value in row] for row in rows]
+    is_text = [
+        any(not isinstance(row[i], int | float | Decimal | None) for row in rows)
+        for i in range(len(names))
+    ]
+    natural = [
+        max(cell_len(name), *(cell_len(row[i]) for row in texts), 1) if texts else cell_len(name)
+        for i, name in enumerate(names)
+    ]
+    widths = fit(natural, is_text, console.width - _GAP * (len(names) - 1))
+    if widths is None:
+        _print_records(names, texts, console)
+        return
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=(0, _GAP - 1),
+        collapse_padding=True,
+        pad_edge=False,
+        show_edge=False,
+        header_style="bold",
+    )
+    for name, width, textual in zip(names, widths, is_text, strict=True):
+        table.add_column(
+            name,
+            justify="left" if textual else "right",
+            no_wrap=True,
+            overflow="ellipsis",
+            width=width,
+        )
+    for row in texts:
+        table.add_row(*row)
+    console.print(table)
+
+
+def fit(natural: Sequence[int], is_text: Sequence[bool], room: int) -> list[int] | None:
+    """Return column widths that take up to `room`, at the cost of the widest texts, or None."""
+    widths = list(natural)
+    excess = sum(widths) - room
+    while excess > 0:
+        at = max((i for i, text in enumerate(is_text) if text), key=widths.__getitem__, default=-1)
+        if at < 0 or widths[at] <= _NARROWEST:
+            return None
+        widths[at] -= 1
+        excess -= 1
+    return widths
+
+
+def _print_records(names: Sequence[str], rows: Iterable[Sequence[str]], console: "Console") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    for number, row in enumerate(rows, start=1):
+        console.print(Text(f"row {number}", style="bold"))
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(style="dim", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, text in zip(names, row, strict=True):
+            grid.add_row("  " + name, Text(text))
+        console.print(grid)

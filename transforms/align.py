@@ -1,0 +1,82 @@
+"""Given claims placed under the sentences they were most likely made from."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_COMMON: Final = frozenset(
+    """a an the of in on at by for with from to into as is are was were be been being has have had do
+    does did and or but not it its he she him his her they them their this that these those which
+    who whom whose there s t""".split()
+)
+# Words are compared by their beginning, which makes "moved" and "moving" the same.
+_STEM: Final = 6
+# What going back in the text costs, as a share of what a claim can share with a sentence: claims
+# come in the order of their sentences, so going back needs clearly more words in common.
+_BACKWARDS: Final = 0.2
+
+
+def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
+    """For each claim the index of the sentence it was most likely made from, None where no content
+    word is shared with any.
+
+    Words that few of the sentences have count for more. Of all assignments the one with the most in
+    common is taken, where a step back in the text costs something; among equals the earlier
+    sentence wins. Time and memory grow with claims × sentences.
+    """
+    holders: dict[str, list[int]] = {}
+    for index, sentence in enumerate(sentences):
+        for word in _stems(sentence):
+            holders.setdefault(word, []).append(index)
+    placed: list[int | None] = [None] * len(claims)
+    rows: list[tuple[int, list[int]]] = []  # (claim, for each sentence where the claim before is)
+    best = [0.0] * len(sentences)
+    stems = [_stems(claim) for claim in claims]
+    repeated = Counter(word for words in stems for word in words)
+    for number, words in enumerate(stems):
+        shared = _shared(words, repeated, holders, len(sentences))
+        if shared is None:
+            continue
+        # The best place of the claim before that is at or before each sentence, and anywhere.
+        forward = list(accumulate(range(len(best)), lambda a, b: b if best[b] > best[a] else a))
+        top = forward[-1]
+        jump = best[top] - _BACKWARDS
+        came = [at if best[at] >= jump else top for at in forward]
+        best = [
+            score + max(best[at], jump) for score, at in zip(shared, forward, strict=True)
+        ]
+        rows.append((number, came))
+    if rows:
+        at = max(range(len(best)), key=best.__getitem__)
+        for number, came in reversed(rows):
+            placed[number] = at
+            at = came[at]
+    return placed
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in _WORD.findall(text.lower()) if word not in _COMMON}
+
+
+def _shared(
+    words: set[str], repeated: Counter[str], holders: dict[str, list[int]], n_sentences: int
+) -> list[float] | None:
+    """The share of a claim's weight that each sentence has; None where that is nothing.
+
+    A word counts for less the more sentences have it, and the more claims: what every claim names
+    is what the text is about, which a sentence may well call "she".
+    """
+    shared = [0.0] * n_sentences
+    total = 0.0
+    found = False
+    for word in sorted(words):
+        having = holders.get(word, ())
+        weight = 1.0 / ((len(having) or 1) * repeated[word])
+        total += weight
+        for index in having:
+            shared[index] += weight
+            found = True
+    return [score / total for score in shared] if found else None

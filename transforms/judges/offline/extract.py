@@ -1,0 +1,90 @@
+"""Extraction without a model: the claims that a response's sentences make, a query for each."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from transforms.judges.offline.claims import claims_of
+from transforms.judges.offline.queries import query_of
+from transforms.judges.offline.subjects import asks_for_person, opening_name, resolve, topic_of
+from transforms.judges.offline.wording import plain, without_discourse
+from transforms.judges.offline.worthiness import no_claim_reason
+from transforms.sentences import Span
+
+# A paragraph without end is none; this also keeps the search for names linear.
+_MAX_PARAGRAPH: Final = 40
+
+
+class Extracted(NamedTuple):
+    """A fact unit: a claim that can be checked by itself, and the query that would settle it."""
+
+    sentence_index: int
+    claim: str
+    query: str
+
+
+def extract(
+    sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
+) -> list[Extracted]:
+    """Return the claims of English sentences, in their order; none for one without checkable claim.
+
+    `question`, which the sentences answer, tells who an opening "he" is. `paragraphs` holds the
+    indexes of the sentences that begin a paragraph, empty for one paragraph (`paragraph_starts`).
+    Linear in the length of the sentences.
+    """
+    return [
+        Extracted(index, claim, query_of(claim))
+        for index, resolved in _worthy(sentences, question, paragraphs)
+        for claim in claims_of(resolved)
+    ]
+
+
+def extract_sentences(
+    sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
+) -> list[Extracted]:
+    """Like `extract`, but every checkable sentence is one claim as a whole."""
+    units = []
+    for index, resolved in _worthy(sentences, question, paragraphs):
+        claim = without_discourse(plain(resolved))
+        units.append(Extracted(index, claim, query_of(claim)))
+    return units
+
+
+def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:
+    """The indexes of the sentences of `text` that stand at its beginning or after a blank line."""
+    starts = [0] if spans else []
+    for index, (before, after) in enumerate(pairwise(spans), 1):
+        between = text[before.end : after.start]
+        if between.count("\n") > 1 or between.count("\r") > between.count("\n") + 1:
+            starts.append(index)
+    return starts
+
+
+def _worthy(
+    sentences: Sequence[str], question: str | None, paragraphs: Sequence[int]
+) -> list[tuple[int, str]]:
+    """(index, sentence with its opening pronoun resolved) of the sentences with a claim."""
+    topic = topic_of(question)
+    person = topic != "" and asks_for_person(question or "")
+    found = []
+    for first, last in _ranges(len(sentences), paragraphs):
+        paragraph = sentences[first:last]
+        worthy = [no_claim_reason(sentence) is None for sentence in paragraph]
+        for offset, resolved in enumerate(resolve(paragraph, topic, person)):
+            if worthy[offset]:
+                found.append((first + offset, resolved))
+        # What the text opens with is what an opening "he" of its later paragraphs is about.
+        for sentence, checkable in zip(paragraph, worthy, strict=True):
+            if topic:
+                break
+            topic = opening_name(sentence) if checkable else ""
+    return found
+
+
+def _ranges(count: int, paragraphs: Sequence[int]) -> list[tuple[int, int]]:
+    edges = sorted({0, *paragraphs, count})
+    return [
+        (start, min(start + _MAX_PARAGRAPH, last))
+        for first, last in pairwise(edges)
+        for start in range(first, last, _MAX_PARAGRAPH)
+    ]
