@@ -18,7 +18,9 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.11",
     py_modules=["ufo"],
-    packages=find_packages(include=[f"{name}{below}" for name in TOP_LEVEL for below in ("", ".*")]),
+    packages=find_packages(
+        include=[f"{name}{below}" for name in TOP_LEVEL for below in ("", ".*")]
+    ),
     package_data={
         "schemas.views": ["*.sql"],
         "examples": ["*"],

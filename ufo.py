@@ -126,14 +126,18 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """Return the report of the run, as `ufo report` prints it."""
-        from pipelines.overview import render_overview
+        from pipelines.report import render_overview
 
         return render_overview(self._results)
 
     def _repr_html_(self) -> str:
-        from pipelines.overview import overview_html
+        import html
+        import io
 
-        return overview_html(self._results)
+        picture = io.StringIO()
+        self.plot_contributions().savefig(picture, format="svg")
+        svg = picture.getvalue()
+        return f"<pre>{html.escape(repr(self))}</pre>{svg[svg.index('<svg') :]}"
 
     def close(self) -> None:
         """Close the database over the results. Tables that were taken from it stay valid."""
@@ -198,7 +202,7 @@ def _write_records(responses: Iterable[Mapping[str, Any] | str], path: str) -> N
                 sink.write(json.dumps(dict(record), ensure_ascii=True) + "\n")
             except (TypeError, ValueError) as error:
                 raise UsageError(
-                    f"responses[{number}] is neither a text nor a record that JSON can hold: {error}"
+                    f"responses[{number}] is neither a text nor a record for JSON: {error}"
                 ) from error
 
 
@@ -331,9 +335,7 @@ async def check(
     for source in opened:
         source.open()
     try:
-        rows = await check_text(
-            record, opened, judge, settings.mode, settings.tie, settings.units
-        )
+        rows = await check_text(record, opened, judge, settings.mode, settings.tie, settings.units)
     finally:
         for source in opened:
             source.close()

@@ -1,1 +1,1 @@
-"""The local index: dump to passages, passage store, retrievers. Imports only `schemas`, never Beam."""
+"""The local index: dump to passages, store, retrievers. Imports only `schemas`, never Beam."""

@@ -21,7 +21,7 @@ _PARQUET = b"PAR1"
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A document of a JSON Lines or Parquet file; `problem` says why it cannot be used, or is ""."""
+    """A document of a JSON Lines or Parquet file; `problem` says why it is none, or is ""."""
 
     json: bytes = b""
     title: str | None = None

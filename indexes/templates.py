@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 _NAMED = re.compile(r"\s*([\w -]{1,40}?)\s*=(?!=)")
 _MONTHS = (
-    "January February March April May June July August September October November December".split()
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 
 
 def readable_value(content: str) -> str:
-    """Return the text for `{{content}}`, whose inner templates and links are rendered; mostly ""."""
+    """Return the text for `{{content}}`, mostly ""; what is inside it is rendered already."""
     name, _, rest = content.partition("|")
     name = " ".join(name.replace("_", " ").lower().split())
     if ":" in name:  # a parser function: {{formatnum:1234}}
@@ -92,7 +93,7 @@ def _ship(args: list[str]) -> str:
     return " ".join(arg for arg in args[:2] if arg)
 
 
-_VALUE = re.compile(r"[-−+±~]?[\d.,/+⁄]*\d[\d.,/e+-]*")
+_VALUE = re.compile(r"[-−+±~]?\.?\d[\d.,/+⁄e-]*")
 _BETWEEN = {
     "-": "–", "–": "–", "to": " to ", "and": " and ", "or": " or ", "by": " by ", "x": " × ",
     "×": " × ", "*": " × ", "+/-": " ± ", "±": " ± ", "to(-)": " to ", "&": " and ",
@@ -133,14 +134,13 @@ def _named(names: str, render: Callable[[list[str]], str]) -> dict[str, Callable
 
 _RENDERERS: dict[str, Callable[[list[str]], str]] = {
     **_named(
-        "nowrap, nobr, nowr, small, smaller, big, larger, large, sc, smallcaps, strong, em, bold, b, "
-        "i, italic, italics, mvar, math, var, abbr, abbrlink, tooltip, vanchor, visible anchor, "
-        "quote, blockquote, cquote, quotation, bq, code, mono, keypress, key press, flag, flagcountry, "
-        "flagu, country, nts, number, val, ill, interlanguage link, lit, literal translation, "
-        "not a typo, sic, proper name, nowrap begin, sub, sup, linktext, no italic, noitalic, unicode, "
-        "script, pslink, angbr, transliteration text, dts, formatnum, num, q, oldstyledate, plain link, "
-        "hebrew, arabic, native phrase text, bibleverse, lcs, cite quote, start, longitem, "
-        "plainlist, flatlist, ruby, rtl-lang text, wikt-lang text, polytonic, asiantitle",
+        "nowrap, nobr, nowr, small, smaller, big, larger, large, sc, smallcaps, strong, em, bold, "
+        "b, i, italic, italics, mvar, math, var, abbr, abbrlink, tooltip, vanchor, visible anchor, "
+        "quote, blockquote, cquote, quotation, bq, code, mono, keypress, key press, flag, flagu, "
+        "flagcountry, country, nts, number, val, ill, interlanguage link, lit, sic, sub, sup, num, "
+        "literal translation, not a typo, proper name, linktext, no italic, noitalic, unicode, "
+        "script, angbr, dts, formatnum, q, bibleverse, plainlist, flatlist, longitem, ruby, "
+        "polytonic, asiantitle, carbon, hydrogen, oxygen, nitrogen",
         _first,
     ),
     **_named("lang, langr, nativename, native name, native phrase, wikt-lang, rtl-lang", _second),

@@ -12,16 +12,17 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _KEPT_STEMS = 200_000
 
-STOP_WORDS = frozenset(
-    """a about above after again against all also am an and any are as at be because been before
+_FUNCTION_WORDS = """
+    a about above after again against all also am an and any are as at be because been before
     being below between both but by can could did do does doing done down during each either else
     ever for from further had has have having he her here hers herself him himself his how however i
     if in into is it its itself just may me might more most must my myself neither no nor not of off
     on once one only or other our ours out over own per same shall she should since so some such
     than that the their theirs them themselves then there these they this those though through thus
     to too under until up upon us very was we were what whatever when where whether which while who
-    whom whose why will with within without would yet you your yours""".split()
-)
+    whom whose why will with within without would yet you your yours
+"""
+STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 _local = threading.local()
 

@@ -135,7 +135,7 @@ def _link_text(content: str, dropped: frozenset[str]) -> str:
 # --- after the scan -----------------------------------------------------------------------------
 
 _EXTERNAL = re.compile(
-    r"\[(?:(?:https?|ftp|irc|news):|mailto:)?//[^\s\]]{1,2000}([^\]\n]{0,1000})\]"
+    r"\[(?:(?:https?|ftp|irc|news):|mailto:)?//[^\s\[\]]++(?:[^\S\n]*+([^\[\]\n]*+)\])?"
 )
 _POWER = re.compile(r"(?<=\d)<sup>\s*(?=[-−–+]?\d)", re.IGNORECASE)
 _BREAK = re.compile(
@@ -175,7 +175,7 @@ def sections_of(wikitext: str, dropped_links: frozenset[str] = _MEDIA) -> list[S
     `dropped_links` are the namespaces, in lower case, whose links show nothing in the text.
     """
     text = _without_brackets(_without_elements(wikitext), dropped_links)
-    text = _EXTERNAL.sub(r"\1", text)
+    text = _EXTERNAL.sub(lambda match: match[1] or "", text)
     if "<" in text:
         text = _POWER.sub("^", text)
         text = _TAG.sub("", _BREAK.sub("\n", text))
@@ -235,12 +235,13 @@ _MAYBE_DISAMBIGUATION = re.compile(
 )
 # The templates of https://en.wikipedia.org/wiki/Category:Disambiguation_message_boxes and the
 # short names that redirect to them; any "… disambiguation" is one too.
-_DISAMBIGUATIONS = frozenset(
-    """disambiguation disambig disamb dab dis dbig disambiguation-cleanup hndis hndisambig hndab
+_DISAMBIGUATION_NAMES = """
+    disambiguation disambig disamb dab dis dbig disambiguation-cleanup hndis hndisambig hndab
     namedab geodis geo-dis geodab placedis mathdab mathdis numberdis bio-dab biodab schooldis
     roaddis hospitaldis molfile-dab mil-unit-dis milunitdis airportdis stationdis shipindex-dis
-    letter-numbercombdisambig listdis songdis taxondis genusdis tvdab sportdis lnd wpdab""".split()
-)
+    letter-numbercombdisambig listdis songdis taxondis genusdis tvdab sportdis lnd wpdab
+"""
+_DISAMBIGUATIONS = frozenset(_DISAMBIGUATION_NAMES.split())
 
 
 def redirect_target(wikitext: str) -> str | None:

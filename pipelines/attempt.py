@@ -147,9 +147,7 @@ class Attempt:
         A run that is stopped in here is completed by the same command: parts that were moved
         already are found where they went.
         """
-        tables: dict[str, dict[str, Any]] = {
-            table: {"rows": 0, "files": []} for table in TABLES
-        }
+        tables: dict[str, dict[str, Any]] = {table: {"rows": 0, "files": []} for table in TABLES}
         for part in parts:
             self._move_in(part, tables[part.table])
         for table, entry in tables.items():
@@ -196,7 +194,8 @@ class Attempt:
         for table in TABLES:
             folder = storage.join(self.run_folder, table)
             for path in storage.files_below(folder):
-                if f"{table}/{re.split(r'[/\\]', path)[-1]}" not in kept:
+                name = re.split(r"[/\\]", path)[-1]
+                if f"{table}/{name}" not in kept:
                     storage.delete(path)
         for path in storage.files_below(self.run_folder):
             match = re.search(r"^(.*\.attempt-[0-9a-f]+)[/\\]", path)

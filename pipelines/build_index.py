@@ -232,8 +232,8 @@ def _warnings(made: folder.Assembled) -> list[str]:
         )
     if counts["passages"] > bm25.SMALL:
         warnings.append(
-            f"{counts['passages']:,} passages; the bm25 engine is made for up to {bm25.SMALL:,}: it "
-            "works, but opening takes seconds and memory grows with it"
+            f"{counts['passages']:,} passages; the bm25 engine is made for up to {bm25.SMALL:,}: "
+            "it works, but opening takes seconds and memory grows with it"
         )
     return warnings
 

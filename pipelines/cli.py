@@ -24,8 +24,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    from pipelines import evaluate_command, import_commands, index_commands, report_commands
-    from pipelines import source_commands
+    from pipelines import (
+        evaluate_command,
+        import_commands,
+        index_commands,
+        report_commands,
+        source_commands,
+    )
     from pipelines.options import Parser
     from pipelines.version import VERSION
 

@@ -83,9 +83,7 @@ def _checked_beam(beam: list[str], parser: argparse.ArgumentParser, known: list[
         raise UsageError(unknown_value("key", name, known)) from None
 
 
-def named_sources(
-    items: object, where: str = ""
-) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+def named_sources(items: object, where: str = "") -> tuple[list[str], dict[str, Mapping[str, Any]]]:
     """Return the order of names and the definitions in a list of names and mappings.
 
     Raises:

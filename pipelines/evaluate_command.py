@@ -30,7 +30,7 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str]) -> int:
 
     chosen = settings(parser, argv)
     if chosen.judge == "offline":
-        from transforms.judges.offline import ACCURACY
+        from transforms.judges.offline.judge import ACCURACY
 
         print(f"Judging offline, without a model. {ACCURACY}", file=sys.stderr)
     finished = run(chosen)

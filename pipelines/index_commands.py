@@ -28,7 +28,7 @@ _COUNTED = (
 def add_index_commands(
     subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> None:
-    """Register `index` with its three commands; each sets `run`, called with the namespace."""
+    """Register `index` with its three commands; each sets `handler`, called with the namespace."""
     index = subparsers.add_parser("index", help="build, search and describe a local index")
     commands = index.add_subparsers(dest="index_command", metavar="COMMAND", required=True)
 
@@ -44,7 +44,7 @@ def add_index_commands(
         "--passage_words", type=int, default=100, metavar="N", help="words a passage (100)"
     )
     build.add_argument("--json", action="store_true", help="print the result as JSON")
-    build.set_defaults(run=run_build)
+    build.set_defaults(handler=run_build)
 
     search = commands.add_parser("search", help="show the passages an index has for a query")
     search.add_argument("index", metavar="DIR")
@@ -52,13 +52,13 @@ def add_index_commands(
     search.add_argument("--passages", type=int, default=5, metavar="N", help="at most so many (5)")
     search.add_argument("--retriever", default="bm25", metavar="NAME", help="bm25")
     search.add_argument("--json", action="store_true", help="print the hits as JSON")
-    search.set_defaults(run=run_search)
+    search.set_defaults(handler=run_search)
 
     info = commands.add_parser("info", help="say what is in an index and whether it is whole")
     info.add_argument("index", metavar="DIR")
     info.add_argument("--verify", action="store_true", help="compare the checksum of every file")
     info.add_argument("--json", action="store_true", help="print the manifest as JSON")
-    info.set_defaults(run=run_info)
+    info.set_defaults(handler=run_info)
 
 
 def run_build(args: argparse.Namespace) -> int:

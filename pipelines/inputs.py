@@ -48,9 +48,8 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
             raise UsageError(f"--input {pattern!r}: the {what}; check the path")
         for path in paths:
             if not storage.is_remote(path) and storage.is_folder(path):
-                raise UsageError(
-                    f"--input {path!r} is a folder; name its files, as in '{path.rstrip('/')}/*.jsonl'"
-                )
+                files = f"{path.rstrip('/')}/*.jsonl"
+                raise UsageError(f"--input {path!r} is a folder; name its files, as in {files!r}")
             found[path] = None
     return list(found)
 

@@ -24,8 +24,8 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, allow_abbrev=False, **kwargs)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **kwargs})
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the command line."""
@@ -43,7 +43,9 @@ def one_of(what: str, allowed: Sequence[str]) -> Callable[[str], str]:
     return checked
 
 
-def number(what: str, low: float, high: float | None = None, whole: bool = True) -> Callable[[str], Any]:
+def number(
+    what: str, low: float, high: float | None = None, whole: bool = True
+) -> Callable[[str], Any]:
     """Return an argparse type for a number within bounds."""
 
     def checked(text: str) -> int | float:
@@ -108,47 +110,103 @@ def cores() -> int:
 def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     """Declare the flags; what is not given stays None, for the file or the default to fill."""
     run = parser.add_argument_group("run")
-    run.add_argument("--input", nargs="+", action="extend", metavar="FILE",
-                     help="responses: .jsonl, .jsonl.gz or .parquet; patterns and gs://… too")
+    run.add_argument(
+        "--input",
+        nargs="+",
+        action="extend",
+        metavar="FILE",
+        help="responses: .jsonl, .jsonl.gz or .parquet; patterns and gs://… too",
+    )
     run.add_argument("--output", metavar="DIR", help="results go to DIR/run=NAME")
-    run.add_argument("--run", metavar="NAME",
-                     help="the run's name (default: a hash of inputs' names and options)")
-    run.add_argument("--if_finished", type=one_of("--if_finished", IF_FINISHED), metavar="WHAT",
-                     help="what to do where the run is finished: replace (default), skip, "
-                     "or retry_errors: only responses that had errors")
-    run.add_argument("--fresh", action="store_const", const=True,
-                     help="start over where an unfinished attempt differs from this command")
-    run.add_argument("--workers", type=number("--workers", 1, 1024), metavar="N",
-                     help="processes (default: one a core)")
-    run.add_argument("--chunk_size", type=number("--chunk_size", 1), metavar="N",
-                     help=f"responses evaluated and finished on disk together (default {CHUNK_SIZE})")
-    run.add_argument("--fail_under", type=number("--fail_under", 0, 1, whole=False), metavar="X",
-                     help="exit 3 where the run's factuality score is below X")
-    run.add_argument("--max_line_bytes", type=number("--max_line_bytes", 2), metavar="N",
-                     help="longer lines are failures (default 4194304)")
+    run.add_argument(
+        "--run",
+        metavar="NAME",
+        help="the run's name (default: a hash of inputs' names and options)",
+    )
+    run.add_argument(
+        "--if_finished",
+        type=one_of("--if_finished", IF_FINISHED),
+        metavar="WHAT",
+        help="what to do where the run is finished: replace (default), skip, "
+        "or retry_errors: only responses that had errors",
+    )
+    run.add_argument(
+        "--fresh",
+        action="store_const",
+        const=True,
+        help="start over where an unfinished attempt differs from this command",
+    )
+    run.add_argument(
+        "--workers",
+        type=number("--workers", 1, 1024),
+        metavar="N",
+        help="processes (default: one a core)",
+    )
+    run.add_argument(
+        "--chunk_size",
+        type=number("--chunk_size", 1),
+        metavar="N",
+        help=f"responses evaluated and finished on disk together (default {CHUNK_SIZE})",
+    )
+    run.add_argument(
+        "--fail_under",
+        type=number("--fail_under", 0, 1, whole=False),
+        metavar="X",
+        help="exit 3 where the run's factuality score is below X",
+    )
+    run.add_argument(
+        "--max_line_bytes",
+        type=number("--max_line_bytes", 2),
+        metavar="N",
+        help="longer lines are failures (default 4194304)",
+    )
     run.add_argument("--json", action="store_const", const=True, help="print the result as JSON")
-    run.add_argument("--config", metavar="FILE",
-                     help="YAML with any of these flags, and named sources; a flag beats the file")
+    run.add_argument(
+        "--config",
+        metavar="FILE",
+        help="YAML with any of these flags, and named sources; a flag beats the file",
+    )
 
     sources = parser.add_argument_group("sources")
-    sources.add_argument("--sources", type=_names, metavar="A,B,C",
-                         help="fact sources in the order they are asked; names or "
-                         "path/to/file.py:Class (default: those that can serve)")
-    sources.add_argument("--mode", type=one_of("--mode", MODES), metavar="MODE",
-                         help="seq: the first source with an answer decides (default); mv: majority "
-                         "over all; single: one source; all: every source for every unit")
-    sources.add_argument("--tie", type=one_of("--tie", TIES), metavar="LABEL",
-                         help="what a tie of votes is: not_factual (default) or factual")
-    sources.add_argument("--units", type=one_of("--units", UNITS), metavar="UNIT",
-                         help="claim (default) or sentence")
+    sources.add_argument(
+        "--sources",
+        type=_names,
+        metavar="A,B,C",
+        help="fact sources in the order they are asked; names or "
+        "path/to/file.py:Class (default: those that can serve)",
+    )
+    sources.add_argument(
+        "--mode",
+        type=one_of("--mode", MODES),
+        metavar="MODE",
+        help="seq: the first source with an answer decides (default); mv: majority "
+        "over all; single: one source; all: every source for every unit",
+    )
+    sources.add_argument(
+        "--tie",
+        type=one_of("--tie", TIES),
+        metavar="LABEL",
+        help="what a tie of votes is: not_factual (default) or factual",
+    )
+    sources.add_argument(
+        "--units", type=one_of("--units", UNITS), metavar="UNIT", help="claim (default) or sentence"
+    )
     sources.add_argument("--index", metavar="DIR", help="the wikipedia source's index folder")
     sources.add_argument("--retriever", metavar="NAME", help="bm25 (default)")
-    sources.add_argument("--passages", type=number("--passages", 1, 1000), metavar="N",
-                         help="passages asked of a source for a unit (default 5)")
+    sources.add_argument(
+        "--passages",
+        type=number("--passages", 1, 1000),
+        metavar="N",
+        help="passages asked of a source for a unit (default 5)",
+    )
 
     judging = parser.add_argument_group("judging")
-    judging.add_argument("--judge", type=one_of("--judge", JUDGES), metavar="JUDGE",
-                         help="offline: by what texts say, no model and no network (default)")
+    judging.add_argument(
+        "--judge",
+        type=one_of("--judge", JUDGES),
+        metavar="JUDGE",
+        help="offline: by what texts say, no model and no network (default)",
+    )
 
 
 def _names(text: str) -> list[str]:
@@ -212,6 +270,7 @@ def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str
 
 
 def _subclasses(kind: type) -> Iterable[type]:
+    below: type
     for below in kind.__subclasses__():
         yield below
         yield from _subclasses(below)

@@ -3,6 +3,7 @@
 Drawn with matplotlib's objects alone: no global state, no window, usable from any thread.
 """
 
+import math
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,8 +63,7 @@ def plot_contributions(data: "Results | pa.Table", path: str | Path | None = Non
         whole = _WHOLES.get(rows[0]["mode"], "share")
         axes.set_xlabel(f"{whole}, n = {sum(n for _, n, _ in wedges):,}", color=_INK)
     else:
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, "nothing decided: no fact units or no votes", ha="center", color=_INK)
+        _say(axes, "nothing decided: no fact units or no votes")
     return _saved(figure, path, ending)
 
 
@@ -107,7 +107,10 @@ def plot_scores(
     figure = _figure(7.0, 1.5 + 0.36 * max(len(bars), 1))
     axes = figure.add_subplot()
     axes.set_title(title, loc="left", fontweight="bold")
-    _bars(axes, bars)
+    if bars:
+        _bars(axes, bars)
+    else:
+        _say(axes, "no responses")
     return _saved(figure, path, ending)
 
 
@@ -150,7 +153,13 @@ def _figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
+def _say(axes: "Axes", text: str) -> None:
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, text, ha="center", va="center", color=_INK)
+
+
 def _pie(axes: "Axes", wedges: Sequence[tuple[str, int, str]]) -> None:
+    from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
     total = sum(n for _, n, _ in wedges)
@@ -161,18 +170,32 @@ def _pie(axes: "Axes", wedges: Sequence[tuple[str, int, str]]) -> None:
         startangle=90,
         counterclock=False,
         wedgeprops={"edgecolor": "white", "linewidth": 1.5},
-        autopct=lambda percent: f"{percent:.0f}%" if percent >= 100 * _SMALLEST_LABEL else "",
-        pctdistance=0.65,
-        textprops={"fontweight": "bold"},
+        radius=1.2,
     )
-
-    legend = axes.legend(
+    angle = 90.0
+    for _, n, color in shown:
+        share = n / total
+        middle = math.radians(angle - 180 * share)
+        angle -= 360 * share
+        if share >= _SMALLEST_LABEL:
+            red, green, blue = to_rgb(color)
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            axes.text(
+                0.8 * math.cos(middle),
+                0.8 * math.sin(middle),
+                f"{share:.0%}",
+                ha="center",
+                va="center",
+                color="white" if dark else "black",
+            )
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    legend = figure.legend(
         handles=[
             Patch(facecolor=color, label=f"{label}  {n / total:.1%}  (n = {n:,})")
             for label, n, color in wedges
         ],
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
+        loc="outside right center",
         frameon=False,
     )
     for text in legend.get_texts():
@@ -183,9 +206,10 @@ def _bars(axes: "Axes", bars: Sequence[tuple[str, float | None, float | None]]) 
     places = range(len(bars))
     axes.barh(places, [score or 0.0 for _, score, _ in bars], color=_COLORS[0], height=0.62)
     for place, (_, score, _) in zip(places, bars, strict=True):
+        # In a column of their own, where neither bars nor marks can cover them.
         known = score is not None
         axes.text(
-            (score or 0.0) + 0.012,
+            1.03,
             place,
             f"{score:.3f}" if known else "no claim",
             va="center",
@@ -202,16 +226,19 @@ def _bars(axes: "Axes", bars: Sequence[tuple[str, float | None, float | None]]) 
             color=_COLORS[1],
             edgecolor="white",
             zorder=3,
+            clip_on=False,
             label="score by people",
         )
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        figure.legend(loc="outside lower right", frameon=False)
     axes.set_yticks(places, [label for label, _, _ in bars])
     for label in axes.get_yticklabels():
         label.set_parse_math(False)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1.1)
+    axes.set_ylim(len(bars) - 0.5, -0.5)
+    axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-    axes.set_xlabel("mean share of supported fact units, undecided as 0", color=_INK)
+    axes.set_xlabel("share of fact units supported; undecided ones count 0", color=_INK)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
 

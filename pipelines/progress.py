@@ -12,8 +12,8 @@ _SECONDS_BETWEEN_LINES = 5.0
 class Progress:
     """Counts finished chunks: responses, units, failures, rate and time left.
 
-    `total` is the number of lines of the input; `quiet` says nothing. Lines of a run that goes on were done earlier, and
-    do not count for the rate.
+    `total` is the number of lines of the input; `quiet` says nothing. Lines of a run that goes on
+    were done earlier, and do not count for the rate.
     """
 
     def __init__(self, total: int, quiet: bool = False) -> None:

@@ -99,7 +99,7 @@ def _report(args: argparse.Namespace) -> int:
         if args.plots is not None:
             _write_plots(results, args.plots)
         if args.name is not None:
-            _print_query(results, f"SELECT * FROM {args.name}{_order_of(args.name)}", args)
+            _print_named(results, args)
             return EXIT_DONE
         from pipelines.overview import overview
         from pipelines.report import print_overview
@@ -123,7 +123,7 @@ def _sql(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _print_query(results: "Results", sql: str, args: argparse.Namespace) -> None:
+def _print_query(results: "Results", sql: str, args: argparse.Namespace, title: str = "") -> None:
     from pipelines.tabular import page, print_reader, write_csv, write_json
 
     if args.json or args.csv:
@@ -136,6 +136,8 @@ def _print_query(results: "Results", sql: str, args: argparse.Namespace) -> None
         results.stream(sql, rows=limit + 1 if limit else 10_000) as reader,
         page(_lenient(sys.stdout)) as console,
     ):
+        if title:
+            console.print(title)
         if print_reader(reader, console, limit):
             console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")
 
@@ -156,13 +158,18 @@ def _list(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _order_of(name: str) -> str:
+def _print_named(results: "Results", args: argparse.Namespace) -> None:
+    """Print a view or a table; people get its title, and no column that says the run each time."""
     from schemas.tables import KEYS
     from schemas.views import load_views
 
-    order = next((view.order for view in load_views() if view.name == name), "")
-    order = order or ", ".join(f'"{key}"' for key in KEYS.get(name, ()))
-    return f" ORDER BY {order}" if order else ""
+    view = next((view for view in load_views() if view.name == args.name), None)
+    order = view.order if view else ", ".join(f'"{key}"' for key in KEYS.get(args.name, ("run",)))
+    columns, title = "*", ""
+    if not args.json and not args.csv and args.name != "runs":
+        columns = "* EXCLUDE (run)"
+        title = f"{view.title if view else args.name}, run {results.runs[-1].name}\n"
+    _print_query(results, f"SELECT {columns} FROM {args.name} ORDER BY {order}", args, title)
 
 
 def _write_plots(results: "Results", folder: str) -> None:

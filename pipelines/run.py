@@ -71,9 +71,7 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
     return Finished(name, folder, manifest, time.monotonic() - started)
 
 
-def _fingerprint(
-    settings: Settings, chosen: Chosen, files: Sequence[InputFile]
-) -> dict[str, Any]:
+def _fingerprint(settings: Settings, chosen: Chosen, files: Sequence[InputFile]) -> dict[str, Any]:
     """Return what the results are a function of; two runs with equal ones are equal."""
     return {
         "inputs": [{"name": f.path, "size": f.size, "sha256": f.sha256} for f in files],
@@ -119,7 +117,10 @@ def _earlier(folder: str) -> dict[str, Any] | None:
 
 
 def _tell_changes(
-    say: Callable[[str], None], name: str, earlier: Mapping[str, Any], fingerprint: Mapping[str, Any]
+    say: Callable[[str], None],
+    name: str,
+    earlier: Mapping[str, Any],
+    fingerprint: Mapping[str, Any],
 ) -> None:
     changed = differences(earlier["fingerprint"], json.loads(json.dumps(fingerprint)))
     say(f"Run {name} is finished; left as it is (--if_finished skip).")
@@ -140,7 +141,7 @@ def _carried_over(
     changed = differences(earlier["fingerprint"], json.loads(json.dumps(fingerprint)))
     if changed:
         raise UsageError(
-            f"run {name!r} was made with other inputs or options, so its results cannot be kept:\n  "
+            f"run {name!r} was made with other inputs or options; its results cannot be kept:\n  "
             + "\n  ".join(changed)
             + "\nUse --if_finished replace, or another --run."
         )

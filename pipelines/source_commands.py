@@ -13,7 +13,7 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "sources",
         help="list the fact sources that are installed",
-        description="List the fact sources that are installed, where each is from, and its options.",
+        description="List the fact sources that are installed: where each is from, its options.",
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.set_defaults(handler=handle)

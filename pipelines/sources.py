@@ -39,7 +39,9 @@ def choose(settings: Settings) -> Chosen:
     """
     explicit = settings.sources is not None
     wanted = settings.sources or [name for name in DEFAULTS if name in source_types()]
-    specs, statuses, prints = [], [], []
+    specs: list[SourceSpec] = []
+    statuses: list[SourceStatus] = []
+    prints: list[Mapping[str, Any]] = []
     for item in wanted:
         spec = _spec(item, settings.source_definitions)
         source = make_source(spec, settings.source_flags())
@@ -51,11 +53,19 @@ def choose(settings: Settings) -> Chosen:
             raise UsageError(f"two sources are named {spec.name!r}; give each a name of its own")
         status = UNAVAILABLE if reason else USED
         shown = json.dumps(options, sort_keys=True, default=str)
-        statuses.append(SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown))
+        statuses.append(
+            SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown)
+        )
         if not reason:
             specs.append(spec)
-            prints.append({"name": spec.name, "type": spec.type, "options": options,
-                           "content": _content(spec, source)})
+            prints.append(
+                {
+                    "name": spec.name,
+                    "type": spec.type,
+                    "options": options,
+                    "content": _content(spec, source),
+                }
+            )
     if not specs:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)

@@ -148,27 +148,27 @@ def print_reader(reader: "pa.RecordBatchReader", console: "Console", limit: int)
     rows = rows_of(reader)
     shown = list(islice(rows, limit) if limit else rows)
     print_rows(reader.schema.names, shown, console)
+    if not shown:
+        console.print("no rows")
     return limit > 0 and next(rows, None) is not None
 
 
 def print_rows(names: Sequence[str], rows: Sequence[Sequence[object]], console: "Console") -> None:
     """Print rows under their names; where the columns do not fit, each row as a list of values."""
     from rich.box import SIMPLE_HEAD
-    from rich.cells import cell_len
     from rich.table import Table
 
     none = "-" if console.options.ascii_only else "–"
     texts = [[cell(value, none) for value in row] for row in rows]
     is_text = [
-        any(not isinstance(row[i], int | float | Decimal | None) for row in rows)
-        for i in range(len(names))
+        any(isinstance(row[i], str | list | dict) for row in rows) for i in range(len(names))
     ]
-    natural = [
-        max(cell_len(name), *(cell_len(row[i]) for row in texts), 1) if texts else cell_len(name)
-        for i, name in enumerate(names)
-    ]
-    widths = fit(natural, is_text, console.width - _GAP * (len(names) - 1))
-    if widths is None:
+    # Long names over short numbers may fit once they are broken.
+    for heads in (names, [name.replace("_", "_\n") for name in names]):
+        widths = _widths(heads, texts, is_text, console.width)
+        if widths is not None:
+            break
+    else:
         _print_records(names, texts, console)
         return
     table = Table(
@@ -179,7 +179,7 @@ def print_rows(names: Sequence[str], rows: Sequence[Sequence[object]], console: 
         show_edge=False,
         header_style="bold",
     )
-    for name, width, textual in zip(names, widths, is_text, strict=True):
+    for name, width, textual in zip(heads, widths, is_text, strict=True):
         table.add_column(
             name,
             justify="left" if textual else "right",
@@ -190,6 +190,18 @@ def print_rows(names: Sequence[str], rows: Sequence[Sequence[object]], console: 
     for row in texts:
         table.add_row(*row)
     console.print(table)
+
+
+def _widths(
+    names: Sequence[str], rows: Sequence[Sequence[str]], is_text: Sequence[bool], width: int
+) -> list[int] | None:
+    from rich.cells import cell_len
+
+    natural = [
+        max(cell_len(part) for part in [*name.split("\n"), *(row[i] for row in rows), " "])
+        for i, name in enumerate(names)
+    ]
+    return fit(natural, is_text, width - _GAP * (len(names) - 1))
 
 
 def fit(natural: Sequence[int], is_text: Sequence[bool], room: int) -> list[int] | None:

@@ -58,7 +58,7 @@ class Interrupted(RunError):
 
 
 def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:
-    """Return the message for a value that is none of the allowed ones, with the nearest of these."""
+    """Return the message for a value that is none of the allowed ones; it names the nearest."""
     known = list(allowed)
     near = difflib.get_close_matches(value, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Optional, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from schemas import records
 
@@ -50,7 +50,7 @@ def arrow_schema(table: str) -> "pa.Schema":
     hints = get_type_hints(TABLES[table])
     fields = []
     for name, hint in hints.items():
-        kind = next((plain[t] for t in plain if hint == Optional[t]), None)
+        kind = next((plain[t] for t in plain if hint == t | None), None)
         fields.append(pa.field(name, kind or plain[hint], nullable=kind is not None))
     return pa.schema(fields)
 

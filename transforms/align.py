@@ -45,9 +45,7 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
         top = forward[-1]
         jump = best[top] - _BACKWARDS
         came = [at if best[at] >= jump else top for at in forward]
-        best = [
-            score + max(best[at], jump) for score, at in zip(shared, forward, strict=True)
-        ]
+        best = [score + max(best[at], jump) for score, at in zip(shared, forward, strict=True)]
         rows.append((number, came))
     if rows:
         at = max(range(len(best)), key=best.__getitem__)

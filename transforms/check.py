@@ -42,9 +42,7 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
         judged = await judge.verify(open_units, source.name, found)
     except Exception as error:
         judged = _unjudged(open_units, source, judge, found, error)
-    passages = {
-        hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages
-    }
+    passages = {hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages}
     by_unit: dict[str, list[Evidence]] = {unit.unit_id: [] for unit in open_units.units}
     for row in judged.evidence:
         by_unit[row.unit_id].append(row)
@@ -64,7 +62,7 @@ def _unjudged(
     found: Sequence[Found],
     error: Exception,
 ) -> Judged:
-    """Return one error row for each unit: the judge broke, and nothing it might have said counts."""
+    """Return one error row for each unit: the judge broke, so nothing it might have said counts."""
     answer = Found((), ERROR, UNPARSABLE)
     return Judged(
         [judge.without_passages(unit, source.name, answer) for unit in open_units.units],
@@ -72,7 +70,9 @@ def _unjudged(
     )
 
 
-def settle(open_units: OpenUnits, checked: Checked, tie: str) -> tuple[list[Verdict], OpenUnits | None]:
+def settle(
+    open_units: OpenUnits, checked: Checked, tie: str
+) -> tuple[list[Verdict], OpenUnits | None]:
     """Multi-Seq after one source: the verdicts it decided, and the record of what stays open."""
     before: dict[str, list[Tally]] = {}
     for votes in open_units.tallies:

@@ -76,4 +76,3 @@ async def check_text(
         tallies = [votes for source in votes for votes in source.tallies]
         rows.verdicts += pooled_verdicts(record.response_id, tallies, mode, tie)
     return rows
-

@@ -64,8 +64,13 @@ class Window(Generic[K, T]):
         future = asyncio.run_coroutine_threadsafe(coroutine, process_loop())
         self._under_way[future] = key
         full = len(self._under_way) >= self._size
-        yield from self._completed(lambda: wait(self._under_way, return_when=FIRST_COMPLETED).done
-                                   if full else {f for f in self._under_way if f.done()})
+        yield from self._completed(
+            lambda: (
+                wait(self._under_way, return_when=FIRST_COMPLETED).done
+                if full
+                else {f for f in self._under_way if f.done()}
+            )
+        )
 
     def drain(self) -> Iterator[tuple[K, T]]:
         """Yield (key, result) of all that is still under way, as each completes."""

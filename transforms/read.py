@@ -233,5 +233,3 @@ def _sentence_labels(items: list[Any], text: str) -> list[LabelledSpan]:
         start, end, label = _stretch(text, where, item)
         labelled.append(LabelledSpan(start, end, _label(label, where + ".label")))
     return labelled
-
-

@@ -93,7 +93,9 @@ def _sentences(
             spans[-1] = Span(spans[-1].start, closers.end())
             at = opening = closers.end()
         content = text[at:stop].strip()
-        number = _NUMBER_AT_END.search(content) if stop < end else None
+        number = None
+        if stop < end and content[-1:] in (".", ")") and content[-2:-1].isdigit():
+            number = _NUMBER_AT_END.search(content)
         if number:
             # "in three steps: 1. Buy": the number opens what follows.
             _add(text, opening, text.rindex(number[1], at, stop), spans)

@@ -1,4 +1,4 @@
-"""The Beam shell of the steps: life cycle, keys, side outputs. What a step does is one folder up."""
+"""The Beam shell of the steps: life cycle, keys, side outputs. What they do is one folder up."""
 
 from transforms.beam import coders
 

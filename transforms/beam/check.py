@@ -91,7 +91,9 @@ class AskSource(beam.PTransform):  # type: ignore[misc]
     """One stage: open units → the rows of TAGS, `noans` (Multi-Seq) and `votes` (other modes).
 
     The units are keyed by source and shard and come in batches, so that a response's units meet in
-    one call and the work spreads over more workers than there are sources.
+    one call and the work spreads over more workers than there are sources. A batch is a plain
+    group: GroupIntoBatches holds back elements until a timer, and Beam 2.77's FnApiRunner loses
+    these in silence where two such stages follow each other.
     """
 
     def __init__(self, job: Job, position: int) -> None:
@@ -111,7 +113,7 @@ class AskSource(beam.PTransform):  # type: ignore[misc]
         return (
             open_units
             | "key" >> beam.WithKeys(key).with_output_types(tuple[Key, OpenUnits])
-            | "batch" >> beam.GroupIntoBatches(self._job.batch)
+            | "batch" >> beam.GroupByKey()
             | "ask" >> ask.with_outputs(*tags)
         )
 

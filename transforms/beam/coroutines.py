@@ -46,7 +46,10 @@ class CoroutineDoFn(beam.DoFn, Generic[E, T, R]):  # type: ignore[misc]
         self._window = Window(self.in_flight) if self.remote else None
 
     def process(
-        self, element: E, timestamp: Any = beam.DoFn.TimestampParam, window: Any = beam.DoFn.WindowParam
+        self,
+        element: E,
+        timestamp: Any = beam.DoFn.TimestampParam,
+        window: Any = beam.DoFn.WindowParam,
     ) -> Iterator[Any]:
         """Yield the outputs of this element's items, or of whichever items are completed."""
         for item in self.items(element):

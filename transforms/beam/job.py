@@ -24,6 +24,5 @@ class Job:
     mode: str = "seq"
     tie: str = "not_factual"
     shards: int = 4
-    batch: int = 64
     parts: int = 1
     max_line_bytes: int = MAX_LINE_BYTES

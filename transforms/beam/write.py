@@ -43,9 +43,7 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
     def start_bundle(self) -> None:
         self._rows: dict[tuple[int, Any], list[Any]] = {}
 
-    def process(
-        self, row: Any, window: Any = beam.DoFn.WindowParam
-    ) -> Iterator[tuple[Key, bytes]]:
+    def process(self, row: Any, window: Any = beam.DoFn.WindowParam) -> Iterator[tuple[Key, bytes]]:
         part = 0
         if self._parts > 1:
             part = crc32(str(getattr(row, self._key)).encode()) % self._parts

@@ -7,7 +7,7 @@ process never suspends (`remote` is False) and is run without an event loop.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schemas.records import Evidence, Failure, FactUnit, InputRecord, OpenUnits, Usage
+from schemas.records import Evidence, FactUnit, Failure, InputRecord, OpenUnits, Usage
 from transforms.sentences import Span
 from transforms.sources.base import Found
 
@@ -66,8 +66,8 @@ class Judge:
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return the evidence rows: at least one for each unit, in the units' order.
 
-        `found` holds, for each unit, the passages of the source of that name. A passage without a usable
-        judgement is a row with outcome `error` and its reason, never a vote.
+        `found` holds, for each unit, the passages of the source of that name. A passage without a
+        usable judgement is a row with outcome `error` and its reason, never a vote.
         """
         raise NotImplementedError
 

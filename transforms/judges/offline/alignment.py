@@ -18,6 +18,7 @@ class Alignment:
     masks: tuple[int, ...]
     titled: int
     best: int
+    best_weight: float
 
 
 def weigh(weights: tuple[float, ...], mask: int) -> float:
@@ -38,8 +39,8 @@ def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
     index, title = passage.index, passage.title
     said = titled = 0
     bit = 1
-    for item in claim.items:
-        stem = item.word.stem
+    for word, _, _ in claim.items:
+        stem = word.stem
         places = index.get(stem)
         if places is not None:
             said |= bit
@@ -55,10 +56,11 @@ def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
                 masks[place] |= bit
         bit <<= 1
     weights = claim.weights
-    best, most = -1, -1.0
+    best, most = -1, 0.0
+    tried: dict[int, float] = {0: 0.0}
     for place, mask in enumerate(masks):
-        if mask:
-            weight = weigh(weights, mask | titled)
+        if mask not in tried:
+            tried[mask] = weight = weigh(weights, mask | titled)
             if weight > most:
                 best, most = place, weight
-    return Alignment(weights, said | titled, tuple(masks), titled, best)
+    return Alignment(weights, said | titled, tuple(masks), titled, best, most)

@@ -7,6 +7,7 @@ for one thing that cannot be true together with the claim.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from transforms.judges.offline.alignment import Alignment, weigh
@@ -15,7 +16,6 @@ from transforms.judges.offline.prepared import (
     DIED,
     PreparedClaim,
     PreparedPassage,
-    negations,
 )
 from transforms.judges.offline.quantities import Quantity, agree, comparable
 from transforms.judges.offline.words import CONTENT, STOP, Word
@@ -74,9 +74,12 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
                     or (len(others) == 1 and not context)
                 ):
                     return Conflict(sentence, _instead(other.said, claimed.said))
-        if claimed.dimension == "" and ("no", claimed.unit) in passage.pairs:
+        if claimed.dimension == "":
             for sentence in passage.index.get(claimed.unit, ()):
-                if _share(found, sentence, left_out) >= _SAME_WORDING:
+                if _share(found, sentence, left_out) >= _SAME_WORDING and any(
+                    w.lower == "no" and other.stem == claimed.unit
+                    for w, other in pairwise(passage.words[sentence])
+                ):
                     return Conflict(sentence, _instead("no", claimed.said))
     return None
 
@@ -91,7 +94,7 @@ def _life(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> C
         event = [(s, q) for s, q, e in passage.events if e == claim.event]
         if event and not any(agree(claimed, q) for _, q in event):
             sentence, other = event[0]
-            names = sum(1 << k for k, item in enumerate(claim.items) if item.name)
+            names = sum(1 << k for k, (_, _, name) in enumerate(claim.items) if name)
             if (found.masks[sentence] | found.titled) & names or not names:
                 verb = {BORN: "birth", DIED: "death"}[claim.event]
                 return Conflict(sentence, f"{_instead(other.said, claimed.said)} for the {verb}")
@@ -107,11 +110,12 @@ def _antonym(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
     sentence = found.best
     words = passage.words[sentence]
     lowers = {w.lower: place for place, w in enumerate(words)}
-    for place, opposite in claim.opposites:
+    for place in claim.opposites:
         word = claim.words[place]
+        opposite = word.opposites
         if word.lower in lowers or opposite.isdisjoint(lowers):
             continue
-        bits = sum(1 << k for k, item in enumerate(claim.items) if item.place == place)
+        bits = sum(1 << k for k, (_, at, _) in enumerate(claim.items) if at == place)
         if _share(found, sentence, bits) < _SAME_WORDING:
             continue
         for other in sorted(opposite & lowers.keys()):
@@ -138,10 +142,11 @@ def _negation(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) 
     sentence = found.best
     if _share(found, sentence, 0) < _SAME_WORDING:
         return None
-    negated, words = negations(passage.words[sentence]), passage.words[sentence]
+    words = passage.words[sentence]
+    negated = [place for place, w in enumerate(words) if w.negative]
     if bool(claim.negated) == bool(negated):
         return None
-    parts = {item.word.stem for item in claim.items if not item.name}
+    parts = {word.stem for word, _, name in claim.items if not name}
     ours, theirs = claim.words, words
     for place in negated or claim.negated:
         after = (theirs if negated else ours)[place + 1 : place + 1 + _NEAR]
@@ -154,18 +159,18 @@ def _negation(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) 
 
 def _name(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:
     """Another name in the place of one that the passage never gives."""
-    for k, item in enumerate(claim.items):
-        if not item.name or found.said >> k & 1:
+    for k, (word, place, name) in enumerate(claim.items):
+        if not name or found.said >> k & 1:
             continue
-        same_name = _name_bits(claim, item.place)
+        same_name = _name_bits(claim, place)
         if found.said & same_name:
             continue
         for sentence, words in enumerate(passage.words):
             if _share(found, sentence, same_name) < _SAME_WORDING:
                 continue
-            other = _name_in_slot(claim, item.place, words)
+            other = _name_in_slot(claim, place, words)
             if other is not None:
-                return Conflict(sentence, _instead(other, item.word.lower))
+                return Conflict(sentence, _instead(other, word.lower))
     return None
 
 
@@ -176,7 +181,7 @@ def _name_bits(claim: PreparedClaim, place: int) -> int:
         start -= 1
     while end + 1 < len(claim.words) and claim.words[end + 1].capital:
         end += 1
-    return sum(1 << k for k, item in enumerate(claim.items) if start <= item.place <= end)
+    return sum(1 << k for k, (_, at, _) in enumerate(claim.items) if start <= at <= end)
 
 
 def _name_in_slot(claim: PreparedClaim, place: int, words: Sequence[Word]) -> str | None:

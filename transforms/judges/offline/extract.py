@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from transforms.judges.offline.claims import claims_of
 from transforms.judges.offline.queries import query_of
 from transforms.judges.offline.subjects import asks_for_person, opening_name, resolve, topic_of
-from transforms.judges.offline.wording import plain, without_discourse
+from transforms.judges.offline.wording import wording
 from transforms.judges.offline.worthiness import no_claim_reason
 from transforms.sentences import Span
 
@@ -45,7 +45,7 @@ def extract_sentences(
     """Like `extract`, but every checkable sentence is one claim as a whole."""
     units = []
     for index, resolved in _worthy(sentences, question, paragraphs):
-        claim = without_discourse(plain(resolved))
+        claim = " ".join(wording(resolved).words)
         units.append(Extracted(index, claim, query_of(claim)))
     return units
 

@@ -4,30 +4,28 @@ from math import log
 from typing import Final
 
 from transforms.judges.offline.alignment import Alignment, weigh
-from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage
-from transforms.judges.offline.words import STOP
+from transforms.judges.offline.prepared import PREFIX, PreparedClaim, PreparedPassage
+from transforms.judges.offline.words import RARE
 
 # The order is that of `features` and of the weights in model.py.
 NAMES: Final = (
-    "said",  # share of the claim's parts that the passage or its title says
-    "said_at_once",  # weighted share that its best sentence says
-    "pairs",  # share of the claim's neighbouring words that are neighbours in the passage
-    "function_words",  # share of the claim's function words in the best sentence
-    "common_said",  # share of the common words (weight < 1) that the passage says
-    "names_missing",  # number of the claim's names that it does not say
-    "words_missing",  # number of the claim's other, less common words that it does not say
+    "said",  # weighted share of the claim's parts that the passage or its title says
+    "said_together",  # ... that two neighbouring sentences say
+    "scattered",  # weight of what the passage says, but not within two neighbouring sentences
+    "names_missing",  # number of the claim's names that the passage does not say
     "common_missing",  # number of the claim's common words that it does not say
     "numbers_missing",  # number of the claim's numbers and dates that it does not say
-    "scattered",  # weight of what it says, but not in its best sentence
-    "scattered_nearby",  # ... but not in two neighbouring sentences
-    "personal",  # 1 where the claim speaks of I, we or you
-    "log_passage",  # natural logarithm of 1 + words of the passage
+    "function_words",  # share of the claim's function words in the best sentence
+    "personal",  # 1 where the claim speaks of I, we or you: talk rather than a statement
+    "parts",  # number of the claim's parts
+    "log_claim",  # natural logarithm of 1 + words of the claim
+    "log_passage",  # ... of 1 + words of the passage
     "log_sentences",  # ... of 1 + its sentences
     "log_best",  # ... of 1 + words of its best sentence
-    "log_claim",  # ... of 1 + words of the claim
 )
 
-_PERSONAL: Final = frozenset("i me my mine we us our you your i'm i've i'd i'll you're".split())
+# A word of the same beginning ("guitar", "guitarist") counts for this much in "said".
+_SAME_BEGINNING: Final = 0.7
 _LOGS: Final = tuple(log(1 + n) for n in range(512))
 
 
@@ -39,65 +37,61 @@ def features(
     claim: PreparedClaim, passage: PreparedPassage, found: Alignment
 ) -> tuple[float, ...]:
     """The numbers named in NAMES. Needs a claim with at least one part and `found.best` >= 0."""
-    weights, said, titled = found.weights, found.said, found.titled
+    weights, said = found.weights, found.said
     total = sum(weights)
-    count = names_missing = words_missing = common = common_missing = 0
-    for item in claim.items:
-        has = said & 1
-        said >>= 1
-        count += has
-        if item.name:
-            names_missing += 1 - has
-        elif item.word.weight >= 1.0:
-            words_missing += 1 - has
-        else:
-            common += 1
-            common_missing += 1 - has
-    numbers = said.bit_count()
-    count += numbers
-    all_said = weigh(weights, found.said)
+    all_said = weigh(weights, said)
+    like = 0.0
+    names_missing = common_missing = 0
+    if all_said < total:
+        prefixes = passage.prefixes
+        for word, _, name in claim.items:
+            if not said & 1:
+                if name:
+                    names_missing += 1
+                elif word.weight < RARE:
+                    common_missing += 1
+                if word.stem[:PREFIX] in prefixes:
+                    like += word.weight
+            said >>= 1
+        numbers_missing = len(claim.quantities) - said.bit_count()
+    else:
+        numbers_missing = 0
+    together = _most_together(found)
+    here = passage.words[found.best]
+    function_words = claim.function_words
+    if function_words:
+        function_said = len(function_words & {w.lower for w in here if not w.kind})
+        function_share = function_said / len(function_words)
+    else:
+        function_share = 0.0
+    return (
+        (all_said + _SAME_BEGINNING * like) / total,
+        together / total,
+        all_said - together,
+        names_missing,
+        common_missing,
+        numbers_missing,
+        function_share,
+        claim.personal,
+        len(weights),
+        _log(len(claim.words)),
+        _log(passage.size),
+        _log(len(found.masks)),
+        _log(len(here)),
+    )
 
-    masks = found.masks
-    best_weight = weigh(weights, masks[found.best] | titled)
-    nearby, before, tried = best_weight, 0, {masks[found.best]}
-    for mask in masks:
+
+def _most_together(found: Alignment) -> float:
+    """The weight of what two neighbouring sentences say at most, with the title as context."""
+    weights, titled = found.weights, found.titled
+    most, before = found.best_weight, 0
+    tried: set[int] = set()
+    for mask in found.masks:
         window = mask | before
         if mask and before and window not in tried:
             tried.add(window)
             weight = weigh(weights, window | titled)
-            if weight > nearby:
-                nearby = weight
+            if weight > most:
+                most = weight
         before = mask
-
-    here = {w.lower for w in passage.words[found.best] if not w.kind}
-    function_words = function_said = personal = 0
-    for w in claim.words:
-        if w.kind == STOP:
-            lower = w.lower
-            function_words += 1
-            if lower in here:
-                function_said += 1
-            if lower in _PERSONAL:
-                personal = 1
-    survived = 0
-    for pair in claim.pairs:
-        if pair in passage.pairs:
-            survived += 1
-    return (
-        count / len(weights),
-        best_weight / total,
-        survived / len(claim.pairs) if claim.pairs else 0.0,
-        function_said / function_words if function_words else 0.0,
-        1.0 - common_missing / common if common else 1.0,
-        names_missing,
-        words_missing,
-        common_missing,
-        len(claim.quantities) - numbers,
-        all_said - best_weight,
-        all_said - nearby,
-        personal,
-        _log(passage.size),
-        _log(len(masks)),
-        _log(len(passage.words[found.best])),
-        _log(len(claim.words)),
-    )
+    return most

@@ -1,6 +1,6 @@
 """The offline judge: no model, no network, deterministic; every verdict says why."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from schemas.records import (
@@ -14,22 +14,29 @@ from schemas.records import (
     OpenUnits,
 )
 from transforms.judges.base import Draft, Drafts, Judge, Judged
-from transforms.judges.offline.extract import extract
+from transforms.judges.offline.extract import (
+    Extracted,
+    extract,
+    extract_sentences,
+    paragraph_starts,
+)
 from transforms.judges.offline.language import is_english
 from transforms.judges.offline.queries import query_of
 from transforms.judges.offline.verify import Finding, prepare, prepare_claim, verify
-from transforms.judges.offline.wording import plain
-from transforms.judges.offline.worthiness import no_claim_reason
 from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
 
+ACCURACY = (
+    "Balanced accuracy TBD (scripts/measure_judge.py)."
+)
+_Extractor = Callable[[Sequence[str], str | None, Sequence[int]], list[Extracted]]
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
 # A passage of the index comes back for many responses, a reference only within its own.
 _prepared = lru_cache(maxsize=1024)(prepare)
 
 _FOREIGN = Finding(
     outcome=NOANS,
-    probability=None,
+    probability=0.0,
     citation=None,
     rationale="the text is in a language that the offline judge does not know",
 )
@@ -46,19 +53,11 @@ class OfflineJudge(Judge):
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims of each sentence that makes a checkable one."""
-        _, found = extract(record.text, record.question, record.language)
-        return Drafts([Draft(*item) for item in found])
+        return _drafts(record, sentences, extract)
 
     async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return one claim for each sentence that makes a checkable one."""
-        english = is_english(record.text, record.language)
-        drafts = []
-        for number, span in enumerate(sentences):
-            text = record.text[span.start : span.end]
-            if not english or no_claim_reason(text) is None:
-                claim = plain(text)
-                drafts.append(Draft(number, claim, query_of(claim) if english else claim))
-        return Drafts(drafts)
+        return _drafts(record, sentences, extract_sentences)
 
     async def query(self, claim: str) -> str:
         """Return the query that would settle a claim."""
@@ -97,10 +96,19 @@ class OfflineJudge(Judge):
             UNSUPPORTED_LANGUAGE if finding is _FOREIGN else None,
             _LABELS.get(finding.outcome),
             None,
-            finding.probability,
+            None if finding is _FOREIGN else finding.probability,
             finding.rationale,
             finding.citation,
             None if finding.citation is None else True,
             self.name,
         )
 
+
+def _drafts(record: InputRecord, spans: Sequence[Span], extractor: _Extractor) -> Drafts:
+    texts = [record.text[span.start : span.end] for span in spans]
+    if is_english(record.text, record.language):
+        found = extractor(texts, record.question, paragraph_starts(record.text, spans))
+    else:
+        # What of it is checkable is not known, but all of it is said: a claim a sentence.
+        found = [Extracted(number, text, text) for number, text in enumerate(texts)]
+    return Drafts([Draft(*unit) for unit in found])

@@ -25,28 +25,6 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-# Frequent words of encyclopaedic and news prose: matched, but weak evidence when they match.
-COMMON_WORDS = frozenset(
-    """
-    include including included includes known know call called name named use used using make made
-    making become became take took taken give given get got go went gone come came say said see
-    seen find found show shown work works worked world year years time times day days month people
-    person man woman men women part parts area areas place places way ways thing things number
-    numbers form forms first second third last new old early late later long great good high low
-    large small big main major several various different many important common general general
-    often usually typically generally commonly sometimes always member members group groups
-    system state states city country countries national international public local set based
-    refer refers term type types kind example case point fact result end start started begin began
-    begins beginning play played plays player team game games series film movie show book song
-    album life live lived lives family home house school university company business government
-    service services product products american english british popular famous best top back
-    lead leading led help helps helped like need want think believe mean means meaning used
-    provide provides provided contain contains consist consists feature features located considered
-    well-known currently current modern original originally total average percent two three four
-    five six seven eight nine ten allow allows require required process word words language
-    """.split()
-)
-
 # Reversals: they turn the statement around.
 NEGATORS = frozenset(
     """

@@ -6,36 +6,33 @@ from typing import Final
 
 import sentencex
 
-from transforms.judges.offline.lexicon import NEGATIVE_VERBS, NEGATORS
-from transforms.judges.offline.opposites import OPPOSITES
 from transforms.judges.offline.quantities import Quantity, quantities
-from transforms.judges.offline.words import CARDINAL, CONTENT, STOP, Word, read
+from transforms.judges.offline.words import CARDINAL, NUMBER, Word, read
 
 BORN: Final = "birth"
 DIED: Final = "die"
+_EVENTS: Final = (BORN, DIED)
 
 _MAX_CLAIM_WORDS: Final = 400
+PREFIX: Final = 5  # Letters that two words of one family have in common at least.
+_PERSONAL: Final = frozenset(
+    ("i", "me", "my", "mine", "we", "us", "our", "you", "your", "i'm", "i've", "i'd", "i'll")
+)
 _EVENT_REACH: Final = 12
-_NEGATIVE: Final = NEGATORS | NEGATIVE_VERBS
 # "(1809 – 1865)" or "(February 12, 1809 – April 15, 1865)" after a name: a life.
 _LIFE: Final = re.compile(r"\([^()]{0,60}?\b(\d{4})\s*[–—-][^()]{0,40}?\b(\d{4})\)")
 _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A content word of a claim that a passage has to say, and its place among the words."""
-
-    word: Word
-    place: int
-    name: bool
+# A content word of a claim that a passage has to say: (word, its place among the words, whether
+# it is part of a name). A plain tuple: they are made by the dozen for every claim.
+Item = tuple[Word, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedClaim:
     """`items` are looked for by stem, `quantities` by value; `weights` belong to the items, then
-    to the quantities. `pairs` are the neighbouring stems, stop words included, whose survival
-    shows how literally a passage says the claim. `opposites` are the places of words that have
+    to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places of words that have
     antonyms, `negated` those of negations, `event` is BORN, DIED or ""."""
 
     text: str
@@ -43,8 +40,9 @@ class PreparedClaim:
     items: tuple[Item, ...]
     quantities: tuple[Quantity, ...]
     weights: tuple[float, ...]
-    pairs: tuple[tuple[str, str], ...]
-    opposites: tuple[tuple[int, frozenset[str]], ...]
+    function_words: frozenset[str]
+    personal: bool
+    opposites: tuple[int, ...]
     negated: tuple[int, ...]
     event: str
     asked: frozenset[str]
@@ -52,14 +50,14 @@ class PreparedClaim:
 
 @dataclass(frozen=True, slots=True)
 class PreparedPassage:
-    """`index` maps a stem to the numbers of the sentences that have it, ascending; quantities
-    carry the number of their sentence, `events` the years of a birth or death too."""
+    """`index` maps a stem to the numbers of the sentences that have it, ascending; `prefixes` are
+    the beginnings of its stems; quantities carry the number of their sentence, `events` the years of a birth or death too."""
 
     text: str
     sentences: tuple[str, ...]
     words: tuple[list[Word], ...]
     index: dict[str, list[int]]
-    pairs: frozenset[tuple[str, str]]
+    prefixes: set[str]
     quantities: tuple[tuple[int, Quantity], ...]
     events: tuple[tuple[int, Quantity, str], ...]
     title: frozenset[str]
@@ -93,7 +91,7 @@ def _events(
     events = []
     for q in years:
         for word in reversed(words[max(0, q.start - _EVENT_REACH) : q.start]):
-            if word.stem in (BORN, DIED):
+            if word.stem in _EVENTS:
                 events.append((number, q, word.stem))
                 break
             if word.kind >= CARDINAL and word.value is not None and word.value > 31:
@@ -106,7 +104,6 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
     sentences = segment(text)
     index: dict[str, list[int]] = {}
     all_words: list[list[Word]] = []
-    pairs: set[tuple[str, str]] = set()
     found: list[tuple[int, Quantity]] = []
     events: list[tuple[int, Quantity, str]] = []
     size = 0
@@ -114,8 +111,6 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
         words = read(sentence)
         size += len(words)
         all_words.append(words)
-        stems = [w.stem for w in words]
-        pairs.update(zip(stems, stems[1:], strict=False))
         numeric = False
         for w in words:
             kind = w.kind
@@ -131,23 +126,19 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
             here = quantities(words)
             found += [(number, q) for q in here]
             events += _events(sentence, number, words, here)
+    prefixes = {stem[:PREFIX] for stem in index if len(stem) >= PREFIX}
     named = frozenset([w.stem for w in read(title) if w.kind]) if title else frozenset()
     return PreparedPassage(
         text,
         tuple(sentences),
         tuple(all_words),
         index,
-        frozenset(pairs),
+        prefixes,
         tuple(found),
         tuple(events),
         named,
         size,
     )
-
-
-def negations(words: list[Word] | tuple[Word, ...]) -> tuple[int, ...]:
-    """The places of the words that turn the statement around."""
-    return tuple([place for place, w in enumerate(words) if w.lower in _NEGATIVE])
 
 
 def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
@@ -160,30 +151,42 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
             break
     taken = {p for q in numbers for p in range(q.start, q.end)} if numbers else ()
     items: list[Item] = []
+    weights: list[float] = []
     seen: set[str] = set()
     opposites = []
+    negated = []
+    function_words = []
     event = ""
     second_capital = len(words) > 1 and words[1].capital
-    for place, w in enumerate(words):
-        if w.lower in OPPOSITES:
-            opposites.append((place, OPPOSITES[w.lower]))
+    place = -1
+    for w in words:
+        place += 1
+        if w.opposites:
+            opposites.append(place)
+        if w.negative:
+            negated.append(place)
         stem = w.stem
-        if w.kind == STOP or place in taken or stem in seen:
+        if not w.kind:
+            function_words.append(w.lower)
+            continue
+        if stem in seen or place in taken:
             continue
         seen.add(stem)
-        if w.kind == CONTENT and stem in (BORN, DIED):
+        if stem in _EVENTS:
             event = "" if event else stem
-        items.append(Item(w, place, w.capital and (place > 0 or second_capital)))
-    stems = [w.stem for w in words]
+        items.append((w, place, w.capital and (place > 0 or second_capital)))
+        weights.append(w.weight)
+    said = frozenset(function_words)
     return PreparedClaim(
         claim,
         tuple(words),
         tuple(items),
         tuple(numbers),
-        tuple([item.word.weight for item in items]) + (1.0,) * len(numbers),
-        tuple(zip(stems, stems[1:], strict=False)),
+        (*weights, *[NUMBER] * len(numbers)),
+        said,
+        not said.isdisjoint(_PERSONAL),
         tuple(opposites),
-        negations(words),
+        tuple(negated),
         event,
         frozenset(w.stem for w in read(query) if w.kind) if query else frozenset(),
     )

@@ -129,7 +129,7 @@ def quantities(words: list[Word]) -> list[Quantity]:
     while at < size:
         word = words[at]
         kind = word.kind
-        if kind < CARDINAL and word.lower not in MONTHS:
+        if not word.numeric:
             at += 1
             continue
         date = _date(words, at)

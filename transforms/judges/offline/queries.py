@@ -29,6 +29,7 @@ from transforms.judges.offline.verbs import (
     PLURAL,
     THIRD_TO_BASE,
 )
+from transforms.judges.offline.wording import wording
 
 _MONTH: Final = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
@@ -39,6 +40,7 @@ _TIME: Final = re.compile(
     r"|\d{3,4}s?|\d{1,2}(?:st|nd|rd|th) century)(?: (?:BC|BCE|AD|CE))?"
 )
 _TIME_AT_END: Final = re.compile(_TIME.pattern + "$")
+_TIME_ENDS: Final = (*"0123456789", "0s", "century", "BC", "BCE", "AD", "CE")
 _TIME_ALONE: Final = re.compile(_TIME.pattern + ",?$")
 _NUMBER: Final = re.compile(
     r"(?:(?:about|around|approximately|roughly|nearly|almost|over|more than|exactly|at least|only"
@@ -48,20 +50,31 @@ _NUMBER: Final = re.compile(
     r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b"
     r"(?: (?:hundred|thousand|million|billion|trillion))?(?! percent|%) (?=[a-z])"
 )
-_MEASURE: Final = re.compile(_NUMBER.pattern + r"[\w/°²³-]+(?: \([^)]*\))? (tall|high|long|wide|deep|old|thick|heavy|away)\b(.*)$")
+_MAY_COUNT: Final = re.compile(
+    r"[\d$€£]|(?:about|ab|ap|ro|ne|al|ov|mo|ex|at|on|so|a |up|le|fe|t[ewh]|[fsen])"
+)
+_MEASURE: Final = re.compile(
+    _NUMBER.pattern
+    + r"[\w/°²³-]+(?: \([^)]*\))? (tall|high|long|wide|deep|old|thick|heavy|away)\b(.*)$"
+)
 _PLACED: Final = re.compile(r"(located|situated|based|headquartered) (?:in|on|at|near) .*$")
 _BORN: Final = re.compile(r"born\b(.*)$")
 _PLACE: Final = re.compile(r"\b(?:in|at|near) (?:the )?[A-Z]")
-_AMOUNT: Final = re.compile(r"an? ((?:[a-z]+ )*(?:population|area|length|height|depth|mass|weight|diameter|width|elevation|capacity|budget|surface area|speed|temperature)) of (?=.*\d).*$")
+_AMOUNT: Final = re.compile(
+    r"an? ((?:[a-z]+ )*(?:population|area|length|height|depth|mass|weight|diameter|width|elevation|capacity|budget|surface area|speed|temperature)) of (?=.*\d).*$"
+)
 _END: Final = " .!;,:"
 
 
 def query_of(claim: str) -> str:
     """The search query for a claim: a question ending in "?", else its keywords, never empty for a
     claim that has a letter or a digit."""
-    text = claim.strip().rstrip(_END)
-    words = text.split()
-    return _question(words) or keywords(text) or text
+    analysed = wording(claim)
+    words = analysed.words
+    if not words:
+        return claim.strip()
+    text = " ".join(words).rstrip(_END)
+    return _question([*words[:-1], words[-1].rstrip(_END)], analysed.lows) or keywords(text) or text
 
 
 def keywords(text: str) -> str:
@@ -70,12 +83,11 @@ def keywords(text: str) -> str:
     for word in text.split():
         low = core(word)
         if low and low not in STOP_WORDS:
-            kept.setdefault(low, word.strip(".,;:!?\"“”()[]"))
+            kept.setdefault(low, word.strip('.,;:!?"“”()[]'))
     return " ".join(kept.values()) or text
 
 
-def _question(words: list[str]) -> str | None:
-    lows = [core(word) for word in words]
+def _question(words: list[str], lows: list[str]) -> str | None:
     opening, start = _opening(words, lows)
     verb = next((at for at in range(start + 1, len(words)) if _is_verb(words, lows, at)), -1)
     if verb < 0 or verb + 1 >= len(words):
@@ -99,13 +111,15 @@ def _question(words: list[str]) -> str | None:
     if lows[start] in DETERMINERS and first[:1].isupper() and first not in ("A",):
         first = first.lower()
     subject = " ".join([first, *words[start + 1 : verb]]).rstrip(",")
-    rest = " ".join([*adverb, *words[at + 1 :]])
+    rest = " ".join(words[at + 1 :])
     low = lows[at]
     if opening and not _TIME_ALONE.match(opening):
         rest, opening = f"{rest} {opening.rstrip(',')}", ""
     if low in BE:
         asked = _of_being(subject, low, rest, bool(opening))
-    elif low in AUXILIARIES and not (low in HAVE and lows[at + 1] not in PARTICIPLES and lows[at + 1] not in ADVERBS):
+    elif low in AUXILIARIES and not (
+        low in HAVE and lows[at + 1] not in PARTICIPLES and lows[at + 1] not in ADVERBS
+    ):
         asked = f"{low.capitalize()} {subject} {rest}{_lowered(opening)}?"
     elif low in HAVE:
         asked = _of_having(subject, low, rest, opening)
@@ -116,14 +130,18 @@ def _question(words: list[str]) -> str | None:
 
 def _is_verb(words: list[str], lows: list[str], at: int) -> bool:
     low = lows[at]
-    if is_finite(words[at], low):
+    if is_finite(words[at]):
         return low in AUXILIARIES or lows[at - 1] not in DETERMINERS
     # "The Danube flows through": a noun by its look, a verb by the preposition or article after it.
     return (
         low in THIRD_TO_BASE
         and words[at].islower()
         and at + 1 < len(words)
-        and (lows[at + 1] in PREPOSITIONS - {"of"} or lows[at + 1] in DETERMINERS or lows[at + 1][:1].isdigit())
+        and (
+            lows[at + 1] in PREPOSITIONS - {"of"}
+            or lows[at + 1] in DETERMINERS
+            or lows[at + 1][:1].isdigit()
+        )
         and words[at - 1][:1].isupper()
     )
 
@@ -141,6 +159,11 @@ def _lowered(opening: str) -> str:
     return f" {opening[0].lower()}{opening[1:].rstrip(',')}" if opening else ""
 
 
+def _time_at_end(text: str) -> re.Match[str] | None:
+    """The date that a text ends with; one look at its end says mostly that there is none."""
+    return _TIME_AT_END.search(text) if text.endswith(_TIME_ENDS) else None
+
+
 def _of_being(subject: str, be: str, rest: str, dated: bool) -> str:
     born = _BORN.match(rest)
     if born and be in ("was", "were"):
@@ -154,10 +177,10 @@ def _of_being(subject: str, be: str, rest: str, dated: bool) -> str:
     placed = _PLACED.match(rest)
     if placed:
         return f"Where {be} {subject} {placed[1]}?"
-    measure = _MEASURE.match(rest)
+    measure = _MEASURE.match(rest) if _MAY_COUNT.match(rest) else None
     if measure:
         return f"How {measure[1]} {be} {subject}{measure[2]}?"
-    time = _TIME_AT_END.search(rest)
+    time = _time_at_end(rest)
     if time and time.start() > 0 and rest.split()[0].lower() in PARTICIPLES:
         return f"When {be} {subject} {rest[: time.start()].rstrip()}?"
     if dated and rest.split()[0].lower() in PARTICIPLES:
@@ -199,13 +222,23 @@ def _of_doing(subject: str, low: str, first: str, rest: str, opening: str) -> st
         head, _, tail = rest.partition(" ")
         if head in PREPOSITIONS and _NUMBER.match(tail):
             lead, rest, number = f" {head}", tail, _NUMBER.match(tail)
-    if number and not lead.strip() in ("in", "at", "on", "for", "from", "by", "to", "until", "since"):
+    if number and not lead.strip() in (
+        "in",
+        "at",
+        "on",
+        "for",
+        "from",
+        "by",
+        "to",
+        "until",
+        "since",
+    ):
         noun, _, more = _noun_phrase(rest[number.end() :])
         return f"How many {noun} {do} {subject} {base}{lead}{more}{_lowered(opening)}?"
     if lead:
         rest = f"{lead.strip()} {rest}"
-    time = _TIME_AT_END.search(rest)
-    if time and past:
+    time = _time_at_end(rest) if past else None
+    if time:
         before = rest[: time.start()].rstrip(" ,")
         return f"When {do} {subject} {base}{' ' + before if before else ''}?"
     if opening and past:

@@ -10,28 +10,31 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from transforms.judges.offline.grammar import (
-    MONTHS,
+    ADVERBS,
+    DETERMINERS,
     OCCUPATIONS,
     POSSESSIVES,
     PREPOSITIONS,
-    THING_WORDS,
-    TITLES,
     core,
-    is_capital,
     is_finite,
+)
+from transforms.judges.offline.names import (
+    ANY,
+    FEMALE_WORDS,
+    HE,
+    IT,
+    MALE_WORDS,
+    NO_NAMES,
+    PERSON,
+    SHE,
+    THEY,
+    bare_name,
+    kind_of_name,
     name_length,
+    names_in,
 )
 from transforms.judges.offline.verbs import BE, PAST, PLURAL
-from transforms.judges.offline.wording import plain, without_discourse
-
-# Kinds of candidates. A PERSON of unknown gender becomes HE or SHE by what is said of them; ANY is
-# a single name that says nothing ("Einstein", "Paris").
-HE: Final = "he"
-SHE: Final = "she"
-IT: Final = "it"
-THEY: Final = "they"
-PERSON: Final = "person"
-ANY: Final = "any"
+from transforms.judges.offline.wording import wording
 
 _KIND_OF_PRONOUN: Final = {
     "he": HE, "his": HE, "she": SHE, "her": SHE, "it": IT, "its": IT, "they": THEY, "their": THEY
@@ -42,14 +45,6 @@ _FITTING: Final = {
     IT: frozenset({IT, ANY}),
     THEY: frozenset({THEY}),
 }
-_MALE_WORDS: Final = frozenset(
-    """man boy son father brother husband uncle grandfather king prince emperor sir lord mr actor
-    businessman statesman duke count baron monk priest pope nephew chairman his himself""".split()
-)
-_FEMALE_WORDS: Final = frozenset(
-    """woman girl daughter mother sister wife aunt grandmother queen princess empress dame lady mrs ms
-    miss actress businesswoman duchess countess baroness nun niece chairwoman her herself""".split()
-)
 # "It is believed that", "It was in 1905 that", "It takes", "It rains": nobody's pronoun.
 _EXPLETIVE: Final = re.compile(
     r"it (?:(?:is|was|has been|would be|may be|might be|can be|will be|should be|must be)"
@@ -67,16 +62,8 @@ _ASKS_FOR_PERSON: Final = re.compile(
     r"\b(?:bio|biography|who|whom|whose|born|die|died|married|he|she|his|her|him)\b", re.IGNORECASE
 )
 _ASKS_FOR_LIFE: Final = re.compile(r"\b(?:bio|biography|life|who (?:is|was)) of\b", re.IGNORECASE)
-_NO_NAMES: Final = MONTHS | frozenset(
-    """a an this that these those in on at by for with from to after before during since as while
-    when although though if because there here he she it they we i you his her its their our my some
-    many most all both each every one two three four five several other another no not born early
-    later today according despite what who where how why which tell is was are were do does did can
-    question please give write name explain describe monday tuesday wednesday thursday friday
-    saturday sunday""".split()
-)
 _LEADING: Final = frozenset({"later", "today", "then", "born", "raised", "educated"})
-_TITLE_DOT: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
+_PEOPLE: Final = OCCUPATIONS | MALE_WORDS | FEMALE_WORDS
 _MAX_SUBJECT_WORDS: Final = 7
 
 
@@ -87,6 +74,27 @@ class _Candidate:
     name: str
     kind: str
     subject: bool = False
+
+
+class _Opening:
+    """A sentence's words, the same bare and in lower case, and where its subject begins.
+
+    `asks` says whether the subject is a pronoun or may be somebody's last name.
+    """
+
+    __slots__ = ("asks", "lows", "start", "words")
+
+    def __init__(self, sentence: str) -> None:
+        analysed = wording(sentence)
+        self.words, self.lows = words, lows = analysed.words, analysed.lows
+        self.start = start = _subject_start(words, lows) if words else 0
+        self.asks = False
+        if start + 1 < len(words):
+            word = words[start]
+            if lows[start] in _KIND_OF_PRONOUN:
+                self.asks = word[-1] not in ",;:"
+            elif word[0].isupper() and lows[start] not in NO_NAMES:
+                self.asks = len(word) > 2 and name_length(words, start) == 1
 
 
 @dataclass(slots=True)
@@ -109,13 +117,27 @@ class _Paragraph:
 
     def named(self, name: str) -> _Candidate | None:
         """The candidate of this name, or the only one whose last name it is."""
-        known = self.seen if self.topic is None else [self.topic, *self.seen]
-        for candidate in known:
+        topic = self.topic
+        if topic is not None and (name == topic.name or _is_short_for(name, topic)):
+            return topic
+        for candidate in self.seen:
             if candidate.name == name:
                 return candidate
         ending = " " + name
-        longer = {id(c): c for c in known if c.name.endswith(ending) and c.kind != IT}
-        return next(iter(longer.values())) if len(longer) == 1 else None
+        longer = [c for c in self.seen if c.name.endswith(ending) and c.kind != IT]
+        return longer[0] if len(longer) == 1 else None
+
+
+def _is_short_for(name: str, topic: _Candidate) -> bool:
+    """The first or last name of the person the text is about, or the name with a middle name."""
+    if topic.kind in (IT, THEY) or " " not in topic.name:
+        return False
+    first, _, last = topic.name.partition(" ")
+    return (
+        name == first
+        or topic.name.endswith(" " + name)
+        or (name.startswith(first + " ") and name.endswith(" " + last))
+    )
 
 
 def topic_of(question: str | None) -> str:
@@ -123,15 +145,15 @@ def topic_of(question: str | None) -> str:
     words = question.split() if question else []
     if not 1 < len(words) <= 40:
         return ""
-    if name_length(words) == len(words) and core(words[0]) not in _NO_NAMES:
-        return _bare(" ".join(words))
+    if name_length(words) == len(words) and core(words[0]) not in NO_NAMES:
+        return bare_name(" ".join(words))
     names = []
-    for name, at in _names(words, 1):
+    for name, at in names_in(words, 1):
         before = core(words[at - 1])
         if before == "the" and at > 1:
             before = core(words[at - 2])
         about = before not in PREPOSITIONS or before == "about" or _ASKS_FOR_LIFE.search(question)
-        if about or _kind_of_name(name.split(), "") == PERSON:
+        if about or kind_of_name(name) == PERSON:
             names.append(name)
         elif before != "in":
             return ""
@@ -145,13 +167,13 @@ def asks_for_person(question: str) -> bool:
 
 def opening_name(sentence: str) -> str:
     """The full name that is the subject of a sentence ("Marie Curie was …"), "" if there is none."""
-    words = without_discourse(plain(sentence)).split()
+    words = wording(sentence).words
     length = name_length(words)
-    if length < 2 or core(words[0]) in _NO_NAMES or length == len(words):
+    if length < 2 or core(words[0]) in NO_NAMES or length == len(words):
         return ""
     following = words[length]
-    opens = words[length - 1][-1] == "," or following[0] == "(" or is_finite(following, core(following))
-    return _bare(" ".join(words[:length])) if opens else ""
+    opens = words[length - 1][-1] == "," or following[0] == "(" or is_finite(following)
+    return bare_name(" ".join(words[:length])) if opens else ""
 
 
 def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> list[str]:
@@ -164,19 +186,19 @@ def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> 
     """
     paragraph = _Paragraph()
     if topic:
-        kind = _kind_of_name(topic.split(), "")
+        kind = kind_of_name(topic)
         paragraph.topic = _Candidate(topic, PERSON if person and kind in (ANY, IT) else kind, True)
-    resolved = []
-    for sentence in sentences:
-        words = without_discourse(plain(sentence)).split()
-        if not words:
-            resolved.append(sentence)
-            continue
-        lows = [core(word) for word in words]
-        start = _subject_start(words, lows)
-        rewritten = _rewrite(paragraph, words, lows, start)
-        resolved.append(sentence if rewritten is None else rewritten)
-        _note(paragraph, words, lows, start, rewritten is not None)
+    openings = [_Opening(sentence) for sentence in sentences]
+    # What is named after the last opening that could be somebody's is of no use.
+    asking = [number for number, opening in enumerate(openings) if opening.asks]
+    resolved = list(sentences)
+    for number in range(asking[-1] + 1 if asking else 0):
+        opening = openings[number]
+        if opening.words:
+            rewritten = _rewrite(paragraph, opening) if opening.asks else None
+            if rewritten is not None:
+                resolved[number] = rewritten
+            _note(paragraph, opening, rewritten is not None)
     return resolved
 
 
@@ -185,7 +207,7 @@ def _subject_start(words: list[str], lows: list[str]) -> int:
     if lows[0] not in PREPOSITIONS and lows[0] not in _LEADING:
         return 0
     for at, word in enumerate(words[:10]):
-        if is_finite(word, lows[at]):
+        if is_finite(word):
             return 0
         if word[-1] == "," and at + 1 < len(words):
             following = lows[at + 1]
@@ -194,18 +216,13 @@ def _subject_start(words: list[str], lows: list[str]) -> int:
     return 0
 
 
-def _rewrite(
-    paragraph: _Paragraph, words: list[str], lows: list[str], start: int
-) -> str | None:
+def _rewrite(paragraph: _Paragraph, opening: _Opening) -> str | None:
     """The sentence with its opening named; None where it stays. Sets `paragraph.last`."""
-    word, low = words[start], lows[start]
-    if start + 1 == len(words) or word[-1] in ",;:":
-        return None
+    words, start = opening.words, opening.start
+    word, low = words[start], opening.lows[start]
     kind = _KIND_OF_PRONOUN.get(low)
     if kind is None:
         bare = word.removesuffix("'s").removesuffix("’s")
-        if not is_capital(word) or len(bare) < 3 or name_length(words, start) != 1:
-            return None
         full = paragraph.named(bare)
         if full is None or full.name == bare or full.kind in (IT, THEY):
             return None
@@ -249,10 +266,9 @@ def _antecedent(paragraph: _Paragraph, kind: str) -> _Candidate | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _note(
-    paragraph: _Paragraph, words: list[str], lows: list[str], start: int, known_subject: bool
-) -> None:
+def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None:
     """Adds what a sentence names to what was named so far."""
+    words, lows, start = opening.words, opening.lows, opening.start
     verb = _main_verb(words, lows, start)
     pronoun = lows[start] in _KIND_OF_PRONOUN and lows[start] not in POSSESSIVES
     at = start
@@ -261,23 +277,23 @@ def _note(
     elif not known_subject:
         paragraph.last = None
     paragraph.last_verb = lows[verb] if verb > start else ""
-    for name, position in _names(words, at):
+    for name, position in names_in(words, at):
         before = lows[position - 1] if position else ""
-        kind = _kind_of_name(name.split(), before)
+        kind = kind_of_name(name, before)
         if kind == ANY and before not in PAST and before not in ("with", "by", "and", "to"):
             kind = IT
         if kind != IT:
             paragraph.add(name, kind, False)
     if paragraph.last is not None and paragraph.last.kind == PERSON:
-        male = not _MALE_WORDS.isdisjoint(lows)
-        if male != (not _FEMALE_WORDS.isdisjoint(lows)):
+        male = not MALE_WORDS.isdisjoint(lows)
+        if male != (not FEMALE_WORDS.isdisjoint(lows)):
             paragraph.last.kind = HE if male else SHE
 
 
 def _main_verb(words: list[str], lows: list[str], start: int) -> int:
     """The first word that can be the verb, -1 if none."""
     for at in range(start + 1, len(words)):
-        if is_finite(words[at], lows[at]) and lows[at - 1] not in ("the", "a", "an", "his", "her"):
+        if is_finite(words[at]) and lows[at - 1] not in DETERMINERS:
             return at
     return -1
 
@@ -287,16 +303,18 @@ def _note_subject(
 ) -> tuple[_Candidate | None, int]:
     """The subject of a sentence as a candidate, None if it can be none; and where it ends."""
     length = name_length(words, start)
-    plural = lows[verb] in PLURAL and lows[verb] != "had"
-    if lows[start] in _NO_NAMES and not (length > 1 and lows[start] not in _KIND_OF_PRONOUN):
+    plural = lows[verb] in PLURAL and lows[verb] not in ("had", "have")
+    if lows[start] in NO_NAMES and not (length > 1 and lows[start] not in _KIND_OF_PRONOUN):
         length = 0
     end = start + length
+    while verb > end and lows[verb - 1] in ADVERBS:
+        verb -= 1
     apposition = words[end - 1][-1] == "," if length else False
     bracket = end < len(words) and words[end][0] == "("
     if length and (end == verb or apposition or bracket):
-        name = _bare(" ".join(words[start:end]))
-        if name and core(name) not in _NO_NAMES and core(name) != "the":
-            kind = THEY if plural else _kind_of_name(name.split(), "")
+        name = bare_name(" ".join(words[start:end]))
+        if name and core(name) not in NO_NAMES and core(name) != "the":
+            kind = THEY if plural else kind_of_name(name)
             return paragraph.add(name, kind, True), end
     subject = words[start:verb]
     lowered = lows[start:verb]
@@ -304,58 +322,10 @@ def _note_subject(
         len(subject) > _MAX_SUBJECT_WORDS
         or any(word[-1] in ",;:" for word in subject)
         or lowered[0] in _KIND_OF_PRONOUN
-        or (lowered[0] in _NO_NAMES and lowered[0] not in ("some", "many", "most"))
+        or (lowered[0] in NO_NAMES and lowered[0] not in ("some", "many", "most"))
     ):
         return None, start
     name = " ".join(subject)
     if plural:
         return paragraph.add(name, THEY, True), verb
-    people = OCCUPATIONS | _MALE_WORDS | _FEMALE_WORDS
-    return paragraph.add(name, IT if people.isdisjoint(lowered) else PERSON, True), verb
-
-
-def _names(words: Sequence[str], start: int) -> list[tuple[str, int]]:
-    """The capitalised names from `start` on, and where they begin; quoted titles are left out."""
-    names = []
-    at = start
-    while at < len(words):
-        length = name_length(words, at)
-        if not length:
-            at += 1
-            continue
-        first = at
-        while length and core(words[first]) in _NO_NAMES:
-            first, length = first + 1, length - 1
-        at = first + length
-        quoted = length and words[first][0] in "\"“'‘«"
-        name = "" if quoted or not length else _bare(" ".join(words[first:at]))
-        if name and is_capital(name):
-            names.append((name, first))
-        at = max(at, first + 1)
-    return names
-
-
-def _kind_of_name(words: list[str], before: str) -> str:
-    lows = [core(word) for word in words]
-    if lows[0] in TITLES:
-        if lows[0] in _MALE_WORDS:
-            return HE
-        return SHE if lows[0] in _FEMALE_WORDS else PERSON
-    if lows[0] == "the":
-        return THEY if lows[-1].endswith("s") else IT
-    if before in ("in", "at", "from", "near", "across", "on", "the", "a", "an"):
-        return IT
-    if not THING_WORDS.isdisjoint(lows) or "of" in lows or any(low.isdigit() for low in lows):
-        return IT
-    if "and" in lows or "&" in lows:
-        return THEY
-    if len(words) > 1:
-        return PERSON
-    return IT if words[0].isupper() and len(words[0]) > 1 else ANY
-
-
-def _bare(name: str) -> str:
-    name = name.strip(" ,;:!?\"“”()[]").removesuffix("'s").removesuffix("’s")
-    if name.endswith(".") and not _TITLE_DOT.search(name):
-        name = name[:-1]
-    return name
+    return paragraph.add(name, IT if _PEOPLE.isdisjoint(lowered) else PERSON, True), verb

@@ -57,7 +57,7 @@ def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
 def _parts(claim: PreparedClaim, mask: int) -> str:
     """The parts of the claim in a mask, as they are written, quoted; the first few of them."""
     names = [
-        item.word.surface for k, item in enumerate(claim.items) if mask >> k & 1
+        word.surface for k, (word, _, _) in enumerate(claim.items) if mask >> k & 1
     ] + [
         quantity.said
         for k, quantity in enumerate(claim.quantities, len(claim.items))

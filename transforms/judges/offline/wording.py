@@ -1,10 +1,15 @@
 """What stands around a statement without being part of it: markup, citations, discourse words."""
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
+from transforms.judges.offline.grammar import core, lower
+
+# A longer sentence is not kept, so that what is remembered stays small.
+_MAX_REMEMBERED: Final = 1000
 _MARKER: Final = re.compile(r"\s*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|#{1,6}|>+)\s+)+")
-_MARKUP: Final = re.compile(r"[*_`\[\n\r\t]|  ")
 _CITATION: Final = re.compile(r"\s?\[(?:\d+(?:\s*[,–-]\s*\d+)*|citation needed)\]")
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _EMPHASIS: Final = re.compile(r"\*\*|__|(?<!\w)[*_`](?=\S)|(?<=\S)[*_`](?!\w)|`")
@@ -47,26 +52,52 @@ _DISCOURSE_WORDS: Final = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A sentence's words without what stands around its statement, and the same bare and in lower
+    case. Shared between the steps that look at a sentence: not to be changed."""
+
+    words: list[str]
+    lows: list[str]
+
+
+def wording(sentence: str) -> Wording:
+    """The words of a sentence without list markers, Markdown, citations and discourse words."""
+    return _remembered(sentence) if len(sentence) <= _MAX_REMEMBERED else _wording(sentence)
+
+
+def _wording(sentence: str) -> Wording:
+    words = _plain_words(sentence)
+    if words and core(words[0]) in _DISCOURSE_WORDS:
+        words = _without_discourse(words)
+    return Wording(words, lower(words))
+
+
+_remembered = lru_cache(maxsize=512)(_wording)
+
+
 def plain(sentence: str) -> str:
     """The sentence in one line without list markers, Markdown, links' addresses and citations."""
+    return " ".join(_plain_words(sentence))
+
+
+def _plain_words(sentence: str) -> list[str]:
     text = sentence
-    marker = _MARKER.match(text)
-    if marker:
-        text = text[marker.end() :]
-    if _MARKUP.search(text):
-        if "[" in text:
-            text = _CITATION.sub("", _LINK.sub(r"\1", text))
-        text = " ".join(_EMPHASIS.sub("", text).split())
-    return text.strip()
+    if not text[:1].isalpha() or text[1:2] == ")":
+        marker = _MARKER.match(text)
+        if marker:
+            text = text[marker.end() :]
+    if "[" in text:
+        text = _CITATION.sub("", _LINK.sub(r"\1", text))
+    if "*" in text or "_" in text or "`" in text:
+        text = _EMPHASIS.sub("", text)
+    return text.split()
 
 
-def without_discourse(text: str) -> str:
-    """A plain sentence without the openings that only tie it to the sentence before."""
-    first = text.partition(" ")[0].rstrip(",").lower()
-    if first not in _DISCOURSE_WORDS:
-        return text
+def _without_discourse(words: list[str]) -> list[str]:
+    text = " ".join(words)
     opening = _DISCOURSE.match(text)
     if opening is None or opening.end() == len(text):
-        return text
+        return words
     rest = text[opening.end() :]
-    return rest[0].upper() + rest[1:]
+    return (rest[0].upper() + rest[1:]).split()

@@ -7,12 +7,13 @@ of a text is one regular expression and one dict look-up a word.
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import Stemmer
 
-from transforms.judges.offline import lexicon, units
+from transforms.judges.offline import frequency, lexicon, units
+from transforms.judges.offline.opposites import OPPOSITES
 
 STOP: Final = 0
 CONTENT: Final = 1
@@ -22,11 +23,16 @@ SPAN: Final = 4  # A decade: 1990s.
 
 _MAX_REMEMBERED: Final = 200_000
 _MAX_WORD: Final = 64
-_COMMON_WEIGHT: Final = 0.5
+_NONE: Final[frozenset[str]] = frozenset()
+RARE: Final = 1.2
+COMMON: Final = 0.8
+VERY_COMMON: Final = 0.4
+NUMBER: Final = 1.0
 
 TOKEN: Final = re.compile(
-    r"\d{4}-\d\d-\d\d(?!\d)"  # an ISO date stays one token
-    r"|\d+(?:[.,]\d+)*(?:(?:st|nd|rd|th|s)?(?![^\W_])|(?=(?:[kcm]?m|[km]?g|lbs?|ft|%)\b))"
+    r"[a-z]++(?![^\W_]|['’])"  # most words, first because it is fast
+    r"|\d{4}-\d\d-\d\d(?!\d)"  # an ISO date stays one token
+    r"|\d++(?:[.,]\d++){0,8}(?:(?:st|nd|rd|th|s)?(?![^\W_])|(?=(?:[kcm]?m|[km]?g|lbs?|ft|%)\b))"
     r"|(?:[A-Z]\.){2,}"  # U.S.
     r"|°\s?[CFcf](?![^\W_])"
     r"|[A-Z](?:#|\+\+)"  # C++
@@ -42,8 +48,9 @@ _stem: Final = Stemmer.Stemmer("english", 0).stemWord
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One surface form as written, folded (`lower`) and stemmed. `value` is a number's value, None for all else; `ulp` is the size of one
-    unit in its last written digit (1 for "12", 0.1 for "1.4")."""
+    """One surface form as written, folded (`lower`) and stemmed. `value` is a number's value, None
+    for all else; `ulp` the size of one unit in its last digit (1 for "12", 0.1 for "1.4"). A number or date can start at a
+    `numeric` word; a `negative` one turns the statement around; `opposites` are its antonyms."""
 
     surface: str
     lower: str
@@ -53,6 +60,9 @@ class Word:
     capital: bool
     value: float | None = None
     ulp: float = 1.0
+    numeric: bool = False
+    negative: bool = False
+    opposites: frozenset[str] = _NONE
 
 
 def _first_of_line(table: str) -> Iterator[tuple[str, str]]:
@@ -75,9 +85,9 @@ def _canonical_stems() -> dict[str, str]:
 
 
 _CANONICAL: Final = _canonical_stems()
-_COMMON_STEMS: Final = frozenset(
-    _CANONICAL.get(word) or _stem(word) for word in lexicon.COMMON_WORDS
-)
+_WEIGHTS: Final = {_stem(word): COMMON for word in frequency.COMMON} | {
+    _stem(word): VERY_COMMON for word in frequency.VERY_COMMON
+}
 
 
 def fold(surface: str) -> str:
@@ -106,15 +116,13 @@ def _number(surface: str) -> Word | None:
     decimals = len(digits.partition(".")[2])
     kind = {None: CARDINAL, "s": SPAN}.get(suffix, ORDINAL)
     stem = f"{value:g}" + {CARDINAL: "", SPAN: "s", ORDINAL: "th"}[kind]
-    return Word(surface, surface.lower(), stem, kind, 1.0, False, value, 10.0**-decimals)
+    return Word(surface, surface.lower(), stem, kind, NUMBER, False, value, 10.0**-decimals)
 
 
-def analyse(surface: str) -> Word:
-    """The word that a surface form stands for. Accepts any text, never raises."""
-    surface = surface[:_MAX_WORD]
+def _recognise(surface: str) -> Word:
     if surface[0].isdecimal() and surface.isascii():
         if _ISO_DATE.fullmatch(surface):
-            return Word(surface, surface, surface, CARDINAL, 1.0, False)
+            return Word(surface, surface, surface, CARDINAL, NUMBER, False)
         number = _number(surface)
         if number:
             return number
@@ -127,16 +135,27 @@ def analyse(surface: str) -> Word:
         return Word(surface, lower, lower, STOP, 0.0, capital)
     if lower in units.NUMBER_WORDS:
         value = units.NUMBER_WORDS[lower]
-        return Word(surface, lower, f"{value:g}", CARDINAL, 1.0, capital, value)
+        return Word(surface, lower, f"{value:g}", CARDINAL, NUMBER, capital, value)
     if lower in units.ORDINAL_WORDS:
         value = units.ORDINAL_WORDS[lower]
-        return Word(surface, lower, f"{value:g}th", ORDINAL, _COMMON_WEIGHT, capital, value)
-    if lower == "us":
-        stem = _CANONICAL["us"] if abbreviation else lower
-    else:
-        stem = _CANONICAL.get(lower) or _stem(lower)
-    weight = _COMMON_WEIGHT if stem in _COMMON_STEMS else 1.0
+        return Word(surface, lower, f"{value:g}th", ORDINAL, NUMBER, capital, value)
+    stem = _stem(lower)
+    weight = _WEIGHTS.get(stem, RARE)
+    if abbreviation or lower != "us":
+        stem = _CANONICAL.get(lower, stem)
     return Word(surface, lower, stem, CONTENT, weight, capital)
+
+
+def analyse(surface: str) -> Word:
+    """The word that a surface form of at least one character stands for. Never raises."""
+    word = _recognise(surface[:_MAX_WORD])
+    lower = word.lower
+    return replace(
+        word,
+        numeric=word.kind >= CARDINAL or lower in units.MONTHS,
+        negative=lower in lexicon.NEGATORS or lower in lexicon.NEGATIVE_VERBS,
+        opposites=OPPOSITES.get(lower, _NONE),
+    )
 
 
 class _Remembered(dict[str, Word]):

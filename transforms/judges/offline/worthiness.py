@@ -7,9 +7,8 @@ believed to have been born in 1564") can be checked and stays.
 import re
 from typing import Final
 
-from transforms.judges.offline.grammar import core
 from transforms.judges.offline.verbs import ANY_FORM
-from transforms.judges.offline.wording import plain, without_discourse
+from transforms.judges.offline.wording import wording
 
 QUESTION: Final = "question"
 GREETING: Final = "greeting"
@@ -25,9 +24,7 @@ FRAGMENT: Final = "fragment"
 EMPTY: Final = "empty"
 
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[a-z]\))\s")
-_POLITE: Final = re.compile(
-    r"(?:please|and|but|so|also|then|next|finally|lastly|first)\b,?\s+", re.I
-)
+_POLITE: Final = frozenset("please and but so also then next finally lastly first".split())
 _HAS_LETTER: Final = re.compile(r"[^\W\d_]")
 
 # Looked for where a sentence begins, after list markers and words like "However,".
@@ -129,16 +126,19 @@ _AFTER_IMPERATIVE: Final = frozenset(
     out sure for into with from about multiple different as to one enough plenty regular
     """.split()
 )
+_ADJECTIVES: Final = (
+    "amazing|awesome|beautiful|boring|breathtaking|charming|delicious|delightful|disappointing"
+    "|enjoyable|fantastic|fascinating|fun|gorgeous|horrible|incredible|interesting|lovely|magnificent"
+    "|must-see|must-read|must-visit|outstanding|pleasant|stunning|superb|terrible|thrilling"
+    "|unforgettable|wonderful"
+)
 _TASTE: Final = re.compile(
     r"\b(?:is|are|was|were|'s) (?:(?:truly|really|very|so|such|quite|simply|absolutely|a|an|one of"
-    r"|the|most|just) ){0,4}(?:amazing|awesome|beautiful|boring|breathtaking|charming|delicious"
-    r"|delightful|disappointing|enjoyable|fantastic|fascinating|fun|gorgeous|horrible|incredible"
-    r"|interesting|lovely|magnificent|must-see|must-read|must-visit|outstanding|pleasant|stunning"
-    r"|superb|terrible|thrilling|unforgettable|wonderful|worth (?:visiting|seeing|watching|reading))\b"
+    rf"|the|most|just) ){{0,4}}(?:{_ADJECTIVES}|worth (?:visiting|seeing|watching|reading))\b"
     r"|\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
-    r"|avoided|treated|considered|plucked|encouraged|taken)\b",
-    re.IGNORECASE,
+    r"|avoided|treated|considered|plucked|encouraged|taken)\b"
 )
+_TASTE_WORDS: Final = frozenset(["should", "shouldn't", "worth", *_ADJECTIVES.split("|")])
 _SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
 _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b")
 
@@ -155,34 +155,33 @@ def no_claim_reason(sentence: str) -> str | None:
         return TABLE
     if text.startswith("#") and text.lstrip("#").startswith(" "):
         return HEADING
-    listed = _LIST_ITEM.match(text) is not None
-    text = plain(text)
-    if not _HAS_LETTER.search(text):
+    analysed = wording(sentence)
+    words, lows = analysed.words, analysed.lows
+    if not words or not _HAS_LETTER.search(text):
         return EMPTY
-    if _asks(text):
-        return QUESTION
-    body = without_discourse(text)
-    polite = _POLITE.match(body)
+    if "?" in text or "？" in text or "؟" in text:
+        if _asks(" ".join(words)):
+            return QUESTION
+    polite = lows[0] in _POLITE and len(words) > 1
     if polite:
-        body = body[polite.end() :]
-    words = body.split()
-    if not words:
-        return FRAGMENT
-    first = core(words[0])
+        words, lows = words[1:], lows[1:]
+    first = lows[0]
     if first in _OPENING_WORDS:
-        opening = _OPENING.match(body)
+        opening = _OPENING.match(" ".join(words))
         if opening:
             return opening.lastgroup
     if (
         first in _IMPERATIVES
         and len(words) > 1
-        and (listed or polite or words[0][0].isupper())
-        and core(words[1]) in _AFTER_IMPERATIVE
+        and lows[1] in _AFTER_IMPERATIVE
+        and (polite or words[0][0].isupper() or _LIST_ITEM.match(text))
     ):
         return INSTRUCTION
-    if not _SPECIFIC.search(body) and _TASTE.search(body):
-        return OPINION
-    if _is_fragment(body, words):
+    if not _TASTE_WORDS.isdisjoint(lows):
+        body = " ".join(words)
+        if _TASTE.search(body) and not _SPECIFIC.search(body):
+            return OPINION
+    if _is_fragment(words, lows):
         return HEADING if text.endswith(":") else FRAGMENT
     return None
 
@@ -193,10 +192,10 @@ def _asks(text: str) -> bool:
     return end.endswith(("?", "？", "؟")) and (len(end) == len(text) or text[0] in "\"'“‘«(")
 
 
-def _is_fragment(text: str, words: list[str]) -> bool:
+def _is_fragment(words: list[str], lows: list[str]) -> bool:
     """No word that could be its verb, and no formula."""
-    if " = " in text:
+    if not ANY_FORM.isdisjoint(words[1:]) or "=" in words:
         return False
-    if any(core(word) in ANY_FORM for word in words[1:] if word[0].islower()):
+    if any(low in ANY_FORM and words[at][0].islower() for at, low in enumerate(lows) if at):
         return False
-    return not _VERB_LIKE.search(text)
+    return not _VERB_LIKE.search(" ".join(words))

@@ -1,0 +1,313 @@
+import argparse
+import gzip
+import json
+
+import pytest
+
+from pipelines import import_commands
+from pipelines.importers import IMPORTERS, import_records
+from schemas.errors import UsageError
+from transforms.read import parse
+from transforms.sentences import segment
+
+
+def sentence(text, claims=(), labels=(), evidence=(), label=True):
+    return {
+        "text": text,
+        "claims": list(claims),
+        "claims_factuality_label": list(labels),
+        "auto_evidence": list(evidence),
+        "sentence_factuality_label": label,
+    }
+
+
+def factcheck(response, *sentences, factuality=False, prompt="Who was Ada?"):
+    return {
+        "prompt": prompt,
+        "response": response,
+        "response_factuality": factuality,
+        "sentences": {f"sentence{n}": one for n, one in enumerate(sentences, start=1)},
+    }
+
+
+def biography(output, *facts, relevant=True):
+    return {
+        "input": "Question: Tell me a bio of Ada.",
+        "output": output,
+        "annotations": [
+            {
+                "text": text,
+                "is-relevant": relevant,
+                "human-atomic-facts": None
+                if found is None
+                else [{"text": fact, "label": label} for fact, label in found],
+            }
+            for text, found in facts
+        ],
+    }
+
+
+@pytest.fixture(name="read")
+def _read(tmp_path):
+    def read(kind, *rows, name="Model.jsonl"):
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        told = []
+        return list(import_records(kind, path, told.append)), told
+
+    return read
+
+
+def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(read):
+    (record,), told = read(
+        "factcheck_gpt",
+        factcheck(
+            "Ada Lovelace was born in 1815. 🙂 She wrote a poem in Rome. I hope this helps!",
+            sentence(
+                "Ada Lovelace was born in 1815.",
+                ["Ada Lovelace was born.", "Ada was born in 1815."],
+                [True, "unknown"],
+                [["E1", " E2 "], ["E2", "", "E3"]],
+            ),
+            sentence("🙂 She wrote a poem in Rome.", ["Ada wrote in Rome."], [False], [[]], False),
+            sentence("I hope this helps!", label="NA"),
+            prompt="Who was Ada? \r",
+        ),
+    )
+    assert told == []
+    spans = segment(record["response"])
+    assert record == {
+        "id": "factcheck_gpt-1",
+        "model": "ChatGPT",
+        "dataset": "factcheck_gpt",
+        "question": "Who was Ada?",
+        "response": record["response"],
+        "label": False,
+        "claims": [
+            {"claim": "Ada Lovelace was born.", "label": True, "sentence_index": 0},
+            {"claim": "Ada was born in 1815.", "sentence_index": 0},
+            {
+                "claim": "Ada wrote in Rome.",
+                "label": False,
+                "sentence_index": next(
+                    i for i, s in enumerate(spans) if "poem" in record["response"][s.start : s.end]
+                ),
+            },
+        ],
+        "sentence_labels": [
+            {"start": 0, "end": 30, "label": True},
+            {"start": 31, "end": 58, "label": False},
+        ],
+        "reference_answers": ["E1", "E2", "E3"],
+    }
+
+
+def test_what_is_not_labelled_has_no_label(read):
+    (record,), _ = read(
+        "factcheck_gpt",
+        factcheck("Hello.", sentence("Hello.", ["x"], [None], [[]], "NA"), factuality="NA"),
+    )
+    assert "label" not in record and record["sentence_labels"] == []
+    assert "label" not in record["claims"][0]
+
+
+def test_a_list_that_people_took_for_one_sentence_is_several_of_ours(read):
+    response = "Three rivers are: \r\n1. The Nile in Africa \r\n2. The Rhine in Europe \r\nThat is all."
+    (record,), _ = read(
+        "factcheck_gpt",
+        factcheck(
+            response,
+            sentence(
+                "Three rivers are: 1. The Nile in Africa \n2. The Rhine in Europe",
+                ["The Rhine is in Europe.", "The Nile is in Africa.", "Quite unrelated words"],
+                [True, True, True],
+                [[], [], []],
+            ),
+        ),
+    )
+    spans = segment(response)
+    where = {
+        claim["claim"]: response[slice(*spans[claim["sentence_index"]])]
+        for claim in record["claims"]
+        if "sentence_index" in claim
+    }
+    assert "Rhine" in where["The Rhine is in Europe."]
+    assert "Nile" in where["The Nile is in Africa."]
+    assert "Quite unrelated words" not in where
+    (place,) = record["sentence_labels"]
+    assert response[place["start"] : place["end"]].endswith("Rhine in Europe")
+
+
+def test_a_sentence_that_was_rewritten_has_no_place_and_a_repeated_one_its_own(read):
+    (record,), _ = read(
+        "factcheck_gpt",
+        factcheck(
+            "It rained. It snowed. It RAINED",
+            sentence("It rained.", ["a"], [True], [[]]),
+            sentence("It rained.", ["b"], [True], [[]]),
+            sentence("Rain was what fell.", ["c"], [True], [[]]),
+        ),
+    )
+    assert [claim.get("sentence_index") for claim in record["claims"]] == [0, 2, None]
+    assert len(record["sentence_labels"]) == 2
+
+
+def test_factscore_labels_and_score(read):
+    (record,), told = read(
+        "factscore",
+        biography(
+            "Ada is an actor. She was born in Rome.",
+            ("Ada is an actor.", [("Ada is a person.", "S"), ("Ada is an actor.", "NS")]),
+            ("She was born in Rome.", [("Rome is in Italy.", "IR"), ("Ada was born.", "S")]),
+        ),
+        name="InstructGPT.v2.jsonl",
+    )
+    assert told == []
+    assert record == {
+        "id": "factscore-InstructGPT-1",
+        "model": "InstructGPT",
+        "dataset": "factscore",
+        "question": "Question: Tell me a bio of Ada.",
+        "response": "Ada is an actor. She was born in Rome.",
+        "claims": [
+            {"claim": "Ada is a person.", "label": True, "sentence_index": 0},
+            {"claim": "Ada is an actor.", "label": False, "sentence_index": 0},
+            {"claim": "Rome is in Italy.", "sentence_index": 1},
+            {"claim": "Ada was born.", "label": True, "sentence_index": 1},
+        ],
+        "label": pytest.approx(2 / 3),
+    }
+
+
+def test_a_model_that_declined_has_no_claims_and_no_label(read):
+    declined = {**biography("I'm sorry, I do not know."), "annotations": None}
+    skipped = biography("Hm.", ("Hm.", None), relevant=False)
+    records, _ = read("factscore", declined, skipped)
+    assert [(record["claims"], "label" in record) for record in records] == [([], False)] * 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "row"),
+    [
+        (
+            "factcheck_gpt",
+            factcheck("It rained 🙂.", sentence("It rained 🙂.", ["a"], [True], [["E"]])),
+        ),
+        ("factscore", biography("It rained.", ("It rained.", [("a", "S")]))),
+    ],
+)
+def test_records_are_input_records(read, kind, row):
+    (record,), _ = read(kind, row)
+    parsed = parse("x:1", json.dumps(record).encode())
+    assert parsed.response_id == record["id"]
+    assert [claim.label for claim in parsed.claims] == [1]
+    assert [claim.sentence_index for claim in parsed.claims] == [0]
+
+
+BAD = [
+    ("factscore", {"output": 3, "input": "x"}, "`output` to be text, found a number"),
+    ("factscore", {"output": "  ", "input": "x"}, "found an empty text"),
+    ("factscore", {"input": "x"}, "expected `output`, found only: input"),
+    ("factscore", biography("A b.", ("A b.", [("x", "T")])), "S, NS or IR, found {'text': 'x'"),
+    ("factscore", biography("A b.", ("A b.", [(None, "S")])), "`text` to be text, found null"),
+    ("factscore", {**biography("A."), "annotations": ["x"]}, "hold objects, found 'x'"),
+    ("factscore", [1], "a JSON object a line, found a list"),
+    ("factcheck_gpt", {**factcheck("A."), "sentences": []}, "`sentences` to be an object"),
+    ("factcheck_gpt", {**factcheck("A."), "sentences": {"s": 1}}, "`sentences` to be an object"),
+    (
+        "factcheck_gpt",
+        factcheck("A.", sentence("A.", ["x"], [True, False])),
+        "one of `claims_factuality_label` for each claim, found 2 for 1",
+    ),
+    ("factcheck_gpt", factcheck("A.", sentence("A.", [7], [True])), "`claims` to hold texts"),
+    (
+        "factcheck_gpt",
+        factcheck("A.", sentence("A.", ["x"], [True], [[{}]])),
+        "`auto_evidence` to hold texts, found an object",
+    ),
+]
+GOOD = {
+    "factscore": biography("It rained.", ("It rained.", [("a", "S")])),
+    "factcheck_gpt": factcheck("It rained."),
+}
+
+
+@pytest.mark.parametrize(("kind", "row", "message"), BAD)
+def test_a_bad_line_is_told_with_its_number_and_the_others_go_on(read, kind, row, message):
+    records, told = read(kind, row, GOOD[kind], row)
+    assert len(records) == 1
+    assert [one.split(": ")[0].rsplit(":")[-1] for one in told] == ["1", "3"]
+    assert all(message in one and "expected" in one for one in told)
+
+
+def test_a_file_of_another_format_is_one_error(read):
+    with pytest.raises(UsageError, match=r"none of 2 lines is factscore; .*:1: expected `output`"):
+        read("factscore", GOOD["factcheck_gpt"], GOOD["factcheck_gpt"])
+    with pytest.raises(UsageError, match="has no lines"):
+        read("factscore")
+    with pytest.raises(UsageError, match=r"unknown format 'factscor'.*Did you mean 'factscore'"):
+        read("factscor", GOOD["factscore"])
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    for path in (tmp_path, tmp_path / "missing.jsonl"):
+        with pytest.raises(UsageError, match="cannot read"):
+            list(import_records("factscore", path, print))
+    packed = tmp_path / "M.jsonl.gz"
+    packed.write_bytes(gzip.compress((json.dumps(GOOD["factscore"]) + "\n").encode()))
+    (record,) = import_records("factscore", packed, print)
+    assert record["model"] == "M"
+    packed.write_bytes(packed.read_bytes()[:-12])
+    with pytest.raises(UsageError, match="cannot read"):
+        list(import_records("factscore", packed, print))
+    binary = tmp_path / "x.jsonl"
+    binary.write_bytes(b"\xff\xfe\x00\n{\n")
+    with pytest.raises(UsageError, match="none of 2 lines"):
+        list(import_records("factscore", binary, print))
+
+
+def test_a_further_format_is_one_function(read, monkeypatch):
+    def shout(raw, stem, number):
+        return {"id": f"{stem}-{number}", "response": raw["text"].upper()}
+
+    monkeypatch.setitem(IMPORTERS, "shout", shout)
+    records, _ = read("shout", {"text": "hi"})
+    assert records == [{"id": "Model-1", "response": "HI"}]
+
+
+@pytest.fixture(name="ufo")
+def _ufo(capsys):
+    def run(*words):
+        parser = argparse.ArgumentParser()
+        import_commands.register(parser.add_subparsers())
+        arguments = parser.parse_args([str(word) for word in words])
+        code = arguments.handler(arguments)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_the_command_writes_records_and_says_how_many(tmp_path, ufo):
+    source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
+    row = biography("Adá 🙂.", ("Adá 🙂.", [("a", "S")]))
+    source.write_text(json.dumps(row) + "\n\n" + "{}\n", encoding="utf-8")
+    code, out, err = ufo("import", "factscore", source)
+    assert code == 0
+    assert json.loads(out)["response"] == "Adá 🙂."
+    assert f"left out {source}:3: expected `output`" in err
+    assert err.endswith("1 record, 1 line left out\n")
+    code, printed, _ = ufo("import", "factscore", source, "--output", target)
+    assert (code, printed) == (0, "")
+    assert target.read_text(encoding="utf-8") == out
+
+
+def test_a_failed_import_leaves_what_was_there(tmp_path, ufo):
+    source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
+    source.write_text("{}\n")
+    target.write_text("before")
+    with pytest.raises(UsageError, match="none of 1 lines"):
+        ufo("import", "factscore", source, "--output", target)
+    assert target.read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["M.jsonl", "out.jsonl"]
+    with pytest.raises(UsageError, match="--output: cannot write"):
+        ufo("import", "factscore", source, "--output", tmp_path / "missing" / "x")

@@ -1,0 +1,125 @@
+"""Names: where they stand in a sentence, and what kind of thing they are likely to name."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from transforms.judges.offline.grammar import CAPITAL, core, is_capital, lower
+
+# Kinds. A PERSON of unknown gender becomes HE or SHE by what is said of them; ANY is a single name
+# that says nothing by itself ("Einstein", "Paris").
+HE: Final = "he"
+SHE: Final = "she"
+IT: Final = "it"
+THEY: Final = "they"
+PERSON: Final = "person"
+ANY: Final = "any"
+
+_PARTICLES: Final = frozenset(
+    "of the and & de da di du del della der den van von zu la le el al bin ibn dos das y e".split()
+)
+MONTHS: Final = frozenset(
+    """january february march april may june july august september october november december
+    """.split()
+)
+_TITLES: Final = frozenset(
+    """mr mrs ms miss dr prof professor sir dame lord lady king queen prince princess emperor empress
+    pope president general captain saint st justice judge senator governor rev reverend chancellor
+    """.split()
+)
+MALE_WORDS: Final = frozenset(
+    """man boy son father brother husband uncle grandfather king prince emperor sir lord mr actor
+    businessman statesman duke count baron monk priest pope nephew chairman his himself""".split()
+)
+FEMALE_WORDS: Final = frozenset(
+    """woman girl daughter mother sister wife aunt grandmother queen princess empress dame lady mrs ms
+    miss actress businesswoman duchess countess baroness nun niece chairwoman her herself""".split()
+)
+# Words that are written with a capital where a sentence opens, or always, and name nobody.
+NO_NAMES: Final = MONTHS | frozenset(
+    """a an this that these those in on at by for with from to after before during since as while
+    when although though if because there here he she it they we i you his her its their our my some
+    many most all both each every one two three four five several other another no not born early
+    later today according despite what who where how why which tell is was are were do does did can
+    question please give write name explain describe monday tuesday wednesday thursday friday
+    saturday sunday""".split()
+)
+# Words that make a capitalised name that of a thing.
+_THING_WORDS: Final = frozenset(
+    """academy agency airport alliance army association award awards bank battle bay bridge building
+    bureau canal castle cathedral center centre championship church circuit city club coast college
+    committee commission company conference congress constitution convention corporation council
+    county court crisis cup department desert district division empire enterprise era factory
+    federation festival film force foundation fund galaxy games gardens group gulf hall highway
+    hospital hotel house inc institute institution island islands kingdom lake league library
+    limited llc ltd magazine medal ministry mission mount mountain mountains movement museum nation
+    nations network ocean office orchestra organization palace park parliament party peninsula plain
+    plateau prize project province railway records region republic revolution river road school sea
+    senate series service society station stadium state states street studio studios system symphony
+    team telescope temple theater theatre theory times tower town treaty tribunal trophy union
+    united university valley village wall war way world zoo""".split()
+)
+_is_capital = CAPITAL.__getitem__
+_PLACE_PREPOSITIONS: Final = frozenset("in at from near across on the a an".split())
+_ABBREVIATION: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
+
+
+def name_length(words: Sequence[str], start: int = 0) -> int:
+    """How many words from `start` on are one capitalised name ("University of Zurich" is 3).
+
+    The name ends with a comma or other punctuation, but for the dot of an initial or a title.
+    """
+    length = 0
+    for at in range(start, len(words)):
+        word = words[at]
+        if is_capital(word):
+            length = at + 1 - start
+            if word[-1] in ",;:)!?" or (word[-1] == "." and len(word) > 4):
+                break
+        elif not (length and word in _PARTICLES):
+            break
+    return length
+
+
+def names_in(words: Sequence[str], start: int) -> list[tuple[str, int]]:
+    """The names from `start` on and where each begins; what stands in quotation marks is left out."""
+    names = []
+    capitals = list(map(_is_capital, words))
+    at = start
+    while True in capitals[at:]:
+        first = capitals.index(True, at)
+        at = first + name_length(words, first)
+        while first < at and core(words[first]) in NO_NAMES:
+            first += 1
+        if first < at and words[first][0] not in "\"“'‘«":
+            name = bare_name(" ".join(words[first:at]))
+            if name and is_capital(name):
+                names.append((name, first))
+    return names
+
+
+def kind_of_name(name: str, before: str = "") -> str:
+    """What a name is likely to name; `before` is the word in front of it, in lower case."""
+    words = name.split()
+    lows = lower(words)
+    if lows[0] in _TITLES:
+        if lows[0] in MALE_WORDS:
+            return HE
+        return SHE if lows[0] in FEMALE_WORDS else PERSON
+    if lows[0] == "the":
+        return THEY if lows[-1].endswith("s") else IT
+    if before in _PLACE_PREPOSITIONS or "of" in lows or not _THING_WORDS.isdisjoint(lows):
+        return IT
+    if "and" in lows or "&" in lows:
+        return THEY
+    if len(words) > 1:
+        return IT if any(low.isdigit() for low in lows) else PERSON
+    return IT if len(name) > 1 and name.isupper() else ANY
+
+
+def bare_name(name: str) -> str:
+    """The name without the punctuation around it and without a possessive ending."""
+    name = name.strip(' ,;:!?"“”()[]').removesuffix("'s").removesuffix("’s")
+    if name.endswith(".") and not _ABBREVIATION.search(name):
+        name = name[:-1]
+    return name

@@ -1,0 +1,1 @@
+"""Language models behind one seam, `complete(request) → completion`. Knows no Beam."""

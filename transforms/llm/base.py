@@ -1,0 +1,122 @@
+"""The seam to a language model: what a request is, what comes back, and what can go wrong.
+
+Everything that asks a model (extraction, verification, knowledge) builds a `Request` and reads a
+`Completion`. How it is sent is behind `Client`; retry, limits, cache and usage wrap that one method
+once, and a scripted fake stands in for it in a user's tests.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from schemas.records import Usage
+
+EXTRACTOR = "extractor"
+VERIFIER = "verifier"
+KNOWLEDGE = "knowledge"
+ROLES = (EXTRACTOR, VERIFIER, KNOWLEDGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat; `role` is system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function the model is to call; `parameters` is its JSON Schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One chat completion.
+
+    `function` is the one function that must be called; None asks for text. `n` choices are wanted,
+    however many requests that takes. `step`, `source` and `response_id` say what it is for, and go
+    to the `usage` table; they are not sent.
+    """
+
+    role: str
+    model: str
+    messages: Sequence[Message]
+    function: Function | None = None
+    temperature: float = 0.0
+    n: int = 1
+    max_tokens: int | None = None
+    logprobs: bool = False
+    step: str = ""
+    source: str | None = None
+    response_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer of the model.
+
+    `arguments` is the text of the function call's arguments, None where no function was called.
+    `finish_reason` is as the endpoint gave it (stop, length, tool_calls, content_filter, …);
+    `refusal` is the text of a refusal. `logprob_mean` is None where the endpoint gave none.
+    """
+
+    text: str = ""
+    arguments: str | None = None
+    finish_reason: str = "stop"
+    refusal: str | None = None
+    logprob_mean: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What came back: as many choices as were asked for, and one usage row for each request sent.
+
+    `request_id` is the id of the (first) request, as the column of that name holds it.
+    """
+
+    choices: Sequence[Choice]
+    request_id: str
+    usage: Sequence[Usage] = field(default_factory=list)
+
+
+class Client(Protocol):
+    """Sends requests to the model of each role. Opened on the loop it is used in."""
+
+    async def complete(self, request: Request) -> Completion:
+        """Return the completion.
+
+        Raises:
+            LlmError: no usable answer could be had; `usage` on it has the rows of what was sent.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class LlmError(Exception):
+    """A request that got no usable answer.
+
+    `reason` is one of records.REASONS (`transport`, `filtered`, `refused`, …). `final` tells an
+    error that every further request would meet as well (wrong key, wrong URL, unknown model, spent
+    quota): the run stops at once, with `message`, which ends with the remedy.
+    """
+
+    def __init__(
+        self, message: str, reason: str = "transport", final: bool = False, usage: Sequence[Usage] = ()
+    ) -> None:
+        super().__init__(message, reason, final, tuple(usage))
+        self.message = message
+        self.reason = reason
+        self.final = final
+        self.usage = tuple(usage)
+
+    def __str__(self) -> str:
+        """Return the message alone."""
+        return self.message
