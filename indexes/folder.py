@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import shutil
 import socket
 from collections import Counter
@@ -54,8 +55,7 @@ def start(output: Path) -> Path:
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(output)
-        building = output.parent / f".{output.name}.building-{socket.gethostname()}-{os.getpid()}"
-        shutil.rmtree(building, ignore_errors=True)
+        building = output.parent / f"{_prefix(output)}{os.getpid()}-{secrets.token_hex(4)}"
         (building / BLOCKS).mkdir(parents=True)
         (building / ALIAS_PARTS).mkdir()
     except OSError as error:
@@ -65,19 +65,39 @@ def start(output: Path) -> Path:
 
 def _remove_abandoned(output: Path) -> None:
     """Remove what builds of this folder left that were killed on this machine."""
-    prefix = f".{output.name}.building-{socket.gethostname()}-"
-    for folder in output.parent.glob(f"{prefix}*"):
-        process = folder.name.removeprefix(prefix)
-        if process.isdecimal() and not Path(f"/proc/{process}").exists() and Path("/proc").is_dir():
+    prefix = _prefix(output)
+    for folder in output.parent.iterdir():
+        process = folder.name.removeprefix(prefix).partition("-")[0]
+        if folder.name.startswith(prefix) and process.isdecimal() and not _runs(int(process)):
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _prefix(output: Path) -> str:
+    return f".{output.name}.building-{socket.gethostname()}-"
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # signal 0 asks whether it is there
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # it is somebody else's
+    return True
+
+
 def finish(building: Path, output: Path) -> None:
-    """Put the built folder in the place of `output`."""
+    """Put the built folder in the place of `output`; what stood there stays if that fails."""
     old = output.parent / f"{building.name}-old"
-    if output.exists():
-        output.rename(old)
-    building.rename(output)
+    if not output.exists():
+        building.rename(output)
+        return
+    output.rename(old)
+    try:
+        building.rename(output)
+    except OSError:
+        old.rename(output)
+        raise
     shutil.rmtree(old, ignore_errors=True)
 
 

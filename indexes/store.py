@@ -61,17 +61,22 @@ class StoredPassage:
 
     def as_passage(self, source: str, category: str = "wiki") -> Passage:
         """Return the `passages` row of this passage for the fact source named `source`."""
-        return Passage(
-            text=self.text,
-            title=self.title,
-            section=self.section or None,
-            url=self.url,
-            hostname=urlsplit(self.url).hostname if self.url else None,
-            source_category=category,
-            published_at=self.published_at,
-            source=source,
-            passage_id=passage_id(source, self.url, self.text, self.ordinal),
-        )
+        return _as_passage(self, source, category)
+
+
+@lru_cache(_KEPT_PASSAGES)  # the same passages answer again and again
+def _as_passage(stored: StoredPassage, source: str, category: str) -> Passage:
+    return Passage(
+        text=stored.text,
+        title=stored.title,
+        section=stored.section or None,
+        url=stored.url,
+        hostname=urlsplit(stored.url).hostname if stored.url else None,
+        source_category=category,
+        published_at=stored.published_at,
+        source=source,
+        passage_id=passage_id(source, stored.url, stored.text, stored.ordinal),
+    )
 
 
 def read_mapped(path: Path) -> pa.Table:

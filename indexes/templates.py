@@ -140,7 +140,7 @@ _RENDERERS: dict[str, Callable[[list[str]], str]] = {
         "flagcountry, country, nts, number, val, ill, interlanguage link, lit, sic, sub, sup, num, "
         "literal translation, not a typo, proper name, linktext, no italic, noitalic, unicode, "
         "script, angbr, dts, formatnum, q, bibleverse, plainlist, flatlist, longitem, ruby, "
-        "polytonic, asiantitle, carbon, hydrogen, oxygen, nitrogen",
+        "polytonic, asiantitle",
         _first,
     ),
     **_named("lang, langr, nativename, native name, native phrase, wikt-lang, rtl-lang", _second),
@@ -170,6 +170,10 @@ _RENDERERS: dict[str, Callable[[list[str]], str]] = {
     **_named("–, ndash, spnd, snd, spaced ndash, spaced en dash, en dash", _always(" – ")),
     **_named("—, mdash, em dash, spaced mdash", _always(" — ")),
     **_named("nbsp, space, spaces, thinsp, sp, zwsp, hair space", _always(" ")),
+    **_named("carbon", _always("C")),
+    **_named("hydrogen", _always("H")),
+    **_named("oxygen", _always("O")),
+    **_named("nitrogen", _always("N")),
     **_named("'", _always("'")),
     **_named("'s", _always("'s")),
     **_named("!, pipe", _always("|")),

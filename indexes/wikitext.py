@@ -108,6 +108,8 @@ def _without_brackets(text: str, dropped_links: frozenset[str]) -> str:
         elif len(stack) < _MAX_DEPTH:
             closer = _CLOSES[token]
             stack.append((closer, len(out)))
+            if closer == _TABLE:
+                out.append(token)  # tells the line to be a table's where it is never closed
             open_now[closer] += 1
     out.append(text[at:])
     return "".join(out)
@@ -147,7 +149,7 @@ _QUOTES = re.compile(r"'{2,}")
 _MAGIC = re.compile(r"__[A-Z]{3,30}__")
 _HEADING = re.compile(r"(={1,6})(.+?)\1$")
 _MARKER = re.compile(r"[*#:;]+\s*")
-_TABLE_LINE = re.compile(r"\{\||\|[}+-]?|![^!]*(?:!!|\|)")
+_TABLE_LINE = re.compile(r"\{\||\||!(?:\s|[^!|]{0,200}(?:!!|\|))")
 _RULE = re.compile(r"-{4,}")
 _STRAY = re.compile(r"\[\[|\]\]|\{\{|\}\}")
 _SPACES = re.compile(r"\s+")
@@ -211,7 +213,7 @@ def _line(line: str) -> str:
         return ""  # of a table that was never closed
     elif line[0] == "-":
         line = _RULE.sub("", line)
-    plain = _plain(line)
+    plain = _plain(line).lstrip(",;: ")
     # Punctuation alone is what is left of a line that held a template.
     return plain if any(map(str.isalnum, plain)) else ""
 

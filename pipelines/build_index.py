@@ -137,7 +137,7 @@ def build(
     """
     started = time.monotonic()
     paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
-    output = Path(output).expanduser().absolute()
+    output = Path(output).expanduser().resolve()
     building = folder.start(output)
     try:
         with _Progress(building / folder.BLOCKS, block_pages, progress):
@@ -147,8 +147,8 @@ def build(
         if not made.counts["articles"]:
             raise RunError(_no_articles(paths, made))
         folder.finish(building, output)
-    except OSError as error:
-        raise RunError(f"the index at {output} could not be written: {error}") from error
+    except (OSError, RuntimeError) as error:  # Beam makes a RuntimeError of what a worker raises
+        raise RunError(f"the index {output} could not be built: {error}") from error
     finally:
         shutil.rmtree(building, ignore_errors=True)
     seconds = time.monotonic() - started

@@ -1,12 +1,17 @@
 """Results taken over from an earlier run, and passages that several chunks found."""
 
-import os
+import io
 from collections.abc import Sequence
-from uuid import uuid4
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from pipelines import storage
 from schemas.records import Part
 from schemas.results import open_results
 from schemas.tables import arrow_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CARRIED = "carried"
 
@@ -36,7 +41,6 @@ def carry_over(output: str, run: str, carried: frozenset[str], folder: str) -> l
     """Write the rows of the carried responses, and the passages they cite, below `folder`."""
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     parts = []
     with open_results(output, run) as results:
@@ -48,11 +52,11 @@ def carry_over(output: str, run: str, carried: frozenset[str], folder: str) -> l
         if table == "passages":
             key, wanted = "passage_id", pa.array(sorted(cited), pa.string())
         for number, path in enumerate(source.files[table]):
-            rows = pq.read_table(path)
+            rows = _read(str(path))
             rows = rows.filter(pc.is_in(rows[key], value_set=wanted))
             if table == "evidence":
                 cited.update(filter(None, rows["passage_id"].to_pylist()))
-            target = os.path.join(folder, f"{table}-{number:05d}.parquet")
+            target = storage.join(folder, f"{table}-{number:05d}.parquet")
             _write(target, rows.select(arrow_schema(table).names))
             parts.append(Part(table, target, rows.num_rows))
     return parts
@@ -61,42 +65,43 @@ def carry_over(output: str, run: str, carried: frozenset[str], folder: str) -> l
 def each_passage_once(parts: Sequence[Part]) -> list[Part]:
     """Return the parts with each passage in the first part that has it, and in no other.
 
-    Chunks find the same passages of an index; each wrote its own.
+    Chunks find the same passages of an index, and each wrote its own. Takes some 100 bytes of
+    memory a distinct passage.
     """
-    import duckdb
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
-    passages = [part for part in parts if part.table == "passages"]
-    if len(passages) < 2:
+    if sum(part.table == "passages" for part in parts) < 2:
         return list(parts)
-    order = {os.path.abspath(part.path): place for place, part in enumerate(passages)}
-    with duckdb.connect(":memory:", config={"memory_limit": "1GB", "threads": "2"}) as database:
-        repeated = database.execute(
-            "SELECT passage_id, list(filename) AS files FROM read_parquet(?, filename = true) "
-            "GROUP BY passage_id HAVING count(*) > 1",
-            [[path.replace("[", "[[]") for path in order]],
-        ).fetchall()
-    again: dict[int, list[str]] = {}
-    for passage_id, files in repeated:
-        for place in sorted({order[os.path.abspath(file)] for file in files})[1:]:
-            again.setdefault(place, []).append(passage_id)
-    rewritten: dict[str, Part] = {}
-    for place, ids in again.items():
-        part = passages[place]
-        rows = pq.read_table(part.path)
-        rows = rows.filter(pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(ids))))
-        # Beside the first writing: an attempt that is resumed in here starts from that again.
-        target = part.path.replace(".parquet", ".once")
-        _write(target, rows)
-        rewritten[part.path] = Part(part.table, target, rows.num_rows)
-    return [rewritten.get(part.path, part) for part in parts]
+    seen: set[str] = set()
+    found = []
+    for part in parts:
+        if part.table != "passages":
+            found.append(part)
+            continue
+        ids = _read(part.path, ["passage_id"])["passage_id"].to_pylist()
+        again = [passage_id for passage_id in ids if passage_id in seen]
+        seen.update(ids)
+        if again:
+            rows = _read(part.path)
+            rows = rows.filter(pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(again))))
+            # Beside the first writing: an attempt that is resumed in here starts from that again.
+            part = replace(part, path=part.path + ".once", rows=rows.num_rows)
+            _write(part.path, rows)
+        found.append(part)
+    return found
 
 
-def _write(path: str, rows: object) -> None:
+def _read(path: str, columns: list[str] | None = None) -> "pa.Table":
     import pyarrow.parquet as pq
 
-    temporary = f"{path}.{uuid4().hex[:8]}.tmp"
-    pq.write_table(rows, temporary, compression="zstd")
-    os.replace(temporary, path)
+    with storage.open_read(path) as stream:
+        return pq.read_table(stream, columns=columns)
+
+
+def _write(path: str, rows: "pa.Table") -> None:
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    pq.write_table(rows, sink, compression="zstd")
+    storage.write(path, sink.getvalue())

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from schemas.errors import EXIT_FAILED, UfoError, UsageError, unknown_value
 
@@ -40,7 +41,7 @@ def _run(words: list[str]) -> int:
         "choose, with evidence in Parquet.",
     )
     parser.add_argument("--version", action="version", version=f"ufo {VERSION}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    commands: Any = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     evaluate_command.register(commands)
     index_commands.add_index_commands(commands)
     report_commands.register(commands)

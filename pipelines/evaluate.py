@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import apache_beam as beam
 
     from schemas.records import Part
-    from transforms.beam.job import Job
+    from transforms.job import Job
     from transforms.splits import Split
 
 

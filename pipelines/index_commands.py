@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schemas.errors import EXIT_DONE, UfoError, UsageError
+from schemas.errors import EXIT_DONE, UsageError
 
 if TYPE_CHECKING:
     from indexes.base import ScoredPassage
@@ -160,19 +160,3 @@ def _print_json(value: object) -> None:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run `index …` alone, as `python -m pipelines.index_commands` does."""
-    parser = argparse.ArgumentParser(prog="ufo")
-    add_index_commands(parser.add_subparsers(required=True))
-    args = parser.parse_args(argv)
-    try:
-        return int(args.run(args))
-    except UfoError as error:
-        _say(f"ufo: {error.message}")
-        return error.exit_code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,12 +18,13 @@ _PARQUET_ROWS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One input file: its path as the user gave or a pattern found it, bytes, SHA-256, lines.
+    """One input file: its path, the name its lines are known by, bytes, SHA-256, lines.
 
-    `lines` is an estimate for progress, exact for plain JSON Lines.
+    `lines` is for progress: exact but for compressed files.
     """
 
     path: str
+    name: str
     size: int
     sha256: str
     lines: int
@@ -54,12 +56,19 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
     return list(found)
 
 
+def shown_names(paths: Sequence[str]) -> list[str]:
+    """Return what to call the files in keys such as `file:line`: without folders, if that tells
+    them apart."""
+    short = [re.split(r"[/\\]", path)[-1] for path in paths]
+    return short if len(set(short)) == len(short) else list(paths)
+
+
 def glob_like(pattern: str) -> bool:
     """Tell whether a path has the characters of a pattern."""
     return any(char in pattern for char in "*?[")
 
 
-def measure(path: str) -> InputFile:
+def measure(path: str, name: str) -> InputFile:
     """Return the file's size, hash and number of lines; reads it once.
 
     Raises:
@@ -77,7 +86,7 @@ def measure(path: str) -> InputFile:
             lines = _parquet_rows(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"--input {path!r} cannot be read: {error}") from error
-    return InputFile(path, size, digest.hexdigest(), lines + (last != b"\n"))
+    return InputFile(path, name, size, digest.hexdigest(), lines + (last != b"\n"))
 
 
 def _parquet_rows(path: str) -> int:

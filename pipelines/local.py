@@ -5,19 +5,21 @@ and is bound by the interpreter's lock. So the input is evaluated in chunks, eac
 before the next: memory stays flat, every core works, and a killed run resumes at its chunk.
 """
 
-import logging
-import os
+import re
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
 from typing import Any
 
+from pipelines import storage
 from pipelines.attempt import Attempt
 from pipelines.plan import Chunk
+from pipelines.quiet import quiet_beam
 from schemas.errors import Interrupted, RunError, UfoError
 from schemas.records import Part
-from transforms.beam.job import Job
+from transforms.job import Job
+from transforms.votes import ALL, MV, SEQ, SINGLE
 
 OnDone = Callable[[Chunk, list[Part], bool], None]
 
@@ -38,25 +40,37 @@ def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
     splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
     evaluate(splits, job, folder)
     pipeline.run().wait_until_finish()
-    return written(folder)
+    parts = written(folder)
+    check_whole(parts, job)
+    return parts
 
 
 def written(folder: str) -> list[Part]:
-    """Return the parts that a pipeline has written below a local folder."""
+    """Return the parts that a pipeline has written below a folder, in the order of their names."""
     import pyarrow.parquet as pq
 
     parts = []
-    for name in sorted(os.listdir(folder)):
+    for path in storage.files_below(folder):
+        name = re.split(r"[/\\]", path)[-1]
         if name.endswith(".parquet"):
-            path = os.path.join(folder, name)
-            rows = pq.ParquetFile(path).metadata.num_rows
+            with storage.open_read(path) as stream:
+                rows = pq.ParquetFile(stream).metadata.num_rows
             parts.append(Part(name.rpartition("-")[0], path, rows))
     return parts
 
 
-def quiet_beam() -> None:
-    """Keep Beam's remarks on what it does not find or do out of the user's terminal."""
-    logging.getLogger("apache_beam").setLevel(logging.ERROR)
+def check_whole(parts: list[Part], job: Job) -> None:
+    """Raise where a fact unit has no verdict: a runner that loses elements must not go unseen."""
+    rows = {table: 0 for table in ("fact_units", "verdicts")}
+    for part in parts:
+        if part.table in rows:
+            rows[part.table] += part.rows
+    a_unit = {SEQ: 1, MV: 1, SINGLE: len(job.sources), ALL: 2 + len(job.sources)}[job.mode]
+    if rows["verdicts"] != a_unit * rows["fact_units"]:
+        raise RunError(
+            f"{rows['fact_units']:,} fact units have {rows['verdicts']:,} verdicts, not {a_unit} "
+            "each: the runner lost some. Please report it with Beam's version and the command."
+        )
 
 
 def run_chunks(
@@ -100,8 +114,10 @@ def run_chunks(
             f"interrupted; {len(parts)} finished chunks are kept, and the same command completes "
             "the run"
         ) from None
-    except UfoError:
-        raise
+    except UfoError as error:
+        # Beam adds in which step an error was raised, which is nothing to the user.
+        message = re.sub(r" \[while running '.*?'\]", "", error.message)
+        raise type(error)(message) from error
     except Exception as error:
         raise RunError(
             f"a chunk failed: {type(error).__name__}: {error}\nWhat was finished is kept in "

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from pipelines.quiet import quiet_beam
 from schemas.errors import UsageError, unknown_value
 
 MODES = ("seq", "mv", "single", "all")
@@ -249,6 +250,7 @@ def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str
     """Return the flags that are Beam's, or raise for the first that is nobody's."""
     if not rest:
         return []
+    quiet_beam()
     from apache_beam.options.pipeline_options import PipelineOptions
 
     theirs = argparse.ArgumentParser(add_help=False, allow_abbrev=False, conflict_handler="resolve")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from schemas.records import MULTI, NO_SOURCE
 from schemas.results import Results
 
 Row = dict[str, Any]
@@ -37,7 +36,7 @@ def overview(results: Results) -> Row:
         "judge": run.judge,
         "sources": rows("SELECT * FROM sources WHERE run = ? ORDER BY position"),
         "counts": run.counts,
-        "scores": rows(f"SELECT * FROM scores_by_run WHERE run = ? ORDER BY {_BY_MODE}, source"),
+        "scores": rows("SELECT * FROM scores_by_run WHERE run = ? ORDER BY " + _BY_MODE + ", source"),
         "models": rows(
             "SELECT * FROM scores_by_model WHERE run = ? AND mode = ? ORDER BY model", mode
         ),
@@ -45,13 +44,14 @@ def overview(results: Results) -> Row:
             "SELECT * FROM scores_by_dataset WHERE run = ? AND mode = ? ORDER BY dataset", mode
         ),
         "contributions": rows(
-            f"SELECT * FROM source_contributions WHERE run = ? ORDER BY {_BY_MODE}, position"
+            "SELECT * FROM source_contributions WHERE run = ? ORDER BY " + _BY_MODE + ", position"
         ),
         "lowest": rows(
             "SELECT response_id, model, factuality_score, decided_score, coverage, n_units, "
             "question FROM scores WHERE run = ? AND mode = ? AND factuality_score < 1 "
-            f"ORDER BY factuality_score, n_refuted DESC, response_id LIMIT {_LOWEST}",
+            "ORDER BY factuality_score, n_refuted DESC, response_id LIMIT ?",
             mode,
+            _LOWEST,
         ),
         "failures": rows("SELECT * FROM failures_by_step WHERE run = ? ORDER BY n DESC, step"),
         "errors": rows(
@@ -68,7 +68,7 @@ def overview(results: Results) -> Row:
 
 # The units of one label with the most votes, each with the passage that says most: one that agrees
 # with the verdict, with a citation, and ranked high.
-_EXAMPLE = f"""
+_EXAMPLE = """
 WITH picked AS (
     SELECT * FROM verdicts
     WHERE run = ? AND mode = ? AND label IS NOT DISTINCT FROM ?
@@ -85,7 +85,7 @@ INNER JOIN fact_units AS u
     ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
 LEFT JOIN evidence_full AS e
     ON e.run = v.run AND e.response_id = v.response_id AND e.unit_id = v.unit_id
-    AND (v.source IN ('{NO_SOURCE}', '{MULTI}') OR e.source = v.source)
+    AND (v.source IN ('none', 'multi') OR e.source = v.source)
 QUALIFY row_number() OVER (
     PARTITION BY v.response_id, v.unit_id
     ORDER BY

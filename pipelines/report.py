@@ -142,7 +142,7 @@ def _print_scores(found: Row, console: "Console") -> None:
 
 _CONTRIBUTIONS = {
     "seq": "Source contributions: the share of fact units that each decided",
-    "mv": "Source contributions: the share of valid votes, and of those that agree with the verdict",
+    "mv": "Source contributions: the share of valid votes, and of those that agree with verdicts",
     "single": "Sources alone: the share of fact units that each decides",
 }
 

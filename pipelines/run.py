@@ -10,7 +10,7 @@ from typing import Any
 
 from pipelines import storage
 from pipelines.attempt import Attempt, checked_name, differences, name_of
-from pipelines.inputs import InputFile, find_inputs, measure, spool
+from pipelines.inputs import InputFile, find_inputs, measure, shown_names, spool
 from pipelines.options import Settings
 from pipelines.plan import Chunk, PlainFile, plan
 from pipelines.progress import Progress
@@ -44,7 +44,7 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
     started = time.monotonic()
     paths = find_inputs(settings.input)
     chosen = choose(settings)
-    files = [measure(path) for path in paths]
+    files = [measure(path, name) for path, name in zip(paths, shown_names(paths), strict=True)]
     if not any(file.size for file in files):
         raise UsageError(f"--input {', '.join(paths)}: empty; there is nothing to evaluate")
     fingerprint = _fingerprint(settings, chosen, files)
@@ -74,7 +74,7 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
 def _fingerprint(settings: Settings, chosen: Chosen, files: Sequence[InputFile]) -> dict[str, Any]:
     """Return what the results are a function of; two runs with equal ones are equal."""
     return {
-        "inputs": [{"name": f.path, "size": f.size, "sha256": f.sha256} for f in files],
+        "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
         "options": settings.affecting(),
         "sources": [dict(item) for item in chosen.fingerprint],
         "chunk_size": settings.chunk_size,
@@ -161,10 +161,11 @@ def _evaluate(
 ) -> dict[str, Any]:
     from pipelines.carry import CARRIED, carry_over, each_passage_once
     from pipelines.local import run_chunks
-    from transforms.beam.job import Job
+    from pipelines.portable import IN_PROCESS, run_portable, runner_of
+    from transforms.job import Job
 
     plain = [
-        PlainFile(os.path.basename(file.path), path, os.path.getsize(path))
+        PlainFile(file.name, path, os.path.getsize(path))
         for file in files
         for path in [file.path if file.plain else spool(file, attempt.input_folder())]
     ]
@@ -185,7 +186,10 @@ def _evaluate(
         progress.chunk(chunk.n_lines, parts, fresh)
 
     chunks = plan(plain, settings.chunk_size, settings.max_line_bytes, carried)
-    parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
+    if runner_of(settings.beam) in IN_PROCESS:
+        parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
+    else:
+        parts = run_portable(chunks, job, attempt, settings.beam, settings.workers)
     if carry is not None:
         folder = attempt.chunk_folder(CARRIED)
         parts = [*carry_over(settings.output, name, carry, folder), *parts]

@@ -169,18 +169,14 @@ def _union(table: str, runs: Sequence[Run]) -> str:
     )
     parts = [f"SELECT CAST(NULL AS VARCHAR) AS run, {columns} WHERE false"]
     for run in runs:
-        files = ", ".join(_quoted(_literal(path)) for path in run.files.get(table, ()))
+        # A path of a file that exists is never a pattern, whatever characters it has.
+        files = ", ".join(_quoted(str(path.absolute())) for path in run.files.get(table, ()))
         if files:
             parts.append(
                 f"SELECT {_quoted(run.name)} AS run, * FROM read_parquet([{files}], "
                 f"union_by_name = true, hive_partitioning = false)"
             )
     return " UNION ALL BY NAME ".join(parts)
-
-
-def _literal(path: Path) -> str:
-    """Return the path so that DuckDB takes none of its characters for a wildcard."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in str(path.absolute()))
 
 
 def _quoted(text: str) -> str:

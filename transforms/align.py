@@ -3,14 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _COMMON: Final = frozenset(
-    """a an the of in on at by for with from to into as is are was were be been being has have had do
-    does did and or but not it its he she him his her they them their this that these those which
-    who whom whose there s t""".split()
+    (
+        "a an the of in on at by for with from to into as is are was were be been being has have had "
+        "do does did and or but not it its he she him his her they them their this that these those "
+        "which who whom whose there s t"
+    ).split()
 )
 # Words are compared by their beginning, which makes "moved" and "moving" the same.
 _STEM: Final = 6
@@ -40,8 +41,8 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
         shared = _shared(words, repeated, holders, len(sentences))
         if shared is None:
             continue
-        # The best place of the claim before that is at or before each sentence, and anywhere.
-        forward = list(accumulate(range(len(best)), lambda a, b: b if best[b] > best[a] else a))
+        # The best place of the claim before at or before each sentence, and anywhere.
+        forward = _running_best(best)
         top = forward[-1]
         jump = best[top] - _BACKWARDS
         came = [at if best[at] >= jump else top for at in forward]
@@ -53,6 +54,17 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
             placed[number] = at
             at = came[at]
     return placed
+
+
+def _running_best(scores: Sequence[float]) -> list[int]:
+    """For each index the first one up to it with the highest score."""
+    top = 0
+    places = []
+    for index, score in enumerate(scores):
+        if score > scores[top]:
+            top = index
+        places.append(top)
+    return places
 
 
 def _stems(text: str) -> set[str]:

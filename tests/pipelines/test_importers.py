@@ -112,7 +112,9 @@ def test_what_is_not_labelled_has_no_label(read):
 
 
 def test_a_list_that_people_took_for_one_sentence_is_several_of_ours(read):
-    response = "Three rivers are: \r\n1. The Nile in Africa \r\n2. The Rhine in Europe \r\nThat is all."
+    response = (
+        "Three rivers are: \r\n1. The Nile in Africa \r\n2. The Rhine in Europe \r\nThat is all."
+    )
     (record,), _ = read(
         "factcheck_gpt",
         factcheck(

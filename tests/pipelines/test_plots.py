@@ -28,7 +28,7 @@ def labels(figure):
 
 
 def texts(figure):
-    return [text.get_text() for text in figure.axes[0].texts]
+    return [text.get_text() for text in figure.axes[0].texts if text.get_text()]
 
 
 def test_contributions_show_every_source_and_what_nobody_decided(results):

@@ -21,7 +21,11 @@ from schemas.records import Failure, SourceStatus
 from schemas.results import open_results
 
 VOTES = {
-    "a": {"a1": {"ref": "ssr"}, "a2": {"ref": "n-", "wiki": "rrs"}, "a3": {"ref": "-", "wiki": "e"}},
+    "a": {
+        "a1": {"ref": "ssr"},
+        "a2": {"ref": "n-", "wiki": "rrs"},
+        "a3": {"ref": "-", "wiki": "e"},
+    },
     "b": {"b1": {"ref": "s"}},
     "c": {},
 }

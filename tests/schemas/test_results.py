@@ -47,7 +47,8 @@ def test_a_run_without_rows_has_empty_views(tmp_path, rows_of, write_run):
 @pytest.mark.parametrize("folder", ["it's", 'a "b" c', "ünï 🛸", "a*b?[c]", "run=x", "k=v{1}"])
 def test_folder_names_are_only_names(tmp_path, rows_of, write_run, folder):
     write_run(tmp_path / folder, rows_of(ONE), "n'1 [x]")
-    write_run(tmp_path / "a*b?[d]", rows_of(ONE))
+    # What the third name would match as a pattern.
+    write_run(tmp_path / "aXbYc", rows_of(ONE), "n'1 x")
     with open_results(tmp_path / folder) as results:
         assert results.query("SELECT run, unit_id FROM evidence").to_pylist() == [
             {"run": "n'1 [x]", "unit_id": "u"}
@@ -86,10 +87,20 @@ def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path, rows_of
         assert results.query("SELECT factuality_score AS s FROM scores").to_pydict() == {"s": [1]}
 
 
+def test_part_files_of_one_run_may_differ_in_columns(tmp_path, rows_of, write_run):
+    rows = rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "s"}}})
+    folder = write_run(tmp_path, rows, parts=2)
+    part = folder / "fact_units" / "part-00000.parquet"
+    pq.write_table(pq.read_table(part).drop_columns(["query"]), part)
+    with open_results(tmp_path) as results:
+        found = results.query("SELECT unit_id, query FROM fact_units ORDER BY unit_id")
+        assert found.to_pydict() == {"unit_id": ["u", "v"], "query": [None, "Q v?"]}
+
+
 def test_wrong_folders_and_names_say_what_to_do(tmp_path, rows_of, write_run):
     with pytest.raises(UsageError, match=r"nowhere.*does not exist; give the --output folder"):
         open_results(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match="no finished run in .*'ufo evaluate --output"):
+    with pytest.raises(UsageError, match=r"no finished run in .*'ufo evaluate --output"):
         open_results(tmp_path)
     (tmp_path / "run=night" / ".attempt-1").mkdir(parents=True)
     with pytest.raises(UsageError, match="only unfinished ones: night"):

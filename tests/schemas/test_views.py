@@ -97,6 +97,7 @@ def test_every_mode_of_a_run_of_mode_all_has_its_scores(ask, rows_of):
 def test_seq_contributions_are_shares_of_units_that_sum_to_one(ask, rows_of):
     models = {"a": "m1", "b": "m2", "c": "m2"}
     rows = rows_of(SEQ, sources=("ref", "wiki", "idle"), models=models)
+    rows["sources"].append(SourceStatus(3, "web", "web", "unavailable", "no key", "{}"))
     with ask(rows) as found:
         columns = "source, position, n_units, n_decided, share, n_votes, agreeing_share"
         assert found(f"SELECT {columns} FROM source_contributions ORDER BY position") == [

@@ -15,7 +15,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from schemas.records import Evidence, Failure, OpenUnits, Passage, SourceVotes, Usage, Verdict
 from transforms.beam.coroutines import CoroutineDoFn
-from transforms.beam.job import Job
+from transforms.job import Job
 from transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from transforms.judges import make_judge
 from transforms.sources.registry import make_source
@@ -125,7 +125,7 @@ class CheckSources(beam.PTransform):  # type: ignore[misc]
         super().__init__()
         self._job = job
 
-    def expand(self, open_units: "beam.PCollection[OpenUnits]") -> list[Rows]:
+    def expand(self, open_units: "beam.PCollection[OpenUnits]") -> Any:
         """Apply the stages; returns (table, rows) pairs, several for a table."""
         rows: list[Rows] = []
         votes = []

@@ -8,7 +8,9 @@ from apache_beam import coders
 from schemas import records
 
 RECORDS: tuple[type, ...] = tuple(
-    kind for kind in vars(records).values() if dataclasses.is_dataclass(kind)
+    kind
+    for kind in vars(records).values()
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind)
 )
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ufo.records")
 

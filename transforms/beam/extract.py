@@ -16,7 +16,7 @@ from schemas.records import (
     Usage,
 )
 from transforms.beam.coroutines import CoroutineDoFn
-from transforms.beam.job import Job
+from transforms.job import Job
 from transforms.extract import Extracted, extract
 from transforms.judges import make_judge
 

@@ -1,14 +1,14 @@
 """Step `read` on Beam: stretches of input files into records, and failures for the rest."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import TaggedOutput
 
 from schemas.records import Failure, InputRecord
-from transforms.beam.job import Job
+from transforms.job import Job
 from transforms.read import failure, parse
 from transforms.splits import Split, lines
 
@@ -24,7 +24,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
     def __init__(self, max_line_bytes: int) -> None:
         self._max_line_bytes = max_line_bytes
 
-    def process(self, split: Split) -> Iterator[InputRecord | TaggedOutput]:
+    def process(self, split: Split) -> Iterator[Any]:
         with FileSystems.open(split.path, "application/octet-stream") as stream:
             for number, line in enumerate(lines(stream, split, self._max_line_bytes)):
                 found = parse(line.key, line.data, self._max_line_bytes)
@@ -39,13 +39,13 @@ class _Read(beam.DoFn):  # type: ignore[misc]
 
 
 class ReadRecords(beam.PTransform):  # type: ignore[misc]
-    """Splits → records and failures."""
+    """Splits → `Records`."""
 
     def __init__(self, job: Job) -> None:
         super().__init__()
         self._job = job
 
-    def expand(self, splits: "beam.PCollection[Split]") -> Records:
+    def expand(self, splits: Any) -> Any:
         """Apply the step."""
         parsed = splits | "parse" >> beam.ParDo(_Read(self._job.max_line_bytes)).with_output_types(
             InputRecord, failures=Failure

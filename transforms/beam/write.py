@@ -20,7 +20,7 @@ from apache_beam.transforms.window import WindowedValue
 
 from schemas.records import Part
 from schemas.tables import KEYS, TABLES, to_arrow
-from transforms.beam.job import Job
+from transforms.job import Job
 
 _BLOCK_ROWS = 2_000
 

@@ -25,11 +25,12 @@ from transforms.judges.offline.grammar import (
     is_finite,
 )
 from transforms.judges.offline.verbs import BE, PAST, PLURAL
+from transforms.judges.offline.word_set import word_set
 
 _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4})"
 _BORN: Final = re.compile(rf"\((?:born|b\.) ({_DATE})\)")
 _LIVED: Final = re.compile(rf"\((?:born )?({_DATE}) ?[–—-] ?(?:died )?({_DATE})\)")
-EVENTS: Final = frozenset("born died founded established".split())
+EVENTS: Final = word_set("born died founded established")
 _RELATIVE: Final = frozenset({"who", "which"})
 
 

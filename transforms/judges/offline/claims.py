@@ -7,6 +7,9 @@ less the splits that only a reader who understands the sentence could make.
 """
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from transforms.judges.offline.asides import (
@@ -19,20 +22,27 @@ from transforms.judges.offline.asides import (
     predicate_noun,
     trailing_relative,
 )
-from transforms.judges.offline.clause import OPENING_PARTICIPLES, REDUCED, Words, first_verb, parse
+from transforms.judges.offline.clause import (
+    OPENING_PARTICIPLES,
+    REDUCED,
+    Clause,
+    Words,
+    first_verb,
+    parse,
+)
 from transforms.judges.offline.coordination import predicates, second_clause
-from transforms.judges.offline.grammar import CLAUSE_OPENERS, core, lower
-from transforms.judges.offline.wording import wording
+from transforms.judges.offline.grammar import CLAUSE_OPENERS, lower
+from transforms.judges.offline.wording import Wording, wording
 
 # Stands for a comma or a bracket, which the bare words do not have.
-_DIVIDED: Final = ","
+_DIVIDED: Final = frozenset({","})
 _ANDS: Final = frozenset({"and", "but"})
 _RELATIVES: Final = frozenset({"who", "which"})
 # Each rule with the words of which it needs one, in the order in which they are tried.
 _RULES: Final = (
-    (bracket, frozenset({_DIVIDED})),
+    (bracket, _DIVIDED),
     (opening_participle, OPENING_PARTICIPLES),
-    (inserted, frozenset({_DIVIDED})),
+    (inserted, _DIVIDED),
     (second_clause, _ANDS | {"while", "whereas"}),
     (predicates, _ANDS),
     (trailing_relative, _RELATIVES),
@@ -46,6 +56,7 @@ _SIGNS: Final = frozenset().union(*(signs for _, signs in _RULES))
 _MAX_WORDS: Final = 90
 _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
+_SAYS_SOMETHING: Final = re.compile(r"[^\W_]")
 _PAIRED: Final = re.compile(r"[\"(\[“«]")
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
 
@@ -55,67 +66,81 @@ def claims_of(sentence: str) -> list[str]:
 
     List markers, Markdown emphasis, citations and discourse words are taken off.
     """
-    words = wording(sentence).words
+    return [written(claim.words) for claim in split(wording(sentence))]
+
+
+def split(sentence: Wording) -> list[Wording]:
+    """`claims_of` for a sentence whose wording is known."""
+    words = sentence.words
     text = " ".join(words)
-    if len(words) > _MAX_WORDS:
-        return [text]
-    divided = "," in text or "(" in text
-    pieces = [claim for clause in _clauses(text, words) for claim in _split(clause, divided, 0)]
-    if len(pieces) < 2 or (_PAIRED.search(text) and not all(_is_whole(piece) for piece in pieces)):
-        return [text] if any(char.isalnum() for char in text) else []
-    return list(dict.fromkeys(_written(piece) for piece in pieces))
+    pieces = [sentence]
+    if len(words) <= _MAX_WORDS:
+        divided = "," in text or "(" in text
+        pieces = [
+            claim for clause in _clauses(text, sentence) for claim in _split(clause, divided, 0)
+        ]
+    if len(pieces) > 1 and (not _PAIRED.search(text) or all(map(_is_whole, pieces))):
+        return pieces
+    return [sentence] if _SAYS_SOMETHING.search(text) else []
 
 
-def _clauses(text: str, words: Words) -> list[Words]:
+def written(words: Words) -> str:
+    """The words of a claim as a sentence, with a capital and a full stop."""
+    text = " ".join(words).strip(" ,;:—–-")
+    if text[-1:] not in ".!?…" and text[-2:] not in ('."', ".”", ".'", ".)"):
+        text += "."
+    return text[0].upper() + text[1:] if text[:2].islower() else text
+
+
+def _clauses(text: str, sentence: Wording) -> list[Wording]:
     """Cut at semicolons where each side has a verb of its own."""
     if ";" not in text:
-        return [words]
-    cuts = [at for at, word in enumerate(words) if word[-1] == ";"]
-    edges = [0, *(at + 1 for at in cuts), len(words)]
-    clauses = [words[a:b] for a, b in zip(edges, edges[1:], strict=False) if b > a]
-    for index, clause in enumerate(clauses):
-        if first_verb(clause, lower(clause), 0) < 1 or (
-            index and core(clause[0]) in CLAUSE_OPENERS
-        ):
-            return [words]
-    return [wording(" ".join(clause)).words for clause in clauses]
+        return [sentence]
+    words = sentence.words
+    cuts = [at + 1 for at, word in enumerate(words) if word[-1] == ";"]
+    edges = [0, *cuts, len(words)]
+    clauses = [wording(" ".join(words[a:b])) for a, b in pairwise(edges) if b > a]
+    for clause in clauses:
+        if not clause.words or clause.lows[0] in CLAUSE_OPENERS or first_verb(*clause, 0) < 1:
+            return [sentence]
+    return clauses
 
 
-def _split(words: Words, divided: bool, depth: int) -> list[Words]:
+def _split(clause: Wording, divided: bool, depth: int) -> list[Wording]:
     """The claims of one clause: the first rule that applies, then the same for what it gives.
 
     `divided` says that the sentence has a comma or a bracket.
     """
+    words, lows = clause
     if depth == _MAX_DEPTH or len(words) < _MIN_WORDS:
-        return [words]
-    lows = lower(words)
+        return [clause]
     signs = _SIGNS.intersection(lows)
     if divided:
-        signs |= {_DIVIDED}
-    if not signs:
-        return [words]
-    clause = parse(words, lows)
-    if clause is not None:
-        for rule, needed in _RULES:
-            if not needed.isdisjoint(signs):
-                parts = rule(clause)
-                if parts:
-                    # What stands between commas or brackets was cut out first, but for two in a row.
-                    again = rule is bracket or rule is opening_participle
-                    return [claim for part in parts for claim in _split(part, again, depth + 1)]
-    return [words]
+        signs |= _DIVIDED
+    rules = _rules_for(signs)
+    parsed = parse(words, lows) if rules else None
+    if parsed is not None:
+        for rule in rules:
+            parts = rule(parsed)
+            if parts:
+                # What commas or brackets enclose was cut out first, but for two in a row.
+                again = rule is bracket or rule is opening_participle
+                return [
+                    claim
+                    for part in parts
+                    for claim in _split(Wording(part, lower(part)), again, depth + 1)
+                ]
+    return [clause]
 
 
-def _is_whole(words: Words) -> bool:
+@lru_cache(maxsize=4096)
+def _rules_for(signs: frozenset[str]) -> list[Callable[[Clause], list[Words]]]:
+    return [rule for rule, needed in _RULES if not needed.isdisjoint(signs)]
+
+
+def _is_whole(piece: Wording) -> bool:
     """Quotation marks and brackets are closed in the piece that opened them."""
-    text = " ".join(words)
+    text = " ".join(piece.words)
     return text.count('"') % 2 == 0 and all(
         text.count(left) == text.count(right) for left, right in _PAIRS
     )
-
-
-def _written(words: Words) -> str:
-    text = " ".join(words).strip(" ,;:—–-")
-    if text[-1] not in ".!?…" and text[-2:] not in ('."', ".”", ".'", ".)"):
-        text += "."
-    return text[0].upper() + text[1:] if text[:2].islower() else text

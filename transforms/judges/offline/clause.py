@@ -13,22 +13,25 @@ from transforms.judges.offline.grammar import (
 )
 from transforms.judges.offline.names import name_length
 from transforms.judges.offline.verbs import AUXILIARIES, BE
+from transforms.judges.offline.word_set import word_set
 
 Words = list[str]
 
 # The participles that stand for a relative clause: "a city located in", "an actor known for".
-REDUCED: Final = frozenset(
-    """born known located situated founded based released published directed written established
-    built named called produced created developed composed designed launched recorded owned operated
-    headquartered""".split()
+REDUCED: Final = word_set(
+    """
+    born known located situated founded based released published directed written established
+    built named called produced created developed composed designed launched recorded owned
+    operated headquartered
+    """
 )
 OPENING_PARTICIPLES: Final = REDUCED | {"raised", "educated"}
 
 _MAX_SUBJECT: Final = 12
 _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
-_UNREPEATABLE: Final = frozenset(
-    "there it neither either both what not no nobody none one this that these those".split()
+_UNREPEATABLE: Final = word_set(
+    "there it neither either both what not no nobody none one this that these those"
 )
 
 

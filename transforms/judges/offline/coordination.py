@@ -14,7 +14,7 @@ from transforms.judges.offline.grammar import (
     is_capital,
     is_finite,
 )
-from transforms.judges.offline.names import IT, kind_of_name, name_length, names_in
+from transforms.judges.offline.names import IT, kind_of, name_length, names_in
 from transforms.judges.offline.verbs import (
     AUXILIARIES,
     BE,
@@ -51,11 +51,10 @@ def second_clause(clause: Clause) -> list[Words]:
         pronoun = lows[at + 1]
         if pronoun in ("he", "she", "it", "they") and lows[clause.start] != pronoun:
             # Whom a pronoun means is certain where the clause before names one person only.
-            rivals = [
-                n
-                for n, k in names_in(words[:at], clause.verb)
-                if kind_of_name(n, lows[k - 1]) != IT
-            ]
+            rivals = any(
+                kind_of(lows[first:end], lows[first - 1]) != IT
+                for first, end in names_in(words[:at], lows, clause.verb)
+            )
             if pronoun in ("it", "they") or rivals or not is_name(clause.subject):
                 return []
             second = [*clause.subject, *second[1:]]

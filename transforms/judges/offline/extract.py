@@ -4,11 +4,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from transforms.judges.offline.claims import claims_of
-from transforms.judges.offline.queries import query_of
-from transforms.judges.offline.subjects import asks_for_person, opening_name, resolve, topic_of
-from transforms.judges.offline.wording import wording
-from transforms.judges.offline.worthiness import no_claim_reason
+from transforms.judges.offline.claims import split, written
+from transforms.judges.offline.queries import query_of_wording
+from transforms.judges.offline.subjects import (
+    asks_for_person,
+    opening_name,
+    resolve_wordings,
+    topic_of,
+)
+from transforms.judges.offline.wording import Wording, wording
+from transforms.judges.offline.worthiness import reason_of
 from transforms.sentences import Span
 
 # A paragraph without end is none; this also keeps the search for names linear.
@@ -33,9 +38,9 @@ def extract(
     Linear in the length of the sentences.
     """
     return [
-        Extracted(index, claim, query_of(claim))
+        Extracted(index, written(claim.words), query_of_wording(claim))
         for index, resolved in _worthy(sentences, question, paragraphs)
-        for claim in claims_of(resolved)
+        for claim in split(resolved)
     ]
 
 
@@ -43,11 +48,10 @@ def extract_sentences(
     sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
 ) -> list[Extracted]:
     """Like `extract`, but every checkable sentence is one claim as a whole."""
-    units = []
-    for index, resolved in _worthy(sentences, question, paragraphs):
-        claim = " ".join(wording(resolved).words)
-        units.append(Extracted(index, claim, query_of(claim)))
-    return units
+    return [
+        Extracted(index, " ".join(resolved.words), query_of_wording(resolved))
+        for index, resolved in _worthy(sentences, question, paragraphs)
+    ]
 
 
 def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:
@@ -62,22 +66,19 @@ def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:
 
 def _worthy(
     sentences: Sequence[str], question: str | None, paragraphs: Sequence[int]
-) -> list[tuple[int, str]]:
-    """(index, sentence with its opening pronoun resolved) of the sentences with a claim."""
+) -> list[tuple[int, Wording]]:
+    """(index, wording with its opening pronoun resolved) of the sentences with a claim."""
     topic = topic_of(question)
     person = topic != "" and asks_for_person(question or "")
     found = []
     for first, last in _ranges(len(sentences), paragraphs):
-        paragraph = sentences[first:last]
-        worthy = [no_claim_reason(sentence) is None for sentence in paragraph]
-        for offset, resolved in enumerate(resolve(paragraph, topic, person)):
-            if worthy[offset]:
-                found.append((first + offset, resolved))
-        # What the text opens with is what an opening "he" of its later paragraphs is about.
-        for sentence, checkable in zip(paragraph, worthy, strict=True):
-            if topic:
-                break
-            topic = opening_name(sentence) if checkable else ""
+        wordings = [wording(sentence) for sentence in sentences[first:last]]
+        resolved = resolve_wordings(wordings, topic, person)
+        for index, said in enumerate(wordings, first):
+            if reason_of(sentences[index], said) is None:
+                found.append((index, resolved[index - first]))
+                # What the text opens with is what an opening "he" later on is about.
+                topic = topic or opening_name(said.words)
     return found
 
 

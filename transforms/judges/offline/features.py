@@ -19,18 +19,11 @@ NAMES: Final = (
     "personal",  # 1 where the claim speaks of I, we or you: talk rather than a statement
     "parts",  # number of the claim's parts
     "log_claim",  # natural logarithm of 1 + words of the claim
-    "log_passage",  # ... of 1 + words of the passage
-    "log_sentences",  # ... of 1 + its sentences
-    "log_best",  # ... of 1 + words of its best sentence
+    "alone",  # 1 where the passage is a single sentence, which has no context to lean on
 )
 
 # A word of the same beginning ("guitar", "guitarist") counts for this much in "said".
 _SAME_BEGINNING: Final = 0.7
-_LOGS: Final = tuple(log(1 + n) for n in range(512))
-
-
-def _log(count: int) -> float:
-    return _LOGS[count] if count < 512 else log(1 + count)
 
 
 def features(
@@ -74,10 +67,8 @@ def features(
         function_share,
         claim.personal,
         len(weights),
-        _log(len(claim.words)),
-        _log(passage.size),
-        _log(len(found.masks)),
-        _log(len(here)),
+        log(1 + len(claim.words)),
+        len(found.masks) == 1,
     )
 
 

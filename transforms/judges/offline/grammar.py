@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from transforms.judges.offline.verbs import AUXILIARIES, PAST, THIRD
+from transforms.judges.offline.word_set import word_set
 
 T = TypeVar("T")
 
@@ -15,60 +16,69 @@ _MAX_REMEMBERED: Final = 1 << 16
 _MAX_WORD: Final = 40
 _OUTER: Final = " \t\r\n.,;:!?\"'“”‘’«»()[]{}*_`…"
 
-SUBJECT_PRONOUNS: Final = frozenset("he she it they we i you this these that those".split())
-POSSESSIVES: Final = frozenset("his her its their".split())
-DETERMINERS: Final = frozenset(
-    """the a an his her its their this that these those my our your some any no every each several
+SUBJECT_PRONOUNS: Final = word_set("he she it they we i you this these that those")
+POSSESSIVES: Final = word_set("his her its their")
+DETERMINERS: Final = word_set(
+    """
+    the a an his her its their this that these those my our your some any no every each several
     many most all both another numerous various two three four five six seven eight nine ten
-    """.split()
+    """
 )
-PREPOSITIONS: Final = frozenset(
-    """in on at by for with from to into of off over under about after before during since until
-    through throughout between among against without within along across around near behind beyond
-    above below toward towards upon onto via per as despite alongside amid following including like
-    aside apart prior due besides unlike outside inside
-    """.split()
+PREPOSITIONS: Final = word_set(
+    """
+    in on at by for with from to into of off over under about after before during since until
+    through throughout between among against without within along across around near behind
+    beyond above below toward towards upon onto via per as despite alongside amid following
+    including like aside apart prior due besides unlike outside inside
+    """
 )
 # What opens a clause of its own: a later verb may then not belong to the first subject.
-CLAUSE_OPENERS: Final = frozenset(
-    """that which who whom whose where when while because although though if unless whether how why
-    what whereas once so""".split()
+CLAUSE_OPENERS: Final = word_set(
+    """
+    that which who whom whose where when while because although though if unless whether how why
+    what whereas once so
+    """
 )
-ADVERBS: Final = frozenset(
-    """later then also subsequently eventually soon once finally often never always only still now
+ADVERBS: Final = word_set(
+    """
+    later then also subsequently eventually soon once finally often never always only still now
     even again already currently initially originally previously formerly recently quickly
-    immediately permanently briefly successfully ultimately primarily mainly mostly largely widely
-    generally usually typically commonly frequently first together thus thereby thereafter
-    afterwards afterward nearly almost just further actively not best better well most
-    """.split()
+    immediately permanently briefly successfully ultimately primarily mainly mostly largely
+    widely generally usually typically commonly frequently first together thus thereby
+    thereafter afterwards afterward nearly almost just further actively not best better well
+    most
+    """
 )
-OCCUPATIONS: Final = frozenset(
-    """academic activist actor actress admiral analyst anthropologist archaeologist architect artist
-    astronaut astronomer astrophysicist athlete author bassist biochemist biologist botanist boxer
-    broadcaster businessman businessperson businesswoman cartoonist cellist chef chemist
-    choreographer cinematographer coach columnist comedian commentator composer conductor
-    correspondent cricketer critic cyclist dancer designer diplomat director dj dramatist drummer
-    economist editor educator engineer entertainer entrepreneur environmentalist essayist explorer
-    farmer filmmaker footballer geologist geographer golfer guitarist gymnast historian host
-    humanitarian illustrator industrialist inventor investor journalist judge jurist lawyer lecturer
-    linguist lyricist magician manager mathematician merchant meteorologist microbiologist missionary
-    model musician naturalist novelist nurse painter personality philanthropist philosopher
-    photographer physician physicist pianist pilot playwright poet politician presenter priest
-    printer producer professor programmer psychiatrist psychologist publisher racer rapper
-    referee researcher saxophonist scholar scientist screenwriter sculptor singer skater skier
-    socialite sociologist soldier songwriter singer-songwriter soprano sportsman statesman surgeon
-    surveyor swimmer teacher theologian theorist translator trumpeter violinist vocalist wrestler
-    writer youtuber zoologist""".split()
+OCCUPATIONS: Final = word_set(
+    """
+    academic activist actor actress admiral analyst anthropologist archaeologist architect
+    artist astronaut astronomer astrophysicist athlete author bassist biochemist biologist
+    botanist boxer broadcaster businessman businessperson businesswoman cartoonist cellist chef
+    chemist choreographer cinematographer coach columnist comedian commentator composer
+    conductor correspondent cricketer critic cyclist dancer designer diplomat director dj
+    dramatist drummer economist editor educator engineer entertainer entrepreneur
+    environmentalist essayist explorer farmer filmmaker footballer geologist geographer golfer
+    guitarist gymnast historian host humanitarian illustrator industrialist inventor investor
+    journalist judge jurist lawyer lecturer linguist lyricist magician manager mathematician
+    merchant meteorologist microbiologist missionary model musician naturalist novelist nurse
+    painter personality philanthropist philosopher photographer physician physicist pianist
+    pilot playwright poet politician presenter priest printer producer professor programmer
+    psychiatrist psychologist publisher racer rapper referee researcher saxophonist scholar
+    scientist screenwriter sculptor singer skater skier socialite sociologist soldier songwriter
+    singer-songwriter soprano sportsman statesman surgeon surveyor swimmer teacher theologian
+    theorist translator trumpeter violinist vocalist wrestler writer youtuber zoologist
+    """
 )
-STOP_WORDS: Final = frozenset(
-    """a an the this that these those some any such of in on at by for with from to into onto upon
-    over under about as than then there here it its he she him her his hers they them their theirs
-    we us our you your i me my who whom whose which what when where why how is are was were be been
-    being am do does did has have had having can could will would may might must shall should and
-    or but nor so if because while although though also not no yet both either neither each every
-    all more most very just only even s t isn't aren't wasn't weren't doesn't didn't hasn't haven't
-    hadn't can't couldn't won't wouldn't however therefore according
-    """.split()
+STOP_WORDS: Final = word_set(
+    """
+    a an the this that these those some any such of in on at by for with from to into onto upon
+    over under about as than then there here it its he she him her his hers they them their
+    theirs we us our you your i me my who whom whose which what when where why how is are was
+    were be been being am do does did has have had having can could will would may might must
+    shall should and or but nor so if because while although though also not no yet both either
+    neither each every all more most very just only even s t isn't aren't wasn't weren't doesn't
+    didn't hasn't haven't hadn't can't couldn't won't wouldn't however therefore according
+    """
 )
 
 

@@ -8,6 +8,8 @@ shows no other language (a name, a formula) counts as English.
 import re
 from typing import Final
 
+from transforms.judges.offline.word_set import word_set
+
 # A language is told from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000
 _NOT_LATIN: Final = re.compile(
@@ -32,8 +34,8 @@ _FUNCTION_WORDS: Final = {
     "s": """el la los las de y es en un una por con del se su para como más pero fue lo al sus este
         esta entre era ser son tiene también nació desde hasta muy sin sobre donde cuando porque yo
         años que no a""",
-    "i": """il lo la gli le di che è per non una un sono con del della dei delle nel nella alla anche
-        ha più era dal dalla come questo questa suo sua stato stata tra degli ma fu nato nata nacque
+    "i": """il lo la gli le di che è per non una un sono con del della dei delle nel nella alla
+        anche ha più era dal dalla come questo questa suo sua stato stata tra degli ma fu nato nata nacque
         si da a e i in""",
     "p": """os as um uma do da dos das em no na nos nas não com é que para por ao foi mais como são
         seu sua ou também pelo pela até ele ela nasceu isso muito entre de e o a se""",
@@ -50,7 +52,7 @@ _FUNCTION_WORDS: Final = {
     "h": "az és hogy nem egy volt meg van",
     "c": "je se na za su od kao koji v že byl jako jsou",
 }
-_NAME_PARTICLES: Final = frozenset("da de del della der di do dos du la le van von".split())
+_NAME_PARTICLES: Final = word_set("da de del della der di do dos du la le van von")
 _LANGUAGES: Final[dict[str, str]] = {}
 for _letter, _listed in _FUNCTION_WORDS.items():
     for _word in _listed.split():

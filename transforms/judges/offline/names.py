@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transforms.judges.offline.grammar import CAPITAL, core, is_capital, lower
+from transforms.judges.offline.grammar import CAPITAL, is_capital
+from transforms.judges.offline.word_set import word_set
 
 # Kinds. A PERSON of unknown gender becomes HE or SHE by what is said of them; ANY is a single name
 # that says nothing by itself ("Einstein", "Paris").
@@ -15,52 +16,64 @@ THEY: Final = "they"
 PERSON: Final = "person"
 ANY: Final = "any"
 
-_PARTICLES: Final = frozenset(
-    "of the and & de da di du del della der den van von zu la le el al bin ibn dos das y e".split()
+_PARTICLES: Final = word_set(
+    "of the and & de da di du del della der den van von zu la le el al bin ibn dos das y e"
 )
-MONTHS: Final = frozenset(
-    """january february march april may june july august september october november december
-    """.split()
+MONTHS: Final = word_set(
+    """
+    january february march april may june july august september october november december
+    """
 )
-_TITLES: Final = frozenset(
-    """mr mrs ms miss dr prof professor sir dame lord lady king queen prince princess emperor empress
-    pope president general captain saint st justice judge senator governor rev reverend chancellor
-    """.split()
+_TITLES: Final = word_set(
+    """
+    mr mrs ms miss dr prof professor sir dame lord lady king queen prince princess emperor
+    empress pope president general captain saint st justice judge senator governor rev reverend
+    chancellor
+    """
 )
-MALE_WORDS: Final = frozenset(
-    """man boy son father brother husband uncle grandfather king prince emperor sir lord mr actor
-    businessman statesman duke count baron monk priest pope nephew chairman his himself""".split()
+MALE_WORDS: Final = word_set(
+    """
+    man boy son father brother husband uncle grandfather king prince emperor sir lord mr actor
+    businessman statesman duke count baron monk priest pope nephew chairman his himself
+    """
 )
-FEMALE_WORDS: Final = frozenset(
-    """woman girl daughter mother sister wife aunt grandmother queen princess empress dame lady mrs ms
-    miss actress businesswoman duchess countess baroness nun niece chairwoman her herself""".split()
+FEMALE_WORDS: Final = word_set(
+    """
+    woman girl daughter mother sister wife aunt grandmother queen princess empress dame lady mrs
+    ms miss actress businesswoman duchess countess baroness nun niece chairwoman her herself
+    """
 )
 # Words that are written with a capital where a sentence opens, or always, and name nobody.
-NO_NAMES: Final = MONTHS | frozenset(
-    """a an this that these those in on at by for with from to after before during since as while
-    when although though if because there here he she it they we i you his her its their our my some
-    many most all both each every one two three four five several other another no not born early
-    later today according despite what who where how why which tell is was are were do does did can
-    question please give write name explain describe monday tuesday wednesday thursday friday
-    saturday sunday""".split()
+NO_NAMES: Final = MONTHS | word_set(
+    """
+    a an this that these those in on at by for with from to after before during since as while
+    when although though if because there here he she it they we i you his her its their our my
+    some many most all both each every one two three four five several other another no not born
+    early later today according despite what who where how why which tell is was are were do
+    does did can question please give write name explain describe monday tuesday wednesday
+    thursday friday saturday sunday
+    """
 )
 # Words that make a capitalised name that of a thing.
-_THING_WORDS: Final = frozenset(
-    """academy agency airport alliance army association award awards bank battle bay bridge building
-    bureau canal castle cathedral center centre championship church circuit city club coast college
-    committee commission company conference congress constitution convention corporation council
-    county court crisis cup department desert district division empire enterprise era factory
-    federation festival film force foundation fund galaxy games gardens group gulf hall highway
-    hospital hotel house inc institute institution island islands kingdom lake league library
-    limited llc ltd magazine medal ministry mission mount mountain mountains movement museum nation
-    nations network ocean office orchestra organization palace park parliament party peninsula plain
-    plateau prize project province railway records region republic revolution river road school sea
-    senate series service society station stadium state states street studio studios system symphony
-    team telescope temple theater theatre theory times tower town treaty tribunal trophy union
-    united university valley village wall war way world zoo""".split()
+_THING_WORDS: Final = word_set(
+    """
+    academy agency airport alliance army association award awards bank battle bay bridge
+    building bureau canal castle cathedral center centre championship church circuit city club
+    coast college committee commission company conference congress constitution convention
+    corporation council county court crisis cup department desert district division empire
+    enterprise era factory federation festival film force foundation fund galaxy games gardens
+    group gulf hall highway hospital hotel house inc institute institution island islands
+    kingdom lake league library limited llc ltd magazine medal ministry mission mount mountain
+    mountains movement museum nation nations network ocean office orchestra organization palace
+    park parliament party peninsula plain plateau prize project province railway records region
+    republic revolution river road school sea senate series service society station stadium
+    state states street studio studios system symphony team telescope temple theater theatre
+    theory times tower town treaty tribunal trophy union of united university valley village
+    wall war way world zoo
+    """
 )
 _is_capital = CAPITAL.__getitem__
-_PLACE_PREPOSITIONS: Final = frozenset("in at from near across on the a an".split())
+_PLACE_PREPOSITIONS: Final = word_set("in at from near across on the a an")
 _ABBREVIATION: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
 
 
@@ -81,40 +94,38 @@ def name_length(words: Sequence[str], start: int = 0) -> int:
     return length
 
 
-def names_in(words: Sequence[str], start: int) -> list[tuple[str, int]]:
-    """The names from `start` on and where each begins; what stands in quotation marks is left out."""
-    names = []
+def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tuple[int, int]]:
+    """The names from `start` on as half-open ranges of words; what is in quotation marks is left
+    out, and so are words that only open a sentence."""
+    ranges = []
     capitals = list(map(_is_capital, words))
     at = start
     while True in capitals[at:]:
         first = capitals.index(True, at)
         at = first + name_length(words, first)
-        while first < at and core(words[first]) in NO_NAMES:
+        while first < at and lows[first] in NO_NAMES:
             first += 1
-        if first < at and words[first][0] not in "\"“'‘«":
-            name = bare_name(" ".join(words[first:at]))
-            if name and is_capital(name):
-                names.append((name, first))
-    return names
+        if first < at and capitals[first] and words[first][0] not in "\"“'‘«":
+            ranges.append((first, at))
+    return ranges
 
 
-def kind_of_name(name: str, before: str = "") -> str:
-    """What a name is likely to name; `before` is the word in front of it, in lower case."""
-    words = name.split()
-    lows = lower(words)
-    if lows[0] in _TITLES:
-        if lows[0] in MALE_WORDS:
+def kind_of(lows: Sequence[str], before: str = "") -> str:
+    """What the name of these lower-case words is likely to name; `before` is the word before it."""
+    first = lows[0]
+    if first in _TITLES:
+        if first in MALE_WORDS:
             return HE
-        return SHE if lows[0] in FEMALE_WORDS else PERSON
-    if lows[0] == "the":
+        return SHE if first in FEMALE_WORDS else PERSON
+    if first == "the":
         return THEY if lows[-1].endswith("s") else IT
-    if before in _PLACE_PREPOSITIONS or "of" in lows or not _THING_WORDS.isdisjoint(lows):
+    if before in _PLACE_PREPOSITIONS or not _THING_WORDS.isdisjoint(lows):
         return IT
+    if len(lows) == 1:
+        return ANY
     if "and" in lows or "&" in lows:
         return THEY
-    if len(words) > 1:
-        return IT if any(low.isdigit() for low in lows) else PERSON
-    return IT if len(name) > 1 and name.isupper() else ANY
+    return IT if any(low.isdigit() for low in lows) else PERSON
 
 
 def bare_name(name: str) -> str:

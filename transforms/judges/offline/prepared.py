@@ -6,11 +6,12 @@ from typing import Final
 
 import sentencex
 
-from transforms.judges.offline.quantities import Quantity, quantities
+from transforms.judges.offline.quantities import Quantity, agree, quantities
 from transforms.judges.offline.words import CARDINAL, NUMBER, Word, read
 
 BORN: Final = "birth"
 DIED: Final = "die"
+_WH: Final = frozenset(("what", "which", "who", "whose", "whom", "when", "where", "how"))
 _EVENTS: Final = (BORN, DIED)
 
 _MAX_CLAIM_WORDS: Final = 400
@@ -45,7 +46,7 @@ class PreparedClaim:
     opposites: tuple[int, ...]
     negated: tuple[int, ...]
     event: str
-    asked: frozenset[str]
+    answer: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,6 @@ class PreparedPassage:
     quantities: tuple[tuple[int, Quantity], ...]
     events: tuple[tuple[int, Quantity, str], ...]
     title: frozenset[str]
-    size: int
 
 
 def segment(text: str) -> list[str]:
@@ -106,10 +106,8 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
     all_words: list[list[Word]] = []
     found: list[tuple[int, Quantity]] = []
     events: list[tuple[int, Quantity, str]] = []
-    size = 0
     for number, sentence in enumerate(sentences):
         words = read(sentence)
-        size += len(words)
         all_words.append(words)
         numeric = False
         for w in words:
@@ -137,7 +135,6 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
         tuple(found),
         tuple(events),
         named,
-        size,
     )
 
 
@@ -188,5 +185,24 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         tuple(opposites),
         tuple(negated),
         event,
-        frozenset(w.stem for w in read(query) if w.kind) if query else frozenset(),
+        _answer(query, items, numbers) if query else 0,
     )
+
+
+def _answer(query: str, items: list[Item], numbers: list[Quantity]) -> int:
+    """The parts of a claim that a wh-question leaves out: what it asks for, as a mask."""
+    asked = read(query)
+    if not asked or asked[0].lower not in _WH:
+        return 0
+    given = {w.stem for w in asked}
+    values = [q for q in quantities(asked)]
+    mask, bit = 0, 1
+    for word, _, _ in items:
+        if word.stem not in given:
+            mask |= bit
+        bit <<= 1
+    for number in numbers:
+        if not any(agree(number, value) for value in values):
+            mask |= bit
+        bit <<= 1
+    return mask

@@ -26,10 +26,9 @@ from transforms.judges.offline.verbs import (
     HAVE,
     PARTICIPLES,
     PAST_TO_BASE,
-    PLURAL,
     THIRD_TO_BASE,
 )
-from transforms.judges.offline.wording import wording
+from transforms.judges.offline.wording import Wording, wording
 
 _MONTH: Final = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
@@ -61,6 +60,31 @@ _PLACED: Final = re.compile(r"(located|situated|based|headquartered) (?:in|on|at
 _BORN: Final = re.compile(r"born\b(.*)$")
 _PLACE: Final = re.compile(r"\b(?:in|at|near) (?:the )?[A-Z]")
 _AMOUNT: Final = re.compile(
+    r"an? ((?:[a-z]+ )*(?:population|area|length|height|depth|mass|weight|diameter|width|elevation"
+    r"|capacity|budget|speed|temperature)) of (?=.*\d).*$"
+)
+_END: Final = re.compile(_TIME.pattern + "$")
+_TIME_ENDS: Final = (*"0123456789", "0s", "century", "BC", "BCE", "AD", "CE")
+_TIME_ALONE: Final = re.compile(_TIME.pattern + ",?$")
+_NUMBER: Final = re.compile(
+    r"(?:(?:about|around|approximately|roughly|nearly|almost|over|more than|exactly|at least|only"
+    r"|some|a total of|up to|less than|fewer than) )*"
+    r"(?:[$€£]?\d[\d,.]*(?: (?:hundred|thousand|million|billion|trillion))?|two|three|four|five|six"
+    r"|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
+    r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b"
+    r"(?: (?:hundred|thousand|million|billion|trillion))?(?! percent|%) (?=[a-z])"
+)
+_MAY_COUNT: Final = re.compile(
+    r"[\d$€£]|(?:about|ab|ap|ro|ne|al|ov|mo|ex|at|on|so|a |up|le|fe|t[ewh]|[fsen])"
+)
+_MEASURE: Final = re.compile(
+    _NUMBER.pattern
+    + r"[\w/°²³-]+(?: \([^)]*\))? (tall|high|long|wide|deep|old|thick|heavy|away)\b(.*)$"
+)
+_PLACED: Final = re.compile(r"(located|situated|based|headquartered) (?:in|on|at|near) .*$")
+_BORN: Final = re.compile(r"born\b(.*)$")
+_PLACE: Final = re.compile(r"\b(?:in|at|near) (?:the )?[A-Z]")
+_AMOUNT: Final = re.compile(
     r"an? ((?:[a-z]+ )*(?:population|area|length|height|depth|mass|weight|diameter|width|elevation|capacity|budget|surface area|speed|temperature)) of (?=.*\d).*$"
 )
 _END: Final = " .!;,:"
@@ -69,12 +93,16 @@ _END: Final = " .!;,:"
 def query_of(claim: str) -> str:
     """The search query for a claim: a question ending in "?", else its keywords, never empty for a
     claim that has a letter or a digit."""
-    analysed = wording(claim)
-    words = analysed.words
+    return query_of_wording(wording(claim)) or claim.strip()
+
+
+def query_of_wording(claim: Wording) -> str:
+    """`query_of` for a claim whose wording is known; "" if it has no words."""
+    words, lows = claim
     if not words:
-        return claim.strip()
-    text = " ".join(words).rstrip(_END)
-    return _question([*words[:-1], words[-1].rstrip(_END)], analysed.lows) or keywords(text) or text
+        return ""
+    words = [*words[:-1], words[-1].rstrip(_END)]
+    return _question(words, lows) or keywords(" ".join(words))
 
 
 def keywords(text: str) -> str:
@@ -115,6 +143,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     low = lows[at]
     if opening and not _TIME_ALONE.match(opening):
         rest, opening = f"{rest} {opening.rstrip(',')}", ""
+    asked: str | None
     if low in BE:
         asked = _of_being(subject, low, rest, bool(opening))
     elif low in AUXILIARIES and not (
@@ -222,7 +251,7 @@ def _of_doing(subject: str, low: str, first: str, rest: str, opening: str) -> st
         head, _, tail = rest.partition(" ")
         if head in PREPOSITIONS and _NUMBER.match(tail):
             lead, rest, number = f" {head}", tail, _NUMBER.match(tail)
-    if number and not lead.strip() in (
+    if number and lead.strip() not in (
         "in",
         "at",
         "on",

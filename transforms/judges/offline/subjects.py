@@ -1,7 +1,7 @@
 """Who "he", "she", "it" and "they" are: the opening pronouns of sentences, put into names.
 
-Only what is unambiguous is rewritten: one candidate of the fitting kind since the paragraph's start,
-or the topic of the text. All else is left as it was written, for a wrong name makes a wrong claim.
+Only what is unambiguous is rewritten: one candidate of the fitting kind since the paragraph's
+start, or the topic of the text. All else is left as written, for a wrong name makes a wrong claim.
 """
 
 import re
@@ -17,6 +17,7 @@ from transforms.judges.offline.grammar import (
     PREPOSITIONS,
     core,
     is_finite,
+    lower,
 )
 from transforms.judges.offline.names import (
     ANY,
@@ -29,12 +30,12 @@ from transforms.judges.offline.names import (
     SHE,
     THEY,
     bare_name,
-    kind_of_name,
+    kind_of,
     name_length,
     names_in,
 )
 from transforms.judges.offline.verbs import BE, PAST, PLURAL
-from transforms.judges.offline.wording import wording
+from transforms.judges.offline.wording import Wording, wording
 
 _KIND_OF_PRONOUN: Final = {
     "he": HE, "his": HE, "she": SHE, "her": SHE, "it": IT, "its": IT, "they": THEY, "their": THEY
@@ -64,6 +65,7 @@ _ASKS_FOR_PERSON: Final = re.compile(
 _ASKS_FOR_LIFE: Final = re.compile(r"\b(?:bio|biography|life|who (?:is|was)) of\b", re.IGNORECASE)
 _LEADING: Final = frozenset({"later", "today", "then", "born", "raised", "educated"})
 _PEOPLE: Final = OCCUPATIONS | MALE_WORDS | FEMALE_WORDS
+_BEFORE_PEOPLE: Final = frozenset({"with", "by", "and", "to"})
 _MAX_SUBJECT_WORDS: Final = 7
 
 
@@ -84,9 +86,8 @@ class _Opening:
 
     __slots__ = ("asks", "lows", "start", "words")
 
-    def __init__(self, sentence: str) -> None:
-        analysed = wording(sentence)
-        self.words, self.lows = words, lows = analysed.words, analysed.lows
+    def __init__(self, wording: Wording) -> None:
+        self.words, self.lows = words, lows = wording
         self.start = start = _subject_start(words, lows) if words else 0
         self.asks = False
         if start + 1 < len(words):
@@ -141,20 +142,19 @@ def _is_short_for(name: str, topic: _Candidate) -> bool:
 
 
 def topic_of(question: str | None) -> str:
-    """The one name that a question is about ("Tell me a bio of Marie Curie."), "" if none or more."""
+    """The one name that a question is about ("Tell me a bio of Marie Curie."), else ""."""
     words = question.split() if question else []
-    if not 1 < len(words) <= 40:
+    if not question or not 1 < len(words) <= 40:
         return ""
     if name_length(words) == len(words) and core(words[0]) not in NO_NAMES:
         return bare_name(" ".join(words))
     names = []
-    for name, at in names_in(words, 1):
-        before = core(words[at - 1])
-        if before == "the" and at > 1:
-            before = core(words[at - 2])
+    lows = lower(words)
+    for first, end in names_in(words, lows, 1):
+        before = lows[first - 2 if lows[first - 1] == "the" and first > 1 else first - 1]
         about = before not in PREPOSITIONS or before == "about" or _ASKS_FOR_LIFE.search(question)
-        if about or kind_of_name(name) == PERSON:
-            names.append(name)
+        if about or kind_of(lows[first:end]) == PERSON:
+            names.append(bare_name(" ".join(words[first:end])))
         elif before != "in":
             return ""
     return names[0] if len(names) == 1 else ""
@@ -165,9 +165,8 @@ def asks_for_person(question: str) -> bool:
     return _ASKS_FOR_PERSON.search(question) is not None
 
 
-def opening_name(sentence: str) -> str:
-    """The full name that is the subject of a sentence ("Marie Curie was …"), "" if there is none."""
-    words = wording(sentence).words
+def opening_name(words: Sequence[str]) -> str:
+    """The full name that is the subject of a sentence's words ("Marie Curie was …"), else ""."""
     length = name_length(words)
     if length < 2 or core(words[0]) in NO_NAMES or length == len(words):
         return ""
@@ -184,14 +183,27 @@ def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> 
     that the text is about, "" where unknown; `person` says that it is a person's. A sentence that
     changes comes back without list markers and discourse words, all others as given.
     """
+    given = [wording(sentence) for sentence in sentences]
+    return [
+        sentence if after is before else " ".join(after.words)
+        for sentence, before, after in zip(
+            sentences, given, resolve_wordings(given, topic, person), strict=True
+        )
+    ]
+
+
+def resolve_wordings(
+    wordings: Sequence[Wording], topic: str = "", person: bool = False
+) -> list[Wording]:
+    """`resolve` for sentences whose wordings are known; what does not change is the same object."""
     paragraph = _Paragraph()
     if topic:
-        kind = kind_of_name(topic)
+        kind = kind_of(lower(topic.split()))
         paragraph.topic = _Candidate(topic, PERSON if person and kind in (ANY, IT) else kind, True)
-    openings = [_Opening(sentence) for sentence in sentences]
+    openings = [_Opening(wording) for wording in wordings]
     # What is named after the last opening that could be somebody's is of no use.
     asking = [number for number, opening in enumerate(openings) if opening.asks]
-    resolved = list(sentences)
+    resolved = list(wordings)
     for number in range(asking[-1] + 1 if asking else 0):
         opening = openings[number]
         if opening.words:
@@ -216,7 +228,7 @@ def _subject_start(words: list[str], lows: list[str]) -> int:
     return 0
 
 
-def _rewrite(paragraph: _Paragraph, opening: _Opening) -> str | None:
+def _rewrite(paragraph: _Paragraph, opening: _Opening) -> Wording | None:
     """The sentence with its opening named; None where it stays. Sets `paragraph.last`."""
     words, start = opening.words, opening.start
     word, low = words[start], opening.lows[start]
@@ -240,7 +252,8 @@ def _rewrite(paragraph: _Paragraph, opening: _Opening) -> str | None:
             name += "'" if name.endswith("s") and kind == THEY else "'s"
         else:
             paragraph.last = full
-    return " ".join([*words[:start], name, *words[start + 1 :]])
+    named = [*words[:start], *name.split(), *words[start + 1 :]]
+    return Wording(named, lower(named))
 
 
 def _antecedent(paragraph: _Paragraph, kind: str) -> _Candidate | None:
@@ -277,13 +290,11 @@ def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None
     elif not known_subject:
         paragraph.last = None
     paragraph.last_verb = lows[verb] if verb > start else ""
-    for name, position in names_in(words, at):
-        before = lows[position - 1] if position else ""
-        kind = kind_of_name(name, before)
-        if kind == ANY and before not in PAST and before not in ("with", "by", "and", "to"):
-            kind = IT
-        if kind != IT:
-            paragraph.add(name, kind, False)
+    for first, end in names_in(words, lows, at):
+        before = lows[first - 1] if first else ""
+        kind = kind_of(lows[first:end], before)
+        if kind != IT and (kind != ANY or before in PAST or before in _BEFORE_PEOPLE):
+            paragraph.add(bare_name(" ".join(words[first:end])), kind, False)
     if paragraph.last is not None and paragraph.last.kind == PERSON:
         male = not MALE_WORDS.isdisjoint(lows)
         if male != (not FEMALE_WORDS.isdisjoint(lows)):
@@ -312,10 +323,8 @@ def _note_subject(
     apposition = words[end - 1][-1] == "," if length else False
     bracket = end < len(words) and words[end][0] == "("
     if length and (end == verb or apposition or bracket):
-        name = bare_name(" ".join(words[start:end]))
-        if name and core(name) not in NO_NAMES and core(name) != "the":
-            kind = THEY if plural else kind_of_name(name)
-            return paragraph.add(name, kind, True), end
+        kind = THEY if plural else kind_of(lows[start:end])
+        return paragraph.add(bare_name(" ".join(words[start:end])), kind, True), end
     subject = words[start:verb]
     lowered = lows[start:verb]
     if (

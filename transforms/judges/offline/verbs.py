@@ -7,47 +7,57 @@ whose verb is not known is left whole.
 
 from typing import Final
 
-BE: Final = frozenset("is are was were isn't aren't wasn't weren't".split())
-HAVE: Final = frozenset("has have had hasn't haven't hadn't".split())
-DO: Final = frozenset("do does did don't doesn't didn't".split())
-MODALS: Final = frozenset(
-    """can could will would may might must shall should cannot can't couldn't won't wouldn't
-    mightn't mustn't shouldn't""".split()
+from transforms.judges.offline.word_set import word_set
+
+BE: Final = word_set("is are was were isn't aren't wasn't weren't")
+HAVE: Final = word_set("has have had hasn't haven't hadn't")
+DO: Final = word_set("do does did don't doesn't didn't")
+MODALS: Final = word_set(
+    """
+    can could will would may might must shall should cannot can't couldn't won't wouldn't
+    mightn't mustn't shouldn't
+    """
 )
 AUXILIARIES: Final = BE | HAVE | DO | MODALS
-SINGULAR: Final = frozenset("is was has does isn't wasn't hasn't doesn't".split())
-PLURAL: Final = frozenset("are were have do aren't weren't haven't don't".split())
+SINGULAR: Final = word_set("is was has does isn't wasn't hasn't doesn't")
+PLURAL: Final = word_set("are were have do aren't weren't haven't don't")
 
-_REGULAR: Final = """accept accompany accuse achieve acquire act adapt add address admire adopt advance
-advise advocate affect allow announce appear apply appoint approve argue arrange arrest arrive ask
-assassinate assist assume attack attain attempt attend attract author award ban base battle
-belong borrow broadcast campaign capture carry cause celebrate challenge champion chair change
-characterize chronicle claim climb close coach co-author co-found co-write collaborate collapse
-collect combine command commission commit compete complete compose comprise conclude conduct
-confirm connect conquer consider consist construct contain continue contribute control convert
-cover create credit criticize cross crown dance date debut declare decline dedicate defeat defend
-define deliver demonstrate deny depart describe deserve design destroy determine develop devise die
-differ direct discover discuss display divide divorce document donate dominate earn educate elect
-emerge emigrate employ enable encourage end endorse engage enjoy enlist enroll ensure enter
-entitle escape establish evolve execute exhibit exist expand experience explain explore express
-extend face fail feature file film finish fire focus follow force form formulate found fund gain
-gather generate govern graduate grant handle happen head help honor host identify illustrate
-immigrate impact implement improve include increase induct influence inherit initiate inspire
-install invade invent invest investigate involve issue join judge jump kill know label lack land
-last launch lecture lie live locate maintain manage manufacture marry master measure mention mentor merge
-migrate move murder name narrate nominate notice number observe obtain occupy occur offer open
-operate oppose organize originate orbit oversee own paint participate partner pass patent
-perform persuade photograph pioneer place play portray possess practice preach present preserve
-prevent produce promote propose prove provide publish purchase pursue qualify raise range rank
-reach realize receive recognize record recover recruit reduce refer reflect refuse regard reign reject
-relate release relocate remain remarry remove rename renovate replace report represent require
-rescue research reside resign resolve respond restore result retain retire return reveal rescue
-revolutionize revive rule sail score sculpt separate serve settle shape share show sign simulate solve
-sponsor stage star start state stay stretch struggle study succeed suffer suggest supervise supply
-support surrender survive talk tour trace trade train transfer transform translate travel
-trigger turn tutor unite use utilize value vary view visit voice vote voyage walk want warn
-witness work yield collect flow border cross feed hunt host boil melt freeze contain
-measure weigh consume absorb convert protect promote reproduce migrate""".split()
+_REGULAR: Final = word_set(
+    """
+    accept accompany accuse achieve acquire act adapt add address admire adopt advance advise
+    advocate affect allow announce appear apply appoint approve argue arrange arrest arrive ask
+    assassinate assist assume attack attain attempt attend attract author award ban base battle
+    belong borrow broadcast campaign capture carry cause celebrate challenge champion chair
+    change characterize chronicle claim climb close coach co-author co-found co-write
+    collaborate collapse collect combine command commission commit compete complete compose
+    comprise conclude conduct confirm connect conquer consider consist construct contain
+    continue contribute control convert cover create credit criticize cross crown dance date
+    debut declare decline dedicate defeat defend define deliver demonstrate deny depart describe
+    deserve design destroy determine develop devise die differ direct discover discuss display
+    divide divorce document donate dominate earn educate elect emerge emigrate employ enable
+    encourage end endorse engage enjoy enlist enroll ensure enter entitle escape establish
+    evolve execute exhibit exist expand experience explain explore express extend face fail
+    feature file film finish fire focus follow force form formulate found fund gain gather
+    generate govern graduate grant handle happen head help honor host identify illustrate
+    immigrate impact implement improve include increase induct influence inherit initiate
+    inspire install invade invent invest investigate involve issue join judge jump kill know
+    label lack land last launch lecture lie live locate maintain manage manufacture marry master
+    measure mention mentor merge migrate move murder name narrate nominate notice number observe
+    obtain occupy occur offer open operate oppose organize originate orbit oversee own paint
+    participate partner pass patent perform persuade photograph pioneer place play portray
+    possess practice preach present preserve prevent produce promote propose prove provide
+    publish purchase pursue qualify raise range rank reach realize receive recognize record
+    recover recruit reduce refer reflect refuse regard reign reject relate release relocate
+    remain remarry remove rename renovate replace report represent require rescue research
+    reside resign resolve respond restore result retain retire return reveal rescue
+    revolutionize revive rule sail score sculpt separate serve settle shape share show sign
+    simulate solve sponsor stage star start state stay stretch struggle study succeed suffer
+    suggest supervise supply support surrender survive talk tour trace trade train transfer
+    transform translate travel trigger turn tutor unite use utilize value vary view visit voice
+    vote voyage walk want warn witness work yield collect flow border cross feed hunt host boil
+    melt freeze contain measure weigh consume absorb convert protect promote reproduce migrate
+    """
+)
 
 # base, past, participle
 _IRREGULAR: Final = """be was been|become became become|begin began begun|bear bore born
@@ -68,24 +78,27 @@ _IRREGULAR: Final = """be was been|become became become|begin began begun|bear b
 |win won won|withdraw withdrew withdrawn|write wrote written|rewrite rewrote rewritten
 |co-write co-wrote co-written|lie lay lain|be were been"""
 
-_DOUBLED: Final = frozenset("enroll ban commit control occur prefer transfer star refer".split())
+_DOUBLED: Final = word_set("enroll ban commit control occur prefer transfer star refer")
 
 # Third persons that are nouns at least as often: a verb only where something else shows it.
-NOUN_LIKE: Final = frozenset(
-    """works plays names hosts covers features stars forms states offers studies rules ranks records
-    reports claims cause causes changes films lives lies leaves tours trades turns uses values views
-    visits voices votes walks wants witnesses yields shows stages starts shapes shares signs sponsors
-    supplies supports talks travels trains transfers traces scores results researches resolves
-    rescues purchases practices places photographs partners patents paints orbits numbers measures
-    masters marks lands labels judges jumps issues influences increases impacts honors helps heads
-    hands grants gains funds founds focuses forces fires finishes files faces experiences ends
-    documents displays dates dances debuts declines credits crosses crowns controls combines
-    commands commissions climbs closes coaches champions chairs challenges celebrates captures
-    campaigns broadcasts borders battles bases bans awards authors attempts attacks addresses acts
-    bears beats breaks builds buys catches deals draws drinks drives falls fights finds flies gets
-    holds hears leads means meets pays rides rises runs seats sells shoots sings sinks springs
-    stands strikes swims throws wins feeds hunts flows boils melts freezes tells says sees keeps
-    spends struggles suggests mentions ranges advances adds ages appoints""".split()
+NOUN_LIKE: Final = word_set(
+    """
+    works plays names hosts covers features stars forms states offers studies rules ranks
+    records reports claims cause causes changes films lives lies leaves tours trades turns uses
+    values views visits voices votes walks wants witnesses yields shows stages starts shapes
+    shares signs sponsors supplies supports talks travels trains transfers traces scores results
+    researches resolves rescues purchases practices places photographs partners patents paints
+    orbits numbers measures masters marks lands labels judges jumps issues influences increases
+    impacts honors helps heads hands grants gains funds founds focuses forces fires finishes
+    files faces experiences ends documents displays dates dances debuts declines credits crosses
+    crowns controls combines commands commissions climbs closes coaches champions chairs
+    challenges celebrates captures campaigns broadcasts borders battles bases bans awards
+    authors attempts attacks addresses acts bears beats breaks builds buys catches deals draws
+    drinks drives falls fights finds flies gets holds hears leads means meets pays rides rises
+    runs seats sells shoots sings sinks springs stands strikes swims throws wins feeds hunts
+    flows boils melts freezes tells says sees keeps spends struggles suggests mentions ranges
+    advances adds ages appoints
+    """
 )
 
 
@@ -115,7 +128,7 @@ PAST_TO_BASE: Final[dict[str, str]] = {
 }
 THIRD_TO_BASE: Final[dict[str, str]] = {
     third_person(base): base
-    for base in [*_REGULAR, *(forms[0] for forms in _FORMS)]
+    for base in _REGULAR | {forms[0] for forms in _FORMS}
     if base not in ("be", "have", "do")
 }
 # "found" is mostly the past of "find" in running text, and so are others: the irregular one wins.
@@ -134,13 +147,15 @@ ANY_FORM: Final = (
     | PARTICIPLES
     | frozenset(THIRD_TO_BASE)
     | frozenset(THIRD_TO_BASE.values())
-    | frozenset("it's he's she's that's there's here's they're we're you're i'm isn't".split())
+    | word_set("it's he's she's that's there's here's they're we're you're i'm isn't")
 )
 # Verbs without an object: after "was born in Ulm and" they cannot be passive.
-INTRANSITIVE: Final = frozenset(
-    """died moved lived worked served graduated appeared retired returned continued studied played
+INTRANSITIVE: Final = word_set(
+    """
+    died moved lived worked served graduated appeared retired returned continued studied played
     remained resided emigrated immigrated migrated starred debuted competed participated arrived
     settled traveled travelled enlisted enrolled performed collaborated campaigned succeeded
-    suffered survived belonged consisted existed happened occurred resigned lectured toured fought
-    taught joined married attended received earned gained""".split()
+    suffered survived belonged consisted existed happened occurred resigned lectured toured
+    fought taught joined married attended received earned gained
+    """
 )

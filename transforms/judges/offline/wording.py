@@ -1,14 +1,11 @@
 """What stands around a statement without being part of it: markup, citations, discourse words."""
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from transforms.judges.offline.grammar import core, lower
+from transforms.judges.offline.word_set import word_set
 
-# A longer sentence is not kept, so that what is remembered stays small.
-_MAX_REMEMBERED: Final = 1000
 _MARKER: Final = re.compile(r"\s*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|#{1,6}|>+)\s+)+")
 _CITATION: Final = re.compile(r"\s?\[(?:\d+(?:\s*[,–-]\s*\d+)*|citation needed)\]")
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
@@ -22,40 +19,47 @@ _DISCOURSE: Final = re.compile(
       |likewise|conversely|instead|indeed|notably|interestingly|importantly|specifically|ultimately
       |unfortunately|sadly|fortunately|also|besides|first|second|third|next|then|still|yes|no|well
       |sure|certainly|absolutely|actually|generally|essentially|basically|in\ fact
-      |in\ addition(?:\ to\ (?:this|that|these|those))?|in\ other\ words|in\ summary|in\ conclusion|in\ short|in\ general|in\ particular
-      |as\ a\ result|as\ such|as\ well|of\ course|by\ the\ way|on\ the\ other\ hand|in\ contrast
-      |by\ contrast|for\ (?:example|instance)|that\ said|that\ being\ said|to\ summarize
-      |to\ sum\ up|after\ all|at\ the\ same\ time|more\ importantly|most\ importantly
-      |as\ (?:mentioned|noted|stated)\ (?:above|before|earlier)|contrary\ to\ popular\ belief
-      |(?:as\ of|based\ on|according\ to|up\ to)\ my\ (?:last\ |latest\ )?(?:knowledge|training|data|update)[^,]{0,40}
-      |to\ (?:the\ best\ of\ )?my\ knowledge|fun\ fact
+      |in\ addition(?:\ to\ (?:this|that|these|those))?|in\ other\ words|in\ summary
+      |in\ conclusion|in\ short|in\ general|in\ particular|as\ a\ result|as\ such|as\ well
+      |of\ course|by\ the\ way|on\ the\ other\ hand|in\ contrast|by\ contrast
+      |for\ (?:example|instance)|that\ (?:being\ )?said|to\ (?:summarize|sum\ up)|after\ all
+      |at\ the\ same\ time|more\ importantly|most\ importantly|contrary\ to\ popular\ belief
+      |as\ (?:mentioned|noted|stated)\ (?:above|before|earlier)|fun\ fact
+      |(?:as\ of|based\ on|according\ to|up\ to)\ my\ (?:last\ |latest\ )?
+        (?:knowledge|training|data|update)[^,]{0,40}
+      |to\ (?:the\ best\ of\ )?my\ knowledge
     ),\s+
     |(?:please\ )?note\ that\s+
     |(?:please\ )?(?:keep|bear)\ in\ mind\ that\s+
     |(?:and|but|so|yet)\s+(?=[a-z])(?!far\b|called\b)
-    |it\ (?:is|was|should\ be|must\ be|can\ be|'s)\ (?:also\ |generally\ |important\ to\ |worth\ |interesting\ to
-        |widely\ |often\ )*\s?(?:note|noting|noted|mentioning|mention|remember|to\ note|to\ mention)\ that\s+
-    |it's\ (?:also\ )?(?:important\ to\ note|worth\ (?:noting|mentioning|to\ note))\ that\s+
+    |it\ (?:is|was|should\ be|must\ be|can\ be)\ (?:also\ |generally\ |widely\ |often\ )*
+      (?:(?:important|interesting|worth)\ (?:to\ )?)?(?:note|noting|noted|mention|mentioning
+        |mentioned|remember|remembering)\ that\s+
+    |it's\ (?:also\ )?(?:important|worth|interesting)\ (?:to\ )?
+      (?:note|noting|mention|mentioning|remember)\ that\s+
     |i\ (?:think|believe|know)\ (?:that\ )?
     |(?:the|my|a)\ (?:short\ |correct\ )?answer\ is\ that\s+
     )+""",
     re.IGNORECASE | re.VERBOSE,
 )
-_DISCOURSE_WORDS: Final = frozenset(
-    """however moreover furthermore additionally therefore thus hence consequently accordingly
+_DISCOURSE_WORDS: Final = word_set(
+    """
+    however moreover furthermore additionally therefore thus hence consequently accordingly
     nevertheless nonetheless meanwhile overall finally lastly firstly secondly thirdly similarly
     likewise conversely instead indeed notably interestingly importantly specifically ultimately
-    unfortunately sadly fortunately also besides first second third next then still yes no well sure
-    certainly absolutely actually generally essentially basically in as of by on for that to after at
-    more most contrary based according up fun please note keep bear and but so yet it it's i the my
-    a""".split()
+    unfortunately sadly fortunately also besides first second third next then still yes no well
+    sure certainly absolutely actually generally essentially basically in as of by on for that
+    to after at more most contrary based according up fun please note keep bear and but so yet
+    it it's i the my a
+    """
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """A sentence's words without what stands around its statement, and the same bare and in lower
-    case. Shared between the steps that look at a sentence: not to be changed."""
+class Wording(NamedTuple):
+    """A statement's words, punctuation attached, and the same bare and in lower case.
+
+    Shared between the steps that look at a sentence: the lists are not to be changed.
+    """
 
     words: list[str]
     lows: list[str]
@@ -63,17 +67,10 @@ class Wording:
 
 def wording(sentence: str) -> Wording:
     """The words of a sentence without list markers, Markdown, citations and discourse words."""
-    return _remembered(sentence) if len(sentence) <= _MAX_REMEMBERED else _wording(sentence)
-
-
-def _wording(sentence: str) -> Wording:
     words = _plain_words(sentence)
     if words and core(words[0]) in _DISCOURSE_WORDS:
         words = _without_discourse(words)
     return Wording(words, lower(words))
-
-
-_remembered = lru_cache(maxsize=512)(_wording)
 
 
 def plain(sentence: str) -> str:

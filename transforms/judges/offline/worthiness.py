@@ -8,7 +8,8 @@ import re
 from typing import Final
 
 from transforms.judges.offline.verbs import ANY_FORM
-from transforms.judges.offline.wording import wording
+from transforms.judges.offline.word_set import word_set
+from transforms.judges.offline.wording import Wording, wording
 
 QUESTION: Final = "question"
 GREETING: Final = "greeting"
@@ -24,16 +25,19 @@ FRAGMENT: Final = "fragment"
 EMPTY: Final = "empty"
 
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[a-z]\))\s")
-_POLITE: Final = frozenset("please and but so also then next finally lastly first".split())
+_POLITE: Final = word_set("please and but so also then next finally lastly first")
+_QUESTION_MARKS: Final = frozenset("?？؟")
 _HAS_LETTER: Final = re.compile(r"[^\W\d_]")
 
 # Looked for where a sentence begins, after list markers and words like "However,".
 _OPENINGS: Final = (
     (
         GREETING,
-        r"hello\b|hi\b(?! -)|hey\b|greetings\b|dear \w+,|thanks\b(?! to )|thank you\b|welcome(?:!| to)"
-        r"|good (?:morning|afternoon|evening|day|luck|question)\b|goodbye\b|bye\b|you'?re welcome"
-        r"|(?:sure|certainly|of course|absolutely|definitely|great|okay|ok|yes|no|sorry)(?:[!.,]*$|!)"
+        r"hello\b|hi\b(?! -)|hey\b|greetings\b|dear \w+,|thanks\b(?! to )|thank you\b"
+        r"|welcome(?:!| to)|good (?:morning|afternoon|evening|day|luck|question)\b"
+        r"|goodbye\b|bye\b|you'?re welcome"
+        r"|(?:sure|certainly|of course|absolutely|definitely|great|okay|ok|yes|no|sorry)"
+        r"(?:[!.,]*$|!)"
         r"|(?:great|good|excellent|interesting) question|best (?:wishes|regards)\b|happy to help"
         r"|congratulations\b",
     ),
@@ -53,16 +57,18 @@ _OPENINGS: Final = (
     ),
     (
         ANNOUNCEMENT,
-        r"(?:here|below|above) (?:is|are|was|were)\b|here's\b|here you go|the following (?:is|are)\b"
+        r"(?:here|below|above) (?:is|are|was|were)\b|here's\b|here you go"
+        r"|the following (?:is|are)\b"
         r"|there are (?:several|many|some|a few|various|a number of|a variety of) "
         r"(?:\w+ ){1,3}(?:to consider|to choose from|you can)\b"
         r"|in (?:this|the following) (?:article|answer|response|section|essay)\b",
     ),
     (
         INSTRUCTION,
-        r"let(?:'s|’s| us)\b|feel free\b|do not (?:hesitate|forget)\b|don't (?:hesitate|forget|be)\b"
-        r"|you (?:should|may want|might want|must|need|want|have to|are advised|(?:can|could) (?:also )?"
-        r"(?:ask|check|consider|contact|do|follow|start|try|use|visit))\b"
+        r"let(?:'s|’s| us)\b|feel free\b|do not (?:hesitate|forget)\b"
+        r"|don't (?:hesitate|forget|be)\b"
+        r"|you (?:should|may want|might want|must|need|want|have to|are advised"
+        r"|(?:can|could) (?:also )?(?:ask|check|consider|contact|do|follow|start|try|use|visit))\b"
         r"|if you (?:have|need|want|would|are|could|can|provide|let|like|wish|plan|prefer|don't)\b"
         r"|if you(?:'re|’re|'d|’d)\b"
         r"|to \w+[^.]{0,80}?, (?:follow|use|try|make|you (?:can|should|need|must|may|will))\b"
@@ -75,10 +81,11 @@ _OPENINGS: Final = (
     (
         HEDGE,
         r"(?:it|this|that) (?:(?:really|all|largely|often) )?depends\b"
-        r"|(?:it is|it's|it was|it would be) (?:\w+ )?(?:difficult|hard|impossible|not possible|tough"
-        r"|challenging|unclear|uncertain|unknown|not clear|not known|too early|not certain)"
+        r"|(?:it is|it's|it was|it would be) (?:\w+ )?(?:difficult|hard|impossible|not possible"
+        r"|tough|challenging|unclear|uncertain|unknown|not clear|not known|too early|not certain)"
         r" (?:to (?:say|know|tell|determine|predict|answer|give|provide|pinpoint|estimate|identify"
-        r"|generalize|confirm|be)\b|(?:exactly )?(?:what|who|when|where|why|how|if|whether|which)\b)"
+        r"|generalize|confirm|be)\b"
+        r"|(?:exactly )?(?:what|who|when|where|why|how|if|whether|which)\b)"
         r"|there (?:is|are|was) (?:no|not|currently no|insufficient|little|limited) (?:\w+ ){0,2}"
         r"(?:definitive|clear|single|enough|sufficient|simple|one|consensus|reliable|information"
         r"|answer|evidence that i|way to know)\b"
@@ -89,8 +96,8 @@ _OPENINGS: Final = (
     (
         OPINION,
         r"in my (?:\w+ )?(?:opinion|view)\b|personally\b|to me\b|i(?:mho|mo)\b"
-        r"|(?:it is|it's) (?:\w+ )?(?:important|essential|crucial|vital|necessary|imperative|critical)"
-        r" (?:to|for|not to|that (?:we|you|one|people))\b"
+        r"|(?:it is|it's) (?:\w+ )?(?:important|essential|crucial|vital|necessary|imperative"
+        r"|critical) (?:to|for|not to|that (?:we|you|one|people))\b"
         r"|(?:what|how) (?:a|an|wonderful|amazing|beautiful|lovely)\b.*!"
         r"|(?:we|one|people|everyone|society|governments?) (?:should|must|ought)\b",
     ),
@@ -99,32 +106,37 @@ _OPENING: Final = re.compile(
     "|".join(f"(?P<{reason}>{pattern})" for reason, pattern in _OPENINGS), re.IGNORECASE
 )
 # Only words that such openings begin with are worth the regular expression.
-_OPENING_WORDS: Final = frozenset(
-    """hello hi hey greetings dear thanks thank welcome good goodbye bye you you're youre sure
-    certainly of absolutely definitely great okay ok yes no sorry excellent interesting best happy
-    congratulations unfortunately well i i'm i've i'd i'll i’m i’ve i’d i’ll my as we hope hoping let
-    allow apologies this that that's thats the note here below above here's there in let's let’s feel do
-    don't if when to see refer click visit check read make be remember it it's keep stay perhaps
-    maybe possibly more without only personally imho imo what how one people everyone society
-    government governments""".split()
+_OPENING_WORDS: Final = word_set(
+    """
+    hello hi hey greetings dear thanks thank welcome good goodbye bye you you're youre sure
+    certainly of absolutely definitely great okay ok yes no sorry excellent interesting best
+    happy congratulations unfortunately well i i'm i've i'd i'll i’m i’ve i’d i’ll my as we hope
+    hoping let allow apologies this that that's thats the note here below above here's there in
+    let's let’s feel do don't if when to see refer click visit check read make be remember it
+    it's keep stay perhaps maybe possibly more without only personally imho imo what how one
+    people everyone society government governments
+    """
 )
-_IMPERATIVES: Final = frozenset(
-    """add adjust allow apply arrange ask assess avoid bake be begin book boil bring browse build buy
-    calculate call check choose clean click collect combine communicate compare complete conduct
-    consider consult contact continue cook create cut decide define determine develop divide do
-    download drink eat enable encourage enjoy ensure enter establish estimate evaluate examine
-    explore fill find follow gather get give go identify implement include increase install invest
-    keep know learn leave limit list look maintain make measure mix monitor move note obtain offer
-    open organize pay perform pick place plan practice prepare press prioritize provide pull put
-    read reduce remember remove repeat replace request research review save schedule search seek
-    select send serve set shortlist speak spend start stay stir stop store study take talk teach
-    test think track train try turn understand update use utilize verify visit wait wash watch wear
-    work write""".split()
+_IMPERATIVES: Final = word_set(
+    """
+    add adjust allow apply arrange ask assess avoid bake be begin book boil bring browse build
+    buy calculate call check choose clean click collect combine communicate compare complete
+    conduct consider consult contact continue cook create cut decide define determine develop
+    divide do download drink eat enable encourage enjoy ensure enter establish estimate evaluate
+    examine explore fill find follow gather get give go identify implement include increase
+    install invest keep know learn leave limit list look maintain make measure mix monitor move
+    note obtain offer open organize pay perform pick place plan practice prepare press
+    prioritize provide pull put read reduce remember remove repeat replace request research
+    review save schedule search seek select send serve set shortlist speak spend start stay stir
+    stop store study take talk teach test think track train try turn understand update use
+    utilize verify visit wait wash watch wear work write
+    """
 )
-_AFTER_IMPERATIVE: Final = frozenset(
-    """the a an your you yourself these those this any all some it them each every whether online up
-    out sure for into with from about multiple different as to one enough plenty regular
-    """.split()
+_AFTER_IMPERATIVE: Final = word_set(
+    """
+    the a an your you yourself these those this any all some it them each every whether online
+    up out sure for into with from about multiple different as to one enough plenty regular
+    """
 )
 _ADJECTIVES: Final = (
     "amazing|awesome|beautiful|boring|breathtaking|charming|delicious|delightful|disappointing"
@@ -148,6 +160,11 @@ def no_claim_reason(sentence: str) -> str | None:
 
     The reasons are this module's constants ("question", "opinion", "hedge", …).
     """
+    return reason_of(sentence, wording(sentence))
+
+
+def reason_of(sentence: str, analysed: Wording) -> str | None:
+    """`no_claim_reason` for a sentence whose wording is known."""
     text = sentence.strip()
     if text.startswith(("```", "~~~", "    ")):
         return CODE
@@ -155,13 +172,11 @@ def no_claim_reason(sentence: str) -> str | None:
         return TABLE
     if text.startswith("#") and text.lstrip("#").startswith(" "):
         return HEADING
-    analysed = wording(sentence)
-    words, lows = analysed.words, analysed.lows
+    words, lows = analysed
     if not words or not _HAS_LETTER.search(text):
         return EMPTY
-    if "?" in text or "？" in text or "؟" in text:
-        if _asks(" ".join(words)):
-            return QUESTION
+    if not _QUESTION_MARKS.isdisjoint(text) and _asks(" ".join(words)):
+        return QUESTION
     polite = lows[0] in _POLITE and len(words) > 1
     if polite:
         words, lows = words[1:], lows[1:]
@@ -189,7 +204,7 @@ def no_claim_reason(sentence: str) -> str | None:
 def _asks(text: str) -> bool:
     """Ends with a question mark that is the sentence's own, not that of a title it quotes."""
     end = text.rstrip("\"'”’»)_ ")
-    return end.endswith(("?", "？", "؟")) and (len(end) == len(text) or text[0] in "\"'“‘«(")
+    return end.endswith(tuple(_QUESTION_MARKS)) and (len(end) == len(text) or text[0] in "\"'“‘«(")
 
 
 def _is_fragment(words: list[str], lows: list[str]) -> bool:

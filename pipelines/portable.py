@@ -1,0 +1,68 @@
+"""Running on an engine that people operate (Flink, Dataflow, …): one pipeline, many workers.
+
+The same graph as on this machine. The engine cuts the work, holds the state and restarts what
+fails, so there is one chunk, and no home-made processes.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pipelines.attempt import Attempt
+from pipelines.local import check_whole, written
+from pipelines.plan import Chunk
+from pipelines.quiet import quiet_beam
+from schemas.errors import RunError, UfoError
+from schemas.records import Part
+from transforms.job import Job
+
+CHUNK = "portable"
+IN_PROCESS = ("", "DirectRunner", "direct")
+
+
+def runner_of(flags: Sequence[str]) -> str:
+    """Return the runner that Beam's flags name; "" where they name none."""
+    for number, flag in enumerate(flags):
+        if flag == "--runner" and number + 1 < len(flags):
+            return flags[number + 1]
+        if flag.startswith("--runner="):
+            return flag.partition("=")[2]
+    return ""
+
+
+def run_portable(
+    chunks: Iterable[Chunk], job: Job, attempt: Attempt, flags: Sequence[str], parts: int
+) -> list[Part]:
+    """Evaluate everything as one pipeline on the runner that `flags` name; returns its parts.
+
+    Raises:
+        RunError: the runner reports that the pipeline failed.
+    """
+    done = attempt.done(CHUNK)
+    if done is not None:
+        return done
+    quiet_beam()
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from pipelines.evaluate import evaluate
+    from transforms.splits import Split
+
+    folder = attempt.chunk_folder(CHUNK)
+    splits = [split for chunk in chunks for split in chunk.splits]
+    job = replace(job, parts=parts, shards=max(job.shards, 4 * parts))
+    try:
+        pipeline = beam.Pipeline(options=PipelineOptions(list(flags)))
+        source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)
+        evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
+        pipeline.run().wait_until_finish()
+    except UfoError:
+        raise
+    except Exception as error:
+        raise RunError(
+            f"{runner_of(flags)} could not finish the pipeline: {type(error).__name__}: {error}"
+        ) from error
+    found = written(folder)
+    check_whole(found, job)
+    attempt.mark_done(CHUNK, found)
+    return found
+

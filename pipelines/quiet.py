@@ -1,0 +1,20 @@
+"""Beam's remarks, kept out of the user's terminal."""
+
+import logging
+
+
+class _FromBeam(logging.Filter):
+    """Drops what Beam logs through the root logger below an error, and nothing else."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno >= logging.ERROR or "apache_beam" not in record.pathname
+
+
+_filter = _FromBeam()
+
+
+def quiet_beam() -> None:
+    """Keep remarks such as which cloud library Beam misses from the terminal; called before Beam
+    is imported, as the import itself makes the first."""
+    logging.getLogger("apache_beam").setLevel(logging.ERROR)
+    logging.getLogger().addFilter(_filter)

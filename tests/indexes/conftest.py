@@ -1,0 +1,37 @@
+"""An index folder of a few pages, built without Beam."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexes import folder
+from indexes.blocks import process_block, write_block
+from indexes.reader import Block, RawDocument
+
+PAGES = {
+    "Marie Curie": "Marie Curie was born in Warsaw in 1867. She won two Nobel Prizes.",
+    "Danube": "The Danube flows through ten countries. It ends in the Black Sea.",
+    "Black Sea": "The Black Sea lies between Europe and Asia.",
+    "Glacier": "",
+}
+
+Build = Callable[..., Path]
+
+
+@pytest.fixture
+def build_folder(tmp_path: Path) -> Build:
+    """Return a function from {title: text} to the index folder `tmp_path / name`."""
+
+    def build(pages: dict[str, str] | None = None, name: str = "index") -> Path:
+        chosen = PAGES if pages is None else pages
+        items = tuple(RawDocument(title=title, text=text) for title, text in chosen.items())
+        block = Block(file=0, number=0, first=0, name="pages", items=items)
+        output = tmp_path / name
+        building = folder.start(output)
+        write_block(building / folder.BLOCKS, block, process_block(block))
+        folder.assemble(building, {}, [])
+        folder.finish(building, output)
+        return output
+
+    return build

@@ -1,0 +1,109 @@
+import pytest
+
+from indexes.blocks import BlockResult, process_block
+from indexes.dump import RawPage, Site
+from indexes.reader import Block, RawDocument
+
+
+def _page(title: str, text: str, ns: int = 0, extra: str = "") -> RawPage:
+    return RawPage(
+        f"<page><title>{title}</title><ns>{ns}</ns><id>5</id>{extra}<revision><id>6</id>"
+        f"<timestamp>2025-02-03T04:05:06Z</timestamp><text>{text}</text></revision></page>".encode()
+    )
+
+
+def _process(*items: RawPage | RawDocument, date: str | None = None) -> BlockResult:
+    return process_block(Block(file=1, number=0, first=10, name="f", date=date, items=items))
+
+
+def test_every_page_is_counted_once() -> None:
+    result = _process(
+        _page("Ulm", "Lead.\n== History ==\nMore."),
+        _page("Empty", ""),
+        _page("ulm City", "#REDIRECT [[Ulm]]", extra='<redirect title="Ulm#History" />'),
+        _page("Old", "#REDIRECT [[ulm_(city)]]"),
+        _page("U", "* [[Ulm]]\n{{disambiguation}}"),
+        _page("Talk:Ulm", "Talk.", ns=1),
+        _page("WP:U", "#REDIRECT [[x]]", ns=4, extra='<redirect title="x" />'),
+        RawPage(b"<page><title>Bad</title>", "the page has no </page>"),
+    )
+    assert dict(result.counts) == {
+        "pages": 7,
+        "articles": 2,
+        "empty_articles": 1,
+        "redirects": 2,
+        "disambiguations": 1,
+        "other_namespaces": 2,
+        "other_namespace_redirects": 1,
+        "failures": 1,
+    }
+    assert result.redirects == [("Ulm", "Ulm City"), ("Ulm (city)", "Old")]
+    assert result.pages == [(1 << 40 | 10, "Ulm", 2), (1 << 40 | 11, "Empty", 0)]
+    assert result.latest == "2025-02-03"
+
+
+def test_a_passage_knows_where_it_is_from() -> None:
+    first, second = _process(_page("Ulm Minster", "Lead.\n== A ==\n=== B ===\nMore.")).passages
+    assert (first.title, first.section, first.text, first.ordinal) == ("Ulm Minster", "", "Lead.", 0)
+    assert (second.section, second.ordinal) == ("A > B", 1)
+    assert second.url == "https://en.wikipedia.org/wiki/Ulm_Minster"
+    assert (second.page_id, second.revision_id, second.published_at) == (5, 6, "2025-02-03")
+
+
+def test_a_page_without_a_date_has_the_dumps() -> None:
+    raw = RawPage(b"<page><title>A</title><revision><text>b</text></revision></page>")
+    assert _process(raw, date="2024-01-01").passages[0].published_at == "2024-01-01"
+    assert _process(raw).passages[0].published_at is None
+
+
+def test_a_broken_page_is_a_failure_row_with_its_title_or_place() -> None:
+    result = _process(
+        RawPage(b"<page><title>Bad &amp; so</title><x></page>"),
+        RawPage(b"<page></page>"),
+        _page("Good", "x"),
+    )
+    first, second = result.failures
+    assert (first.step, first.key, first.error_type) == ("index", "Bad &amp; so", "PageBroken")
+    assert "not readable as XML" in first.message
+    assert first.input == "<page><title>Bad &amp; so</title><x></page>"
+    assert second.key == "f: page 12"
+    assert result.counts["articles"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{", "Expecting property name"),
+        (b"[1]", "not a JSON object"),
+        (b'{"text": "x"}', "no title"),
+        (b'{"title": " ", "text": "x"}', "no title"),
+        (b'{"title": 5, "text": "x"}', "no title: 5"),
+        (b'{"title": "A"}', "no text"),
+        (b'{"title": "A", "text": ["x"]}', "no text: list"),
+        (b'{"title": "A", "text": "x", "url": 5}', "the url is int"),
+        (b"[" * 100_000, "recursion"),
+    ],
+)
+def test_a_document_that_cannot_be_used_says_why(line: bytes, reason: str) -> None:
+    [failure] = _process(RawDocument(line)).failures
+    assert failure.key == "f:11"
+    assert reason in failure.message
+
+
+def test_documents_are_plain_text_and_blank_lines_are_nothing() -> None:
+    result = _process(
+        RawDocument(b""),
+        RawDocument(b"  \r"),
+        RawDocument(b'{"title": "A", "text": "One [[two]].\\n\\nThree.", "url": "https://x.org/a"}'),
+        RawDocument(title="B", text="b \ud800"),
+    )
+    assert not result.failures
+    assert [p.text for p in result.passages] == ["One [[two]].\nThree.", "b \ud800"]
+    assert [p.url for p in result.passages] == ["https://x.org/a", None]
+
+
+def test_the_wikis_own_names_and_language_are_used() -> None:
+    site = Site("https://de.example.org/wiki/", ("datei",), "de")
+    block = Block(0, 0, 0, "f", site, None, (_page("Ulm", "A [[Datei:x.jpg|y]]b"),))
+    [passage] = process_block(block).passages
+    assert (passage.url, passage.text) == ("https://de.example.org/wiki/Ulm", "A b")

@@ -1,0 +1,12 @@
+"""A local OpenAI endpoint for tests: real HTTP, real errors, answers from the offline judge."""
+
+from . import faults
+from .answerers import Answerer
+from .chat import IGNORED, REJECTED, WORKS, Chat, Reply, Switches
+from .limits import Limits
+from .server import KEY, MODELS, LlmServer, Logged
+
+__all__ = [
+    "IGNORED", "KEY", "MODELS", "REJECTED", "WORKS", "Answerer", "Chat", "Limits", "LlmServer",
+    "Logged", "Reply", "Switches", "faults",
+]  # fmt: skip

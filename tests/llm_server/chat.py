@@ -1,0 +1,226 @@
+"""`POST /v1/chat/completions`: what is asked is checked, answered, counted and put in its shape."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import tokens
+from .errors import bad, fixed_temperature, too_long, unsupported
+from .strict import complaint
+
+# What a switch of an endpoint can be: a feature works, is taken and passed over, or is refused.
+WORKS, IGNORED, REJECTED = "works", "ignored", "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """What the endpoint can do. `n` may also be a number: the most choices a request gets."""
+
+    tools: str = WORKS
+    strict: str = WORKS
+    n: str | int = WORKS
+    logprobs: str = WORKS
+    response_format: str = WORKS
+    temperature_fixed: bool = False
+    max_tokens: str = WORKS
+    max_completion_tokens: str = WORKS
+    context: int = 128_000
+    named_errors: bool = True  # an error names the parameter it is about
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A checked request as an answerer sees it.
+
+    `function` is the name of the function to be called, also where an endpoint without tools was
+    given its schema in words (`in_words`); None where text is asked for. `sample` tells repeated
+    answers to the same messages apart.
+    """
+
+    model: str
+    system: str
+    user: str
+    function: str | None
+    schema: Mapping[str, Any]
+    in_words: bool
+    temperature: float
+    sample: int
+
+    @property
+    def text(self) -> str:
+        return f"{self.system}\n{self.user}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an answerer says: arguments of the function, or text; and which step asked."""
+
+    text: str = ""
+    arguments: Mapping[str, Any] | None = None
+    step: str = ""
+
+
+Answer = Callable[[Chat], Reply]
+
+_IN_WORDS = re.compile(r"arguments of the function `(\w+)`.*?\n(\{.*\})", re.DOTALL)
+
+
+def check(body: Any, switches: Switches) -> None:
+    """Raise the error that the endpoint answers to a request that it does not take."""
+    if not isinstance(body, dict):
+        raise bad("We could not parse the JSON body of your request.", None)
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise bad("Missing required parameter: 'messages'.", "messages")
+    for number, message in enumerate(messages):
+        if message.get("role") not in ("system", "developer", "user", "assistant", "tool"):
+            raise bad(f"Invalid value: 'messages[{number}].role'.", f"messages[{number}].role")
+    n = body.get("n", 1)
+    if not isinstance(n, int) or not 1 <= n <= 128:
+        raise bad(f"Invalid value for 'n': {n!r}.", "n")
+    temperature = body.get("temperature", 1)
+    if not isinstance(temperature, int | float) or not 0 <= temperature <= 2:
+        raise bad("Invalid 'temperature': expected a number from 0 to 2.", "temperature")
+    if switches.temperature_fixed and temperature != 1:
+        raise fixed_temperature(temperature)
+    if n > 1 and switches.n == REJECTED:
+        raise bad("Invalid value: 'n' must be 1 with this model.", "n", "unsupported_value")
+    for name, other in (
+        ("max_tokens", "max_completion_tokens"),
+        ("max_completion_tokens", "max_tokens"),
+    ):
+        if name in body and getattr(switches, name) == REJECTED:
+            raise unsupported(name, other)
+    for name in ("logprobs", "response_format"):
+        if body.get(name) and getattr(switches, name) == REJECTED:
+            raise unsupported(name)
+    if body.get("tools") is not None:
+        _check_tools(body, switches)
+    prompt = tokens.prompt_tokens(body)
+    if prompt > switches.context:
+        raise too_long(switches.context, prompt)
+
+
+def _check_tools(body: Mapping[str, Any], switches: Switches) -> None:
+    if switches.tools == REJECTED:
+        raise unsupported("tools")
+    tools = body["tools"]
+    if not isinstance(tools, list) or not tools:
+        raise bad("Invalid 'tools': empty array.", "tools", "empty_array")
+    names = set()
+    for number, tool in enumerate(tools):
+        function = tool["function"]
+        param = f"tools[{number}].function"
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", function["name"]):
+            raise bad(f"Invalid '{param}.name': string does not match pattern.", f"{param}.name")
+        names.add(function["name"])
+        if not function.get("strict"):
+            continue
+        if switches.strict == REJECTED:
+            raise unsupported(f"{param}.strict")
+        why = complaint(function["parameters"])
+        if why:
+            message = f"Invalid schema for function '{function['name']}': {why}."
+            raise bad(message, f"{param}.parameters", "invalid_function_parameters")
+    choice = body.get("tool_choice", "auto")
+    if isinstance(choice, dict) and choice["function"]["name"] not in names:
+        raise bad("Tool choice not found in 'tools' parameter.", "tool_choice")
+
+
+def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
+    """Return the request as an answerer sees it."""
+    system, user = [], []
+    for message in body["messages"]:
+        opening = message["role"] in ("system", "developer")
+        (system if opening else user).append(tokens.content_of(message))
+    name, schema, in_words = None, {}, False
+    if body.get("tools") and body.get("tool_choice") != "none" and switches.tools == WORKS:
+        chosen = body.get("tool_choice")
+        wanted = chosen["function"]["name"] if isinstance(chosen, dict) else None
+        for tool in body["tools"]:
+            if wanted in (None, tool["function"]["name"]):
+                name, schema = tool["function"]["name"], tool["function"].get("parameters", {})
+                break
+    if name is None and (found := _IN_WORDS.search("\n".join([*system, *user]))):
+        name, schema, in_words = found[1], json.loads(found[2]), True
+    return Chat(
+        model=body["model"],
+        system="\n".join(system),
+        user="\n".join(user),
+        function=name,
+        schema=schema,
+        in_words=in_words,
+        temperature=body.get("temperature", 1),
+        sample=sample,
+    )
+
+
+def choices_wanted(body: Mapping[str, Any], switches: Switches) -> int:
+    n = body.get("n", 1)
+    if switches.n == IGNORED:
+        return 1
+    return min(n, switches.n) if isinstance(switches.n, int) else n
+
+
+def choice(
+    index: int, reply: Reply, chat: Chat, body: Mapping[str, Any], switches: Switches
+) -> tuple[dict[str, Any], int]:
+    """Return a choice in the API's shape and its tokens."""
+    limit = _limit(body, switches)
+    said = reply.text
+    if reply.arguments is not None:
+        said = json.dumps(reply.arguments, ensure_ascii=False)
+    if limit is not None:
+        said, broken = tokens.cut(said, limit)
+    else:
+        broken = False
+    message: dict[str, Any] = {"role": "assistant", "content": said, "refusal": None}
+    forced = body.get("tool_choice")
+    finish = "stop"
+    if reply.arguments is not None and not chat.in_words:
+        message["content"] = None
+        name = chat.function or ""
+        call_id = "call_" + hashlib.sha256(f"{index}/{said}".encode()).hexdigest()[:24]
+        message["tool_calls"] = [
+            {"id": call_id, "type": "function", "function": {"name": name, "arguments": said}}
+        ]
+        # The API says "stop" where a function was forced, "tool_calls" where it was chosen.
+        finish = "stop" if isinstance(forced, dict) else "tool_calls"
+    result = {
+        "index": index,
+        "message": message,
+        "logprobs": _logprobs(message["content"], body, switches),
+        "finish_reason": "length" if broken else finish,
+    }
+    return result, tokens.count(said)
+
+
+def _limit(body: Mapping[str, Any], switches: Switches) -> int | None:
+    for name in ("max_completion_tokens", "max_tokens"):
+        if body.get(name) is not None and getattr(switches, name) == WORKS:
+            return int(body[name])
+    return None
+
+
+def _logprobs(
+    content: str | None, body: Mapping[str, Any], switches: Switches
+) -> dict[str, Any] | None:
+    if not body.get("logprobs") or switches.logprobs != WORKS:
+        return None
+    if content is None:
+        return {"content": None, "refusal": None}
+    return {
+        "content": [
+            {
+                "token": token,
+                "logprob": -(len(token) % 7) / 10 - 0.05,
+                "bytes": list(token.encode()),
+                "top_logprobs": [],
+            }
+            for token in tokens.tokens_of(content)
+        ],
+        "refusal": None,
+    }

@@ -1,0 +1,76 @@
+"""HTTP/1.1 over asyncio streams: as much of it as an API client speaks, keep-alive included."""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request; header names are in lower case."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def keep_alive(self) -> bool:
+        return self.headers.get("connection", "").lower() != "close"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    status: int
+    payload: Any
+    headers: Mapping[str, str]
+
+    def encoded(self, body: bytes | None = None) -> tuple[bytes, bytes]:
+        """Head and body; `body` in place of the payload's JSON."""
+        if body is None:
+            body = json.dumps(self.payload, ensure_ascii=False).encode()
+        fields = {"content-type": "application/json", "content-length": str(len(body))}
+        lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
+        lines += [f"{name}: {value}" for name, value in (fields | dict(self.headers)).items()]
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"), body
+
+
+async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
+    """Return the next request of a connection, None where the client closed it."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.decode("latin-1").split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    headers = {}
+    for line in lines:
+        name, found, value = line.partition(":")
+        if found:
+            headers[name.strip().lower()] = value.strip()
+    if headers.get("transfer-encoding", "").lower() == "chunked":
+        body = await _chunks(reader)
+    else:
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return HttpRequest(method, path.partition("?")[0], headers, body)
+
+
+async def _chunks(reader: asyncio.StreamReader) -> bytes:
+    parts = []
+    while size := int((await reader.readline()).partition(b";")[0], 16):
+        parts.append(await reader.readexactly(size))
+        await reader.readline()
+    await reader.readline()
+    return b"".join(parts)
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Close with RST, as a crashed load balancer does, and not with an orderly FIN."""
+    sock = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()

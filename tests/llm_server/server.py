@@ -1,0 +1,323 @@
+"""The server: an OpenAI endpoint on 127.0.0.1, on a loop and a thread of its own.
+
+    with LlmServer() as server:
+        client = AsyncOpenAI(base_url=server.base_url, api_key=server.key)
+
+`server.requests` has every request with its body, in the order of arrival; `server.faults` is the
+queue of what to do wrong next; `server.switches` is what the endpoint can do.
+"""
+
+import asyncio
+import json
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import chat as chats
+from . import faults, http, tokens
+from .answerers import DEFAULT, Answerer, reply_to
+from .errors import ApiError, bad, no_key, server_error, unknown_model, unknown_path, wrong_key
+from .limits import Limits, Meter
+
+KEY = "sk-test-0123456789abcdef"
+MODELS = ("offline-judge", "offline-judge-small", "offline-knowledge")
+
+
+@dataclass(slots=True)
+class Logged:
+    """A request as it came and what became of it; times are of `time.monotonic`."""
+
+    path: str
+    authorization: str
+    body: Any
+    started: float
+    in_flight: int
+    connection: int
+    step: str = ""
+    status: int | None = None
+    fault: str | None = None
+    ended: float | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class LlmServer:
+    """An endpoint that answers by `answerers`, the first that matches."""
+
+    def __init__(
+        self,
+        answerers: Sequence[Answerer] = DEFAULT,
+        switches: chats.Switches | None = None,
+        models: Sequence[str] = MODELS,
+        keys: Sequence[str] | None = (KEY,),
+        limits: Limits | None = None,
+    ) -> None:
+        """`keys` None takes any key and none."""
+        self.answerers = answerers
+        self.switches = switches or chats.Switches()
+        self.models = list(models)
+        self.keys = keys
+        self.key = keys[0] if keys else "none"
+        self.requests: list[Logged] = []
+        self.faults: deque[faults.Fault | None] = deque()
+        self.mix: faults.Mix | None = None
+        self.latency: Callable[[], float] = faults.fixed(0.0)
+        self.max_in_flight = 0
+        self.connections = 0
+        self.base_url = ""
+        self._meter = Meter(limits) if limits else None
+        self._in_flight = 0
+        self._samples: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ready = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="llm-server", daemon=True)
+
+    def __enter__(self) -> "LlmServer":
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    # --- what tests ask ---
+
+    @property
+    def chats(self) -> list[Logged]:
+        """The requests for a completion."""
+        return [entry for entry in self.requests if entry.path.endswith("/chat/completions")]
+
+    def by_step(self) -> dict[str, dict[str, int]]:
+        """Step → calls, prompt tokens and completion tokens of what was answered."""
+        totals: dict[str, dict[str, int]] = {}
+        for entry in self.chats:
+            if entry.status == 200:
+                row = totals.setdefault(
+                    entry.step, {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
+                )
+                row["calls"] += 1
+                row["prompt_tokens"] += entry.prompt_tokens
+                row["completion_tokens"] += entry.completion_tokens
+        return totals
+
+    def most_in(self, seconds: float) -> int:
+        """Return the most requests that came within any stretch of that many seconds."""
+        times = sorted(entry.started for entry in self.chats)
+        most = first = 0
+        for last, moment in enumerate(times):
+            while times[first] <= moment - seconds:
+                first += 1
+            most = max(most, last - first + 1)
+        return most
+
+    # --- the thread ---
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._serve())
+        finally:
+            self._loop.close()
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(
+            self._connection, "127.0.0.1", 0, backlog=2048, limit=2**20
+        )
+        host, port = server.sockets[0].getsockname()
+        self.base_url = f"http://{host}:{port}/v1"
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A task of our own, so that stopping the server can end it without a word on stderr.
+        self.connections += 1
+        task = self._loop.create_task(self._talk(reader, writer, self.connections))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _talk(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int
+    ) -> None:
+        try:
+            while (request := await http.read_request(reader)) is not None:
+                self._in_flight += 1
+                self.max_in_flight = max(self.max_in_flight, self._in_flight)
+                try:
+                    keep = await self._exchange(request, reader, writer, connection)
+                finally:
+                    self._in_flight -= 1
+                if not keep:
+                    break
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # The client went away: its right.
+        finally:
+            writer.close()
+
+    async def _exchange(
+        self,
+        request: http.HttpRequest,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        connection: int,
+    ) -> bool:
+        """Answer a request, or do what its fault says; return whether the connection is kept."""
+        entry = self._logged(request, connection)
+        fault = self._fault(request) if request.method == "POST" else None
+        entry.fault = fault.kind if fault else None
+        kind = entry.fault or ""
+        seconds = self.latency() + (fault.value if fault and kind == faults.LATENCY else 0.0)
+        if seconds:
+            await asyncio.sleep(seconds)
+        if kind == faults.RESET:
+            http.reset(writer)
+            return False
+        if kind == faults.HANG:
+            await reader.read(1)
+            return False
+        response = self._response(request, entry, fault)
+        head, body = response.encoded()
+        if fault and kind == "html":
+            page = b"<html><body><h1>Bad gateway</h1></body></html>"
+            html = {"content-type": "text/html"}
+            head, body = http.HttpResponse(fault.value, None, html).encoded(page)
+        if kind == faults.TRUNCATED_BODY:
+            head, body = response.encoded(body[: len(body) // 2])
+        if fault and kind == faults.DRIP:
+            await _drip(writer, head, body, fault.value)
+        else:
+            writer.write(head + body)
+            await writer.drain()
+        entry.status = fault.value if fault and kind == "html" else response.status
+        entry.ended = time.monotonic()
+        return request.keep_alive
+
+    def _logged(self, request: http.HttpRequest, connection: int) -> Logged:
+        try:
+            body = json.loads(request.body) if request.body else None
+        except ValueError:
+            body = None
+        entry = Logged(
+            request.path,
+            request.headers.get("authorization", ""),
+            body,
+            time.monotonic(),
+            self._in_flight,
+            connection,
+        )
+        self.requests.append(entry)
+        return entry
+
+    def _fault(self, request: http.HttpRequest) -> faults.Fault | None:
+        if self.faults:
+            return self.faults.popleft()
+        return self.mix.next(request.body) if self.mix else None
+
+    # --- the answer ---
+
+    def _response(
+        self, request: http.HttpRequest, entry: Logged, fault: faults.Fault | None
+    ) -> http.HttpResponse:
+        headers = {"x-request-id": f"req_{len(self.requests):032x}", "openai-version": "2020-10-01"}
+        try:
+            headers |= {"openai-processing-ms": "1"}
+            payload = self._payload(request, entry, fault, headers)
+            return http.HttpResponse(200, payload, headers)
+        except ApiError as error:
+            payload = error.payload()
+            if not self.switches.named_errors and error.status == 400:
+                payload = {"error": {"message": "bad request", "type": "error", "code": 400}}
+            return http.HttpResponse(error.status, payload, headers | dict(error.headers))
+        except Exception as error:
+            # An answerer that broke is a broken test: say what it was.
+            broken = server_error()
+            broken.message = f"{type(error).__name__}: {error}"
+            return http.HttpResponse(500, broken.payload(), headers)
+
+    def _payload(
+        self,
+        request: http.HttpRequest,
+        entry: Logged,
+        fault: faults.Fault | None,
+        headers: dict[str, str],
+    ) -> Any:
+        self._authorise(request)
+        route = (request.method, request.path)
+        if route == ("GET", "/v1/models"):
+            listed = [{"id": name, "object": "model", "owned_by": "ufo"} for name in self.models]
+            return {"object": "list", "data": listed}
+        if route != ("POST", "/v1/chat/completions"):
+            raise unknown_path(request.method, request.path)
+        if fault and (error := faults.error_of(fault)):
+            raise error
+        body = entry.body
+        if isinstance(body, dict) and body.get("model") not in self.models:
+            if not isinstance(body.get("model"), str):
+                raise bad("Missing required parameter: 'model'.", "model")
+            raise unknown_model(body["model"])
+        chats.check(body, self.switches)
+        entry.prompt_tokens = tokens.prompt_tokens(body)
+        if self._meter:
+            headers |= self._meter.admit(time.monotonic(), entry.prompt_tokens)
+        return self._completion(body, entry, fault)
+
+    def _authorise(self, request: http.HttpRequest) -> None:
+        if self.keys is None:
+            return
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not key:
+            raise no_key()
+        if key not in self.keys:
+            raise wrong_key(key)
+
+    def _completion(
+        self, body: dict[str, Any], entry: Logged, fault: faults.Fault | None
+    ) -> dict[str, Any]:
+        wanted = chats.choices_wanted(body, self.switches)
+        if fault and fault.kind == "ignored_n":
+            wanted = 1
+        prompt = json.dumps(body["messages"], ensure_ascii=False)
+        choices = []
+        for index in range(wanted):
+            chat = chats.read(body, self.switches, self._samples[prompt])
+            self._samples[prompt] += 1
+            reply = reply_to(chat, self.answerers)
+            entry.step = reply.step
+            choice, cost = chats.choice(index, reply, chat, body, self.switches)
+            entry.completion_tokens += cost
+            if fault:
+                faults.spoil(fault, choice)
+            choices.append(choice)
+        if fault and fault.kind == "no_choices":
+            choices = []
+        return {
+            "id": f"chatcmpl-{len(self.requests):024x}",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": body["model"],
+            "choices": choices,
+            "usage": {
+                "prompt_tokens": entry.prompt_tokens,
+                "completion_tokens": entry.completion_tokens,
+                "total_tokens": entry.prompt_tokens + entry.completion_tokens,
+            },
+            "service_tier": "default",
+            "system_fingerprint": "fp_offline",
+        }
+
+
+async def _drip(writer: asyncio.StreamWriter, head: bytes, body: bytes, seconds: float) -> None:
+    writer.write(head)
+    for start in range(0, len(body), 8):
+        writer.write(body[start : start + 8])
+        await writer.drain()
+        await asyncio.sleep(seconds)
