@@ -151,9 +151,15 @@ def _document(raw: RawDocument) -> Article:
         raise PageBroken(f"no text: {type(text).__name__}; a text is needed")
     if url is not None and not isinstance(url, str):
         raise PageBroken(f"the url is {type(url).__name__}; a text or nothing is needed")
-    lines = tuple(line for line in map(str.strip, text.splitlines()) if line)
+    lines = tuple(line for line in map(str.strip, _encodable(text).splitlines()) if line)
     sections = [Section("", lines)] if lines else []
-    return Article(" ".join(title.split()), url or None, None, None, None, sections)
+    title = " ".join(_encodable(title).split())
+    return Article(title, _encodable(url) if url else None, None, None, None, sections)
+
+
+def _encodable(text: str) -> str:
+    """Return `text` with lone surrogates, which JSON can hold and UTF-8 cannot, replaced."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _failure(error: Exception, item: RawPage | RawDocument, block: Block, position: int) -> Failure:

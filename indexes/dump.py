@@ -170,7 +170,12 @@ def parse_page(raw: RawPage) -> Page:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.strip() else None
+    if not text or not text.strip():
+        return None
+    number = int(text)
+    if not 0 <= number < 1 << 63:
+        raise ValueError(f"the id {text.strip()[:40]} is out of range")
+    return number
 
 
 def _parse(element: bytes) -> ET.Element:

@@ -8,7 +8,6 @@ Row = dict[str, Any]
 
 _LOWEST = 5
 _EXAMPLES = ((0, 2), (1, 1), (None, 1))  # (label, how many): what was refuted tells the most
-_BY_MODE = "list_position(['seq', 'mv', 'single'], mode)"
 _VERDICTS = {1: "supported", 0: "refuted", None: "undecided"}
 
 
@@ -36,7 +35,10 @@ def overview(results: Results) -> Row:
         "judge": run.judge,
         "sources": rows("SELECT * FROM sources WHERE run = ? ORDER BY position"),
         "counts": run.counts,
-        "scores": rows("SELECT * FROM scores_by_run WHERE run = ? ORDER BY " + _BY_MODE + ", source"),
+        "scores": rows(
+            "SELECT * FROM scores_by_run WHERE run = ? "
+            "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"
+        ),
         "models": rows(
             "SELECT * FROM scores_by_model WHERE run = ? AND mode = ? ORDER BY model", mode
         ),
@@ -44,7 +46,8 @@ def overview(results: Results) -> Row:
             "SELECT * FROM scores_by_dataset WHERE run = ? AND mode = ? ORDER BY dataset", mode
         ),
         "contributions": rows(
-            "SELECT * FROM source_contributions WHERE run = ? ORDER BY " + _BY_MODE + ", position"
+            "SELECT * FROM source_contributions WHERE run = ? "
+            "ORDER BY list_position(['seq', 'mv', 'single'], mode), position"
         ),
         "lowest": rows(
             "SELECT response_id, model, factuality_score, decided_score, coverage, n_units, "

@@ -5,7 +5,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from pipelines.overview import Row, main_mode, overview
-from pipelines.tabular import cell, one_line, page, print_rows
+from pipelines.tabular import one_line, page, print_rows
 from schemas.records import MULTI, NO_SOURCE
 from schemas.results import Results
 
@@ -119,11 +119,14 @@ def _print_scores(found: Row, console: "Console") -> None:
     if whole is None or whole["factuality_score"] is None:
         console.print(Text("\nNo response has a fact unit, so there is no score.", style="bold"))
         return
-    score, decided, coverage = (
-        cell(whole[name], "-") for name in ("factuality_score", "decided_score", "coverage")
-    )
-    line = Text("\n").append(f"Factuality score {score}", style="bold")
-    line.append(f"  undecided units count 0; {decided} of the decided ones, coverage {coverage}")
+    line = Text("\n").append(f"Factuality score {whole['factuality_score']:.3f}", style="bold")
+    if whole["decided_score"] is None:
+        line.append("  no fact unit was decided, and an undecided one counts 0")
+    else:
+        line.append(
+            f"  undecided units count 0; {whole['decided_score']:.3f} of the decided ones, "
+            f"coverage {whole['coverage']:.3f}"
+        )
     console.print(line)
     people = any(row["human_score"] is not None for row in found["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
@@ -170,11 +173,11 @@ def _print_contributions(found: Row, console: "Console") -> None:
                 [*line, _percent(row["agreeing_share"])]
                 for line, row in zip(lines, rows, strict=True)
             ]
-        print_rows(names, lines, console)
+        print_rows(names, lines, console, right=("share", "agreeing"))
 
 
 def _percent(share: float | None) -> str | None:
-    return None if share is None else f"{share:6.1%}"
+    return None if share is None else f"{share:.1%}"
 
 
 def bar(share: float | None, ascii_only: bool = False) -> str:

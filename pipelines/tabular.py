@@ -8,7 +8,7 @@ import datetime as dt
 import json
 import math
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from itertools import islice
@@ -153,8 +153,16 @@ def print_reader(reader: "pa.RecordBatchReader", console: "Console", limit: int)
     return limit > 0 and next(rows, None) is not None
 
 
-def print_rows(names: Sequence[str], rows: Sequence[Sequence[object]], console: "Console") -> None:
-    """Print rows under their names; where the columns do not fit, each row as a list of values."""
+def print_rows(
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    console: "Console",
+    right: Collection[str] = (),
+) -> None:
+    """Print rows under their names; where the columns do not fit, each row as a list of values.
+
+    Numbers are aligned to the right, and so are the columns named in `right`.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -182,7 +190,7 @@ def print_rows(names: Sequence[str], rows: Sequence[Sequence[object]], console: 
     for name, width, textual in zip(heads, widths, is_text, strict=True):
         table.add_column(
             name,
-            justify="left" if textual else "right",
+            justify="left" if textual and name not in right else "right",
             no_wrap=True,
             overflow="ellipsis",
             width=width,

@@ -24,17 +24,20 @@ if TYPE_CHECKING:
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
-_RUN_COLUMNS = {
-    "run": "VARCHAR",
-    "mode": "VARCHAR",
-    "tie": "VARCHAR",
-    "judge": "VARCHAR",
-    "schema_version": "BIGINT",
-    "finished_at": "TIMESTAMP",
-    "n_responses": "BIGINT",
-    "n_units": "BIGINT",
-    "n_failures": "BIGINT",
-}
+_CREATE_RUNS = """
+CREATE TABLE runs (
+    run VARCHAR,
+    mode VARCHAR,
+    tie VARCHAR,
+    judge VARCHAR,
+    schema_version BIGINT,
+    finished_at TIMESTAMP,
+    n_responses BIGINT,
+    n_units BIGINT,
+    n_failures BIGINT
+)
+"""
+_INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 # DuckDB begins its messages with the kind of error; these are not the query's fault.
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
@@ -64,8 +67,11 @@ class Results:
             check_files(one)
         self.runs = tuple(runs)
         self._connection = _connect()
-        for statement in _definitions(self.runs):
-            with _explained(RunError):
+        with _explained(RunError):
+            self._connection.execute(_CREATE_RUNS)
+            for one in runs:
+                self._connection.execute(_INSERT_RUN, _run_row(one))
+            for statement in _definitions(self.runs):
                 self._connection.execute(statement)
 
     @property
@@ -144,21 +150,16 @@ def _connect() -> "duckdb.DuckDBPyConnection":
 
 
 def _definitions(runs: Sequence[Run]) -> Iterator[str]:
-    columns = ", ".join(f"{name} {kind}" for name, kind in _RUN_COLUMNS.items())
-    yield f"CREATE TABLE runs ({columns})"
-    if runs:
-        yield f"INSERT INTO runs VALUES {', '.join(map(_run_row, runs))}"
     for table in TABLES:
         yield f"CREATE VIEW {table} AS {_union(table, runs)}"
     for view in load_views():
         yield f"CREATE VIEW {view.name} AS {view.sql}"
 
 
-def _run_row(run: Run) -> str:
-    texts = ", ".join(map(_quoted, (run.name, run.mode, run.tie, run.judge)))
-    finished = run.finished_at.replace(tzinfo=None).isoformat(sep=" ")
-    counts = ", ".join(str(run.counts.get(name, 0)) for name in ("responses", "units", "failures"))
-    return f"({texts}, {run.schema_version}, TIMESTAMP '{finished}', {counts})"
+def _run_row(run: Run) -> list[object]:
+    counts = [run.counts.get(name, 0) for name in ("responses", "units", "failures")]
+    finished_at = run.finished_at.replace(tzinfo=None)
+    return [run.name, run.mode, run.tie, run.judge, run.schema_version, finished_at, *counts]
 
 
 def _union(table: str, runs: Sequence[Run]) -> str:
@@ -172,10 +173,9 @@ def _union(table: str, runs: Sequence[Run]) -> str:
         # A path of a file that exists is never a pattern, whatever characters it has.
         files = ", ".join(_quoted(str(path.absolute())) for path in run.files.get(table, ()))
         if files:
-            parts.append(
-                f"SELECT {_quoted(run.name)} AS run, * FROM read_parquet([{files}], "
-                f"union_by_name = true, hive_partitioning = false)"
-            )
+            # A view has no parameters; what is put in here is quoted.
+            source = f"read_parquet([{files}], union_by_name = true, hive_partitioning = false)"
+            parts.append(f"SELECT {_quoted(run.name)} AS run, * FROM {source}")  # noqa: S608
     return " UNION ALL BY NAME ".join(parts)
 
 

@@ -7,11 +7,12 @@ from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _COMMON: Final = frozenset(
-    (
-        "a an the of in on at by for with from to into as is are was were be been being has have had "
-        "do does did and or but not it its he she him his her they them their this that these those "
-        "which who whom whose there s t"
-    ).split()
+    re.findall(
+        r"\w+",
+        """a an the of in on at by for with from to into as is are was were be been being has have
+        had do does did and or but not it its he she him his her they them their this that these
+        those which who whom whose there s t""",
+    )
 )
 # Words are compared by their beginning, which makes "moved" and "moving" the same.
 _STEM: Final = 6

@@ -44,7 +44,12 @@ def test_every_page_is_counted_once() -> None:
 
 def test_a_passage_knows_where_it_is_from() -> None:
     first, second = _process(_page("Ulm Minster", "Lead.\n== A ==\n=== B ===\nMore.")).passages
-    assert (first.title, first.section, first.text, first.ordinal) == ("Ulm Minster", "", "Lead.", 0)
+    assert (first.title, first.section, first.text, first.ordinal) == (
+        "Ulm Minster",
+        "",
+        "Lead.",
+        0,
+    )
     assert (second.section, second.ordinal) == ("A > B", 1)
     assert second.url == "https://en.wikipedia.org/wiki/Ulm_Minster"
     assert (second.page_id, second.revision_id, second.published_at) == (5, 6, "2025-02-03")
@@ -94,12 +99,14 @@ def test_documents_are_plain_text_and_blank_lines_are_nothing() -> None:
     result = _process(
         RawDocument(b""),
         RawDocument(b"  \r"),
-        RawDocument(b'{"title": "A", "text": "One [[two]].\\n\\nThree.", "url": "https://x.org/a"}'),
-        RawDocument(title="B", text="b \ud800"),
+        RawDocument(
+            b'{"title": "A", "text": "One [[two]].\\n\\nThree.", "url": "https://x.org/a"}'
+        ),
+        RawDocument(title="B \ud800", text="b \ud800", url="x:\ud800"),
     )
     assert not result.failures
-    assert [p.text for p in result.passages] == ["One [[two]].\nThree.", "b \ud800"]
-    assert [p.url for p in result.passages] == ["https://x.org/a", None]
+    assert [p.text for p in result.passages] == ["One [[two]].\nThree.", "b ?"]
+    assert [p.url for p in result.passages] == ["https://x.org/a", "x:?"]
 
 
 def test_the_wikis_own_names_and_language_are_used() -> None:

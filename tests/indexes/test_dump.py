@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,8 @@ HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="
   <namespace key="0" /><namespace key="6">Datei</namespace><namespace key="14">Kategorie</namespace>
   </namespaces></siteinfo>
 """
-PAGE = """<page><title>{title}</title><ns>0</ns><id>7</id><revision><id>70</id>
+PAGE = """<page><title>{title}</title><ns>0</ns><id>7</id>
+<revision><id>70</id>
 <timestamp>2025-03-01T10:00:00Z</timestamp><text xml:space="preserve">{text}</text></revision></page>
 """
 DUMP = (
@@ -46,7 +48,7 @@ def test_site_and_pages() -> None:
 @given(st.lists(st.integers(0, len(DUMP + END)), max_size=12))
 def test_pages_do_not_depend_on_how_the_bytes_arrive(cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(DUMP + END)]
-    chunks = [(DUMP + END)[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    chunks = [(DUMP + END)[a:b] for a, b in pairwise(edges)]
     assert list(read_pages(chunks)) == list(read_pages([DUMP + END]))
 
 
@@ -79,6 +81,7 @@ def test_a_page_without_its_end_costs_itself_only() -> None:
         b"<page><title></title></page>",
         b"<page><title>A</title><ns>zero</ns></page>",
         b"<page><title>A</title><id>x</id></page>",
+        b"<page><title>A</title><id>99999999999999999999</id></page>",
         b"<page><title>&undefined;</title></page>",
         b"<page></page>",
     ],
@@ -89,7 +92,9 @@ def test_a_page_that_is_none_says_why(xml: bytes) -> None:
 
 
 def test_broken_utf8_and_forbidden_characters_cost_a_character() -> None:
-    page = parse_page(RawPage(PAGE.format(title="A", text="x@y").encode().replace(b"@", b"\xff\x00")))
+    page = parse_page(
+        RawPage(PAGE.format(title="A", text="x@y").encode().replace(b"@", b"\xff\x00"))
+    )
     assert page.text == "x\ufffdy"
 
 

@@ -20,7 +20,9 @@ def test_no_lines_no_passage() -> None:
     assert passages_of(["", "  "]) == []
 
 
-@pytest.mark.parametrize(("n_sentences", "n_passages"), [(9, 1), (13, 1), (14, 2), (27, 3), (90, 10)])
+@pytest.mark.parametrize(
+    ("n_sentences", "n_passages"), [(9, 1), (13, 1), (14, 2), (27, 3), (90, 10)]
+)
 def test_about_a_hundred_words_each_cut_at_sentence_ends(n_sentences: int, n_passages: int) -> None:
     found = passages_of([_sentences(n_sentences)])
     assert len(found) == n_passages

@@ -45,7 +45,9 @@ def test_a_dump_is_told_by_its_content(tmp_path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [LINES, b"\xef\xbb\xbf" + LINES + b"\n", gzip.compress(LINES)], ids=["jsonl", "bom", "gz"]
+    "data",
+    [LINES, b"\xef\xbb\xbf" + LINES + b"\n", gzip.compress(LINES)],
+    ids=["jsonl", "bom", "gz"],
 )
 def test_documents_one_a_line(tmp_path: Path, data: bytes) -> None:
     [block] = _blocks(tmp_path / "x", data)

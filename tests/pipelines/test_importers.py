@@ -107,7 +107,8 @@ def test_what_is_not_labelled_has_no_label(read):
         "factcheck_gpt",
         factcheck("Hello.", sentence("Hello.", ["x"], [None], [[]], "NA"), factuality="NA"),
     )
-    assert "label" not in record and record["sentence_labels"] == []
+    assert "label" not in record
+    assert record["sentence_labels"] == []
     assert "label" not in record["claims"][0]
 
 

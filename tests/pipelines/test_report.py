@@ -94,7 +94,8 @@ def test_the_overview_of_another_run_and_mode(folder, ufo):
     assert "Scores by mode" in text
     assert "share of valid votes" in text
     assert "Sources alone" in text
-    assert "Failures" not in text and "no failures" in text
+    assert "Failures" not in text
+    assert "no failures" in text
 
 
 def test_the_overview_as_json_has_the_same_numbers(folder, ufo):
@@ -131,7 +132,9 @@ def test_an_output_that_is_not_unicode_is_written_all_the_same(folder):
     env = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
     text = done.stdout.decode("ascii")
-    assert "ref > wiki" in text and "x refuted by wiki" in text and "####" in text
+    assert "ref > wiki" in text
+    assert "x refuted by wiki" in text
+    assert "####" in text
 
 
 def test_a_run_without_units_says_so(tmp_path, rows_of, write_run, ufo):
@@ -140,6 +143,11 @@ def test_a_run_without_units_says_so(tmp_path, rows_of, write_run, ufo):
     empty = tmp_path / "empty"
     write_run(empty, rows_of({}))
     assert "No response has a fact unit" in ufo("report", empty)
+    undecided = tmp_path / "undecided"
+    write_run(undecided, rows_of({"a": {"u": {"ref": "-"}}}))
+    text = ufo("report", undecided)
+    assert "Factuality score 0.000  no fact unit was decided" in text
+    assert "why    ref: no passages" in text
 
 
 def test_hostile_text_reaches_no_terminal(tmp_path, rows_of, write_run, ufo):
@@ -150,7 +158,8 @@ def test_hostile_text_reaches_no_terminal(tmp_path, rows_of, write_run, ufo):
     text = ufo("report", tmp_path)
     assert not {"\x1b", "\x07", "\u202e"} & set(text)
     assert "[bold]m[/] :smile:" in text
-    assert "two lines long" in text and "…" in text
+    assert "two lines long" in text
+    assert "…" in text
     whole = json.loads(ufo("sql", tmp_path, "SELECT claim FROM fact_units", "--json"))
     assert whole == [{"claim": claim}]
     rows = list(csv.reader(StringIO(ufo("report", tmp_path, "fact_units", "--csv"), newline="")))
@@ -160,7 +169,8 @@ def test_hostile_text_reaches_no_terminal(tmp_path, rows_of, write_run, ufo):
 def test_a_report_by_name(folder, ufo):
     text = ufo("report", folder, "scores_by_model")
     assert text.startswith("Scores of each model, run day\n")
-    assert "alder" in text and "birch" in text
+    assert "alder" in text
+    assert "birch" in text
     rows = json.loads(ufo("report", folder, "scores", "--json", "--rows", "2"))
     assert [(row["run"], row["response_id"]) for row in rows] == [("day", "a"), ("day", "b")]
     lines = ufo("report", folder, "failures_by_step", "--csv").splitlines()
@@ -173,13 +183,16 @@ def test_a_report_by_name(folder, ufo):
 
 def test_wide_rows_are_listed(folder, ufo):
     text = ufo("report", folder, "evidence", "--rows", "1")
-    assert "row 1\n  response_id      a\n" in text and "row 2" not in text
+    assert "row 1\n  response_id      a\n" in text
+    assert "row 2" not in text
     assert "The first 1 rows. All of them: --rows 0, --json or --csv." in text
 
 
 def test_tables_are_cut_and_say_so(folder, ufo):
     text = ufo("sql", folder, "SELECT range AS i FROM range(50)")
-    assert "\n19\n" in text and "\n20\n" not in text and "The first 20 rows" in text
+    assert "\n19\n" in text
+    assert "\n20\n" not in text
+    assert "The first 20 rows" in text
     assert "first" not in ufo("sql", folder, "SELECT range AS i FROM range(20)")
     assert "\n49\n" in ufo("sql", folder, "SELECT range AS i FROM range(50)", "--rows", "0")
     assert "no rows" in ufo("sql", folder, "SELECT 1 AS i WHERE false")
@@ -198,7 +211,8 @@ def test_sql_is_over_all_runs_unless_one_is_named(folder, ufo):
 
 def test_the_reports_are_listed(ufo):
     text = ufo("report", "--list")
-    assert "source_contributions" in text and "Tables: responses" in text
+    assert "source_contributions" in text
+    assert "Tables: responses" in text
     assert {"name", "title", "help"} == set(json.loads(ufo("report", "--list", "--json"))[0])
 
 
@@ -254,7 +268,8 @@ def test_a_reader_that_has_enough_is_no_error(folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         assert process.stdout.readline() == b"range\n"
         process.stdout.close()
         assert process.wait(30) == 0

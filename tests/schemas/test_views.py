@@ -237,7 +237,8 @@ def test_views_of_several_runs_keep_them_apart(tmp_path, rows_of, write_run):
 
 def test_every_view_says_what_it_is():
     for view in load_views():
-        assert view.title and view.help.endswith("."), view.name
+        assert view.title, view.name
+        assert view.help.endswith("."), view.name
         assert view.order, view.name
 
 

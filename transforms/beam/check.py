@@ -138,7 +138,8 @@ class CheckSources(beam.PTransform):  # type: ignore[misc]
         if self._job.mode == SEQ:
             rows.append(("verdicts", open_units | "undecided" >> _undecided(self._job.tie)))
         else:
-            rows.append(("verdicts", votes | "vote" >> Vote(self._job)))
+            together = votes | "votes" >> beam.Flatten()
+            rows.append(("verdicts", together | "vote" >> Vote(self._job)))
         return rows
 
 
@@ -147,14 +148,14 @@ def _undecided(tie: str) -> beam.PTransform:
 
 
 class Vote(beam.PTransform):  # type: ignore[misc]
-    """The votes of every source on a response, brought together → verdicts."""
+    """The votes of every source on every response → verdicts."""
 
     def __init__(self, job: Job) -> None:
         super().__init__()
         self._job = job
 
-    def expand(self, votes: Any) -> "beam.PCollection[Verdict]":
-        """Apply the step to one collection of votes for each source."""
+    def expand(self, votes: "beam.PCollection[SourceVotes]") -> "beam.PCollection[Verdict]":
+        """Apply the step."""
         mode, tie = self._job.mode, self._job.tie
 
         def decide(item: tuple[str, Iterable[SourceVotes]]) -> Iterator[Verdict]:
@@ -165,7 +166,6 @@ class Vote(beam.PTransform):  # type: ignore[misc]
 
         return (
             votes
-            | "together" >> beam.Flatten()
             | "key" >> beam.WithKeys(_response_id).with_output_types(tuple[str, SourceVotes])
             | "group" >> beam.GroupByKey()
             | "decide" >> beam.FlatMap(decide).with_output_types(Verdict)

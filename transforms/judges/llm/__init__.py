@@ -44,8 +44,8 @@ Task: verify_facts — function of the same name, role verifier, step verify (as
     several passages: {"f1": {"checks": [CHECK, …], "noans": [3, 5]}, "f2": …}; a passage of a fact
     is in one of the two lists; `noans`, the passages that do not answer the query, is not there
     with `tf`.
-    one passage (FaaF's literal form): {"f1": CHECK without passage, …}; `answer` or, with
-    `--explain none`, `verdict` tells NOANS / N.
+    one passage (FaaF's literal form): {"f1": CHECK without passage, …}; `answer` NOANS with verdict
+    N where it does not answer (with `--explain none` the verdict N alone).
     CHECK: {"passage": 1, "answer": "…", "citation": "…", "rationale": "…", "verdict": "T"};
     `answer` and `rationale` with `--explain short`, `citation` with `--citation`; `verdict` is T,
     F or (not with `tf`) N, not clear.

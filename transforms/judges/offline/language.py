@@ -35,8 +35,8 @@ _FUNCTION_WORDS: Final = {
         esta entre era ser son tiene también nació desde hasta muy sin sobre donde cuando porque yo
         años que no a""",
     "i": """il lo la gli le di che è per non una un sono con del della dei delle nel nella alla
-        anche ha più era dal dalla come questo questa suo sua stato stata tra degli ma fu nato nata nacque
-        si da a e i in""",
+        anche ha più era dal dalla come questo questa suo sua stato stata tra degli ma fu nato
+        nata nacque si da a e i in""",
     "p": """os as um uma do da dos das em no na nos nas não com é que para por ao foi mais como são
         seu sua ou também pelo pela até ele ela nasceu isso muito entre de e o a se""",
     "n": """het een en van ik zijn dat niet te voor op met er aan om ook bij door uit naar maar dan

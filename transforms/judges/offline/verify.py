@@ -49,7 +49,7 @@ def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
     if against is not None:
         citation = passage.sentences[against.sentence]
         return Finding("refuted", min(chance, _REFUTED_AT_MOST), citation, against.reason)
-    if chance >= _OPERATING_POINT:
+    if chance >= _OPERATING_POINT and (not claim.answer or found.said & claim.answer):
         return Finding("supported", chance, passage.sentences[found.best], _said(claim, found))
     return Finding("noans", chance, None, _missing(claim, found))
 

@@ -1,0 +1,224 @@
+"""The verification function: fact statements in, a function object out, a reply invoked with types.
+
+FaaF (Katranidis & Barany, 2024): the facts of a text become the arguments of one function that is
+generated for them, and a model that calls it judges all of them at once. Two things differ from
+its code. Arguments are named by us (f1, f2, …), never after the fact, so that quotes, hyphens,
+digits, newlines, 60 facts or any script survive; the statements themselves stand in the message,
+where they are delimited as data. And a value that does not fit its type costs that value: the
+others are taken.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+TFN = "tfn"
+TF = "tf"
+OPTIONS = (TFN, TF)
+SHORT = "short"
+NONE = "none"
+EXPLAIN = (SHORT, NONE)
+
+TRUE = "T"
+FALSE = "F"
+NOT_CLEAR = "N"
+NOANS = "NOANS"
+
+ANSWER = "answer"
+CITATION = "citation"
+RATIONALE = "rationale"
+VERDICT = "verdict"
+PASSAGE = "passage"
+CHECKS = "checks"
+NOANS_LIST = "noans"
+
+_LETTERS = {
+    "t": TRUE,
+    "true": TRUE,
+    "f": FALSE,
+    "false": FALSE,
+    "n": NOT_CLEAR,
+    "not clear": NOT_CLEAR,
+    "noans": NOT_CLEAR,
+}
+
+Pair = tuple[int, int]
+"""(fact number, passage number), both from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The control parameters: what is asked of the model for each fact and passage.
+
+    `options` tfn lets it answer that a passage does not tell, tf does not; `explain` short asks for
+    the passage's answer and a rationale.
+    """
+
+    options: str = TFN
+    explain: str = SHORT
+    citation: bool = False
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What a check consists of, in the order of the reply: grounds first, the verdict last."""
+        asked = {ANSWER: self.explain == SHORT, CITATION: self.citation}
+        asked[RATIONALE] = self.explain == SHORT
+        return (*(name for name in asked if asked[name]), VERDICT)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """The values of a verdict."""
+        return (TRUE, FALSE, NOT_CLEAR) if self.options == TFN else (TRUE, FALSE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact statement, the query that settles it, and the numbers of the passages to check."""
+
+    claim: str
+    query: str
+    passages: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The judgement of one fact by one passage: a verdict of TRUE, FALSE or NOT_CLEAR.
+
+    `raw_verdict` is as the reply gave it. The other fields are None where they were not asked for,
+    empty or of a wrong type.
+    """
+
+    verdict: str
+    raw_verdict: str
+    answer: str | None = None
+    citation: str | None = None
+    rationale: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactFunction:
+    """The function object of some facts: one argument a fact, with a check of each of its passages.
+
+    Where the call has one passage an argument is a check (FaaF's literal form). Else it is
+    `{"checks": […], "noans": […]}`: a check names its passage, and passages that do not answer are
+    only listed, since most of what is retrieved does not answer, and each would cost a full check.
+    """
+
+    facts: Sequence[Fact]
+    control: Control
+
+    @property
+    def single(self) -> bool:
+        """Whether the call has one passage."""
+        return all(list(fact.passages) == [1] for fact in self.facts)
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Every (fact, passage) that the reply has to judge, in order."""
+        return [(n, p) for n, fact in enumerate(self.facts, 1) for p in fact.passages]
+
+    def parameters(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
+        """Return the JSON Schema; `descriptions` has a text for each field, `passage`, `noans`.
+
+        It fits the strict subset that providers enforce: every property required, no others.
+        """
+        properties: dict[str, Any] = {
+            name: {"type": "string", "description": descriptions[name]}
+            for name in self.control.fields
+        }
+        properties[VERDICT]["enum"] = list(self.control.verdicts)
+        if self.single:
+            value = closed(properties)
+        else:
+            numbered = {
+                PASSAGE: {"type": "integer", "description": descriptions[PASSAGE]},
+                **properties,
+            }
+            lists: dict[str, Any] = {CHECKS: {"type": "array", "items": closed(numbered)}}
+            if self.control.options == TFN:
+                lists[NOANS_LIST] = {
+                    "type": "array",
+                    "items": {"type": "integer"},
+                    "description": descriptions[NOANS_LIST],
+                }
+            value = closed(lists)
+        reference = {"$ref": "#/$defs/fact"}
+        arguments = {argument(number): reference for number in range(1, len(self.facts) + 1)}
+        return {**closed(arguments), "$defs": {"fact": value}}
+
+    def invoke(self, arguments: Mapping[str, Any]) -> dict[Pair, Check]:
+        """Return the checks that the arguments of a reply hold; never raises.
+
+        A pair is absent where its value is missing, of a wrong type, outside its enumeration,
+        contradicts itself (an answer NOANS beside a verdict) or is given twice and differently.
+        What was not asked for is passed over.
+        """
+        found: dict[Pair, Check] = {}
+        for number, fact in enumerate(self.facts, 1):
+            given: dict[int, list[Check | None]] = {}
+            for passage, check in self._given(arguments.get(argument(number))):
+                given.setdefault(passage, []).append(check)
+            for passage in fact.passages:
+                checks = given.get(passage, [None])
+                if checks[0] is not None and all(other == checks[0] for other in checks):
+                    found[number, passage] = checks[0]
+        return found
+
+    def _given(self, value: object) -> Iterator[tuple[int, Check | None]]:
+        if not isinstance(value, Mapping):
+            return
+        if self.single and VERDICT in value:
+            yield 1, self._check(value)
+            return
+        for entry in _list(value.get(CHECKS)):
+            if isinstance(entry, Mapping) and _is_number(entry.get(PASSAGE)):
+                yield entry[PASSAGE], self._check(entry)
+        if self.control.options == TFN:
+            for passage in _list(value.get(NOANS_LIST)):
+                if _is_number(passage):
+                    yield passage, Check(NOT_CLEAR, NOANS)
+
+    def _check(self, value: Mapping[str, Any]) -> Check | None:
+        raw = value.get(VERDICT)
+        verdict = _LETTERS.get(raw.strip().casefold()) if isinstance(raw, str) else None
+        if verdict not in self.control.verdicts:
+            return None
+        fields = self.control.fields
+        texts = {name: _text(value.get(name)) for name in fields if name != VERDICT}
+        if is_noans(texts.get(ANSWER)):
+            if self.control.options == TFN and verdict != NOT_CLEAR:
+                return None
+            texts[ANSWER] = None
+        return Check(verdict, raw, **texts)
+
+
+def argument(number: int) -> str:
+    """Return the name of the argument of the fact of that number."""
+    return f"f{number}"
+
+
+def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has these properties, all of them and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def is_noans(answer: str | None) -> bool:
+    """Tell whether an answer is NOANS, however it is quoted or punctuated."""
+    return answer is not None and answer.strip(" \t\r\n.'\"`*").upper() == NOANS
+
+
+def _list(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _text(value: object) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None

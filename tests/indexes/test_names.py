@@ -1,0 +1,80 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexes.names import NameTable, normal_name
+
+
+@pytest.mark.parametrize(
+    ("name", "normal"),
+    [
+        ("marie_Curie", "Marie Curie"),
+        ("  iPod  touch ", "IPod touch"),
+        ("élan", "Élan"),
+        ("ßtra", "ßtra"),
+        ("10 Downing", "10 Downing"),
+        ("", ""),
+    ],
+)
+def test_names_as_mediawiki_writes_them(name: str, normal: str) -> None:
+    assert normal_name(name) == normal
+
+
+@given(st.text())
+def test_normalising_twice_changes_nothing(name: str) -> None:
+    assert normal_name(normal_name(name)) == normal_name(name)
+
+
+TITLES = [
+    "Marie Curie",
+    "Curie (unit)",
+    "Danube",
+    "It",
+    "Black Sea",
+    "Österreich",
+    "3M",
+    "St. Ives",
+]
+
+
+@pytest.fixture
+def table(build_folder) -> NameTable:  # type: ignore[no-untyped-def]
+    return NameTable(build_folder(dict.fromkeys([*TITLES, "danube"], "x")))
+
+
+def test_every_title_is_found_and_nothing_else(table: NameTable) -> None:
+    assert len(table) == 9
+    for page, title in enumerate(TITLES):
+        assert page in table.pages(title)
+    assert table.pages("Danube") == (2, 8)
+    for name in ("", "A", "Danub", "Danube ", "danube", "Zz", "\ud800"):
+        assert table.pages(name) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Marie Curie's work", ["Marie Curie"]),
+        ("The Danube ends in the Black Sea.", ["Danube", "Black Sea"]),
+        ("It is marie curie and danube", []),
+        ("He saw (Österreich), 3M and “Danube”; the Danube", ["Österreich", "3M", "Danube"]),
+        ("Black Sea, Black, Sea", ["Black Sea"]),
+        ("He lived in St. Ives", ["St. Ives"]),
+        ("", []),
+    ],
+)
+def test_names_in_a_text(table: NameTable, text: str, names: list[str]) -> None:
+    assert table.names_in(text) == names
+
+
+@given(st.text(max_size=60))
+def test_any_text_does(text: str) -> None:
+    assert all(isinstance(name, str) for name in _EMPTY.names_in(text))
+
+
+class _NoPages(NameTable):
+    def __init__(self) -> None:
+        self.pages = lambda name: ()  # type: ignore[assignment]
+
+
+_EMPTY = _NoPages()

@@ -1,0 +1,171 @@
+import bz2
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from indexes.base import open_index
+from indexes.manifest import read_manifest
+from pipelines.build_index import build
+from schemas.errors import RunError, UsageError
+
+
+def _page(title: str, text: str = "", *, redirect: str = "", ns: int = 0) -> str:
+    lead = f'<redirect title="{redirect}" />' if redirect else ""
+    return (
+        f"<page><title>{title}</title><ns>{ns}</ns><id>1</id>{lead}<revision><id>2</id>"
+        f"<timestamp>2025-01-02T03:04:05Z</timestamp><text>{text}</text></revision></page>\n"
+    )
+
+
+def _dump(pages: Sequence[str]) -> bytes:
+    head = "<mediawiki><siteinfo><base>https://w.example.org/wiki/Main</base></siteinfo>\n"
+    return (head + "".join(pages) + "</mediawiki>").encode()
+
+
+PAGES = [
+    _page("Big river", redirect="Danube#Course"),
+    _page("Danube", "The [[Danube]] is a river.\n== Course ==\nIt has ten countries."),
+    _page("Donau", redirect="Big river"),
+    _page("Loop A", redirect="Loop B"),
+    _page("Loop B", redirect="Loop A"),
+    _page("Lost", redirect="Nowhere"),
+    _page("Mercury", "* [[Danube]]\n{{disambiguation}}"),
+    _page("To Mercury", redirect="Mercury"),
+    _page("Talk:Danube", "Talk.", ns=1),
+    _page("Ulm", "Ulm lies on the Danube."),
+]
+COUNTS = {
+    "pages": 10,
+    "articles": 2,
+    "redirects": 6,
+    "disambiguations": 1,
+    "other_namespaces": 1,
+    "failures": 0,
+    "empty_articles": 0,
+    "other_namespace_redirects": 0,
+    "passages": 3,
+    "aliases": 2,
+    "unresolved_redirects": 4,
+}
+
+
+def _bytes(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "pages.xml.bz2"
+    path.write_bytes(bz2.compress(_dump(PAGES)))
+    return path
+
+
+def test_a_dump_becomes_an_index(dump: Path, tmp_path: Path) -> None:
+    result = build(dump, tmp_path / "out" / "index")
+    assert result.counts == COUNTS
+    assert result.warnings == []
+    index = open_index(result.path, verify=True)
+    [[hit]] = index.search(["ten countries"], 1)
+    assert (hit.passage.section, hit.passage.text) == ("Course", "It has ten countries.")
+    assert hit.passage.url == "https://w.example.org/wiki/Danube"
+    assert hit.passage.published_at == "2025-01-02"
+    # An alias of an alias leads to the page too; what leads nowhere is no name.
+    assert index.pages_named(["danube", "Big river", "Donau"]) == [(0,)] * 3
+    assert index.pages_named(["Loop A", "Lost", "Mercury", "To Mercury"]) == [()] * 4
+    manifest, _ = read_manifest(result.path)
+    assert manifest["counts"] == COUNTS
+    assert manifest["dump_date"] == "2025-01-02"
+    assert manifest["inputs"][0]["name"] == "pages.xml.bz2"
+    assert [p.name for p in result.path.parent.iterdir()] == ["index"]
+
+
+@pytest.mark.parametrize(
+    ("block_pages", "options"),
+    [(1, []), (3, ["--direct_running_mode=multi_threading", "--direct_num_workers=3"])],
+)
+def test_the_index_does_not_depend_on_who_did_the_work(
+    dump: Path, tmp_path: Path, block_pages: int, options: list[str]
+) -> None:
+    more = tmp_path / "more.jsonl"
+    more.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x y."}) for n in range(20)))
+    one = build([dump, more], tmp_path / "one")
+    other = build([dump, more], tmp_path / "two", block_pages=block_pages, beam_options=options)
+    assert _bytes(one.path) == _bytes(other.path)
+
+
+def test_a_broken_dump_gives_what_was_readable_and_says_so(tmp_path: Path) -> None:
+    pages = [*PAGES, "<page><title>Broken</title><ns></page>", _page("After", "It goes on.")]
+    path = tmp_path / "cut.xml"
+    path.write_bytes(_dump(pages).removesuffix(b"</mediawiki>") + b"<page><title>Cut</title>")
+    result = build(path, tmp_path / "index")
+    assert result.counts["articles"] == 3
+    assert result.counts["failures"] == 2
+    assert "2 pages or parts" in result.warnings[0]
+    rows = pq.read_table(result.path / "failures.parquet").to_pylist()
+    assert [(row["step"], row["key"]) for row in rows] == [("index", "Broken"), ("index", "Cut")]
+    assert "truncated" in rows[1]["message"]
+
+
+def test_a_truncated_bz2_gives_its_whole_pages(tmp_path: Path) -> None:
+    path = tmp_path / "cut.bz2"
+    data = bz2.compress(_dump(PAGES)) + bz2.compress(b"more" * 1000)[:30]
+    path.write_bytes(data)
+    result = build(path, tmp_path / "index")
+    assert (result.counts["articles"], result.counts["failures"]) == (2, 1)
+
+
+def test_files_of_several_kinds_by_glob(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/b.jsonl").write_text('{"title": "B", "text": "b"}\nnot json\n')
+    (tmp_path / "in/a.xml").write_bytes(_dump([_page("A", "a")]))
+    result = build(f"{tmp_path}/in/*", tmp_path / "index")
+    titles = [p.title for p in open_index(result.path).store.get([0, 1])]
+    assert titles == ["A", "B"]
+    assert [failure.key for failure in result.failures] == ["b.jsonl:2"]
+
+
+def test_an_index_is_replaced_and_kept_where_the_next_build_fails(
+    dump: Path, tmp_path: Path
+) -> None:
+    path = build(dump, tmp_path / "index").path
+    before = _bytes(path)
+    (tmp_path / "none.xml").write_bytes(_dump([]))
+    with pytest.raises(RunError, match="no article"):
+        build(tmp_path / "none.xml", path)
+    assert _bytes(path) == before
+    (tmp_path / "one.xml").write_bytes(_dump([_page("One", "1")]))
+    assert build(tmp_path / "one.xml", path).counts["articles"] == 1
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["index"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [_dump([]), _dump([_page("A", redirect="B")]), b"<html></html>", b"{}", bz2.compress(b"")],
+    ids=["no pages", "redirects only", "html", "no title", "nothing compressed"],
+)
+def test_no_article_cannot_finish(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "dump").write_bytes(content)
+    with pytest.raises(RunError, match=r"no article in .*dump: .* pages-articles"):
+        build(tmp_path / "dump", tmp_path / "index")
+    assert [p.name for p in tmp_path.iterdir()] == ["dump"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("none", "no such file"),
+        ("folder", "is a folder"),
+        ("empty", "is empty"),
+        ("*.x", "no such"),
+    ],
+)
+def test_wrong_input_is_wrong_usage(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "empty").touch()
+    with pytest.raises(UsageError, match=reason) as raised:
+        build(tmp_path / name, tmp_path / "index")
+    assert name in raised.value.message
+    assert not (tmp_path / "index").exists()

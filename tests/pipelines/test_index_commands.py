@@ -1,0 +1,97 @@
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines.index_commands import add_index_commands
+from schemas.errors import IndexUnusable, UsageError
+
+
+def _run(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    add_index_commands(parser.add_subparsers())
+    arguments = parser.parse_args(["index", *words])
+    return int(arguments.handler(arguments))
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("index")
+    records = [
+        {"title": "Danube", "text": "It flows through ten countries.", "url": "https://x.org/D"},
+        {"title": "Rhine", "text": "It flows north."},
+        {"title": "Ulm", "text": "A city."},
+    ]
+    (folder / "in.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n{}\n")
+    assert _run("build", "--input", f"{folder}/in.jsonl", "--output", f"{folder}/index") == 0
+    return f"{folder}/index"
+
+
+def test_build_says_what_it_made(
+    index: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = str(Path(index).parent / "in.jsonl")
+    assert _run("build", "--input", source, "--output", str(tmp_path / "a")) == 0
+    printed = capsys.readouterr()
+    assert "3 articles" in printed.out
+    assert "1 failures" in printed.out
+    assert "in.jsonl:4" in printed.err
+    assert _run("build", "--input", source, "--output", str(tmp_path / "b"), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["passages"] == 3
+
+
+def test_search_shows_hits(index: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("search", index, "countries of the Danube") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("1. Danube  (score ")
+    assert "https://x.org/D" in out
+    assert "ten countries" in out
+    assert _run("search", index, "flows", "--json", "--passages", "1") == 0
+    [hit] = json.loads(capsys.readouterr().out)
+    assert {"row", "score", "title", "section", "url", "text"} <= set(hit)
+    assert _run("search", index, "glacier") == 0
+    assert "no passage" in capsys.readouterr().out
+    assert _run("search", index, "glacier", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_info_says_what_is_there(index: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("info", index, "--verify") == 0
+    out = capsys.readouterr().out
+    assert "ufo-index version 1" in out
+    assert "all checksums agree" in out
+    assert "3 articles" in out
+    assert _run("info", index, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["format"] == "ufo-index"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("build", "--input", "x", "--output", "y", "--passage_words", "5"), "20 to 1000"),
+        (("search", "INDEX", " "), "query is empty"),
+        (("search", "INDEX", "x", "--passages", "0"), "at least 1"),
+        (("search", "INDEX", "x", "--retriever", "dense"), "allowed: bm25"),
+    ],
+)
+def test_wrong_usage(index: str, words: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        _run(*(index if word == "INDEX" else word for word in words))
+
+
+@pytest.mark.parametrize("command", [("info",), ("search",)])
+def test_what_is_no_index(tmp_path: Path, command: tuple[str, ...]) -> None:
+    with pytest.raises(IndexUnusable, match="ufo index build"):
+        _run(*command, str(tmp_path), *(["x"] if command == ("search",) else []))
+
+
+def test_its_arguments_are_known_without_importing_what_does_the_work() -> None:
+    code = (
+        "import sys, pipelines.index_commands; "
+        "print([m for m in ('apache_beam', 'pyarrow', 'numpy') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,152 @@
+"""Every record survives Beam's row coder, Arrow and Parquet, here and in another process."""
+
+import dataclasses
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pyarrow.parquet as pq
+import pytest
+from apache_beam import coders
+from apache_beam.coders.row_coder import RowCoder
+from apache_beam.typehints.schemas import typing_to_runner_api
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from schemas import records
+from schemas.tables import KEYS, TABLE_OF, TABLES, arrow_schema, from_arrow, sort_key, to_arrow
+from transforms.beam.coders import RECORDS, register
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+PLAIN: dict[Any, st.SearchStrategy[Any]] = {
+    str: TEXT,
+    int: st.integers(-(2**63), 2**63 - 1),
+    float: st.floats(allow_nan=False),
+    bool: st.booleans(),
+}
+
+
+def values_of(hint: Any) -> st.SearchStrategy[Any]:
+    if hint in PLAIN:
+        return PLAIN[hint]
+    if dataclasses.is_dataclass(hint):
+        return instances(hint)
+    if get_origin(hint) is Sequence:
+        return st.lists(values_of(get_args(hint)[0]), max_size=3)
+    inner, none = get_args(hint)
+    assert none is type(None)
+    return st.none() | values_of(inner)
+
+
+def instances(kind: Any) -> st.SearchStrategy[Any]:
+    return st.builds(kind, **{name: values_of(h) for name, h in get_type_hints(kind).items()})
+
+
+def example(kind: Any) -> Any:
+    """One instance with every field filled, and not with a default."""
+    plain = {str: "é😀", int: -7, float: 0.25, bool: True}
+
+    def value(hint: Any) -> Any:
+        if dataclasses.is_dataclass(hint):
+            return example(hint)
+        if get_origin(hint) is Sequence:
+            return [value(get_args(hint)[0])] * 2
+        return plain[hint] if hint in plain else value(get_args(hint)[0])
+
+    return kind(**{name: value(hint) for name, hint in get_type_hints(kind).items()})
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _registered() -> None:
+    register()
+
+
+def test_every_dataclass_of_the_module_is_a_record_and_every_table_has_one() -> None:
+    assert set(TABLES.values()) <= set(RECORDS)
+    assert TABLE_OF[records.Evidence] == "evidence"
+    assert len(RECORDS) == sum(dataclasses.is_dataclass(v) for v in vars(records).values())
+
+
+@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_round_trips(kind: Any, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(instances(kind), min_size=1, max_size=3))
+    coder = coders.registry.get_coder(kind)
+    assert isinstance(coder, RowCoder)
+    for row in rows:
+        back = coder.decode(coder.encode(row))
+        assert type(back) is kind
+        assert back == row
+    table = TABLE_OF.get(kind)
+    if table is None:
+        return
+    arrow = to_arrow(table, rows)
+    assert arrow.schema.equals(arrow_schema(table))
+    assert from_arrow(table, arrow) == rows
+    sink = io.BytesIO()
+    pq.write_table(arrow, sink, compression="zstd")
+    sink.seek(0)
+    assert from_arrow(table, pq.read_table(sink)) == rows
+
+
+@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+def test_no_field_is_pickled(kind: Any) -> None:
+    schema = str(typing_to_runner_api(kind))
+    assert "any" not in schema.replace("many", "")
+    assert "logical_type" not in schema
+
+
+def test_another_process_decodes_the_same_dataclasses() -> None:
+    sent = []
+    for kind in RECORDS:
+        coder = coders.registry.get_coder(kind)
+        schema = coder.to_runner_api_parameter(None)[1].SerializeToString()
+        sent.append([schema.hex(), coder.encode(example(kind)).hex()])
+    code = (
+        "import json, sys\n"
+        "from apache_beam.coders.row_coder import RowCoder\n"
+        "from apache_beam.portability.api import schema_pb2\n"
+        "from transforms.beam.coders import register\n"
+        "register()\n"
+        "for schema, data in json.load(sys.stdin):\n"
+        "    coder = RowCoder(schema_pb2.Schema.FromString(bytes.fromhex(schema)))\n"
+        "    print(ascii(coder.decode(bytes.fromhex(data))))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(sent),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [ascii(example(kind)) for kind in RECORDS]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_an_empty_table_keeps_its_columns(table: str) -> None:
+    empty = to_arrow(table, [])
+    assert empty.num_rows == 0
+    assert empty.column_names == [field.name for field in dataclasses.fields(TABLES[table])]
+    assert from_arrow(table, empty) == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_only_optional_fields_are_nullable_and_keys_are_columns(table: str) -> None:
+    schema = arrow_schema(table)
+    hints = get_type_hints(TABLES[table])
+    for column in schema:
+        assert column.nullable == (type(None) in get_args(hints[column.name]))
+    assert set(KEYS[table]) <= set(schema.names)
+
+
+def test_rows_sort_by_their_keys_none_first() -> None:
+    key = sort_key("evidence")
+    row = example(records.Evidence)
+    ranks = [dataclasses.replace(row, rank=rank) for rank in (2, None, 1)]
+    assert [r.rank for r in sorted(ranks, key=key)] == [None, 1, 2]
+    statuses = [records.SourceStatus(n, "s", "t", "used", None, "{}") for n in (3, 1, 2)]
+    assert [s.position for s in sorted(statuses, key=sort_key("sources"))] == [1, 2, 3]

@@ -1,0 +1,209 @@
+"""From what a model said to typed values: JSON as a call or in prose, tags, and single words.
+
+Lenient in finding a value, strict in taking it: whatever is cut off, of a wrong type or said twice
+and differently is not there. Nothing here raises or evaluates.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from schemas.functions import (
+    CHECKS,
+    FALSE,
+    NOANS_LIST,
+    NOT_CLEAR,
+    PASSAGE,
+    TRUE,
+    FactFunction,
+    argument,
+)
+from schemas.records import FILTERED, REFUSED, TRUNCATED, UNPARSABLE
+from transforms.llm.base import Choice
+from transforms.prompts.data import read
+
+_MAX_FALSE_STARTS = 1000
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SEPARATOR = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
+_COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
+_PASSAGE_TAG = re.compile(r"<p([0-9]{1,6})>")
+_NUMBERS = re.compile(r"[\s,]*(?:p?[0-9]{1,6}(?:[\s,]+p?[0-9]{1,6})*)?[\s,.]*")
+_WORD = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
+_NEGATED = re.compile(r"\b(?:not|n't|neither|nor|isn['’]t)\s+(?:\w+\s+)?(?:true|false)\b", re.I)
+_VERDICT_LINE = re.compile(r"^\W*verdict\W*?:(.*)$", re.IGNORECASE | re.MULTILINE)
+
+
+def reason_of(choice: Choice) -> str:
+    """Return why a reply that lacks what was asked for lacks it: one of records.REASONS."""
+    if choice.refusal:
+        return REFUSED
+    if choice.finish_reason == "content_filter":
+        return FILTERED
+    if choice.finish_reason == "length":
+        return TRUNCATED
+    return UNPARSABLE
+
+
+def withheld(choice: Choice) -> bool:
+    """Tell whether the reply is none: a refusal, or one that a filter cut at some point."""
+    return reason_of(choice) in (REFUSED, FILTERED)
+
+
+def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
+    """Return the arguments of these names in a function call, or in JSON that the text holds.
+
+    JSON that breaks off gives the arguments that were complete by then. A name that is given twice
+    with different values is left out.
+    """
+    if withheld(choice):
+        return {}
+    text = choice.text if choice.arguments is None else choice.arguments
+    wanted = frozenset(names)
+    given: dict[str, list[Any]] = {}
+    for found in _objects(text):
+        for name, value in _with_names(found, wanted):
+            given.setdefault(name, []).append(value)
+    return {name: values[0] for name, values in given.items() if _all_equal(values)}
+
+
+class _Repeated(list[tuple[str, Any]]):
+    """The members of a JSON object in order; a name may come more than once."""
+
+
+def _objects(text: str) -> Iterator[_Repeated]:
+    """Yield the outermost JSON objects of a text; one that breaks off with its complete members."""
+    decoder = json.JSONDecoder(object_pairs_hook=_members)
+    at = text.find("{")
+    for _ in range(_MAX_FALSE_STARTS):
+        if at < 0:
+            return
+        found, end = _object_at(decoder, text, at)
+        if found:
+            yield found
+        at = text.find("{", end)
+
+
+def _object_at(decoder: json.JSONDecoder, text: str, start: int) -> tuple[_Repeated, int]:
+    """Read members from the brace at `start` until it closes or one cannot be read."""
+    members = _Repeated()
+    at = _end(_SPACE, text, start + 1)
+    while at < len(text) and text[at] == '"':
+        try:
+            name, at = decoder.raw_decode(text, at)
+            colon = _COLON.match(text, at)
+            if colon is None:
+                break
+            value, at = decoder.raw_decode(text, colon.end())
+        except (ValueError, RecursionError):
+            # What stands in a value that breaks off is not looked into: its end is unknown.
+            return members, len(text) if members else start + 1
+        if at == len(text) and not isinstance(value, dict | list | str):
+            break  # a number at the very end may have lost digits
+        members.append((name, value))
+        at = _end(_SEPARATOR, text, at)
+    return members, max(at, start + 1)
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object, without the names that are given twice and differently."""
+    given: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        given.setdefault(name, []).append(value)
+    return {name: values[0] for name, values in given.items() if _all_equal(values)}
+
+
+def _all_equal(values: Sequence[Any]) -> bool:
+    return all(value == values[0] for value in values)
+
+
+def _with_names(
+    members: Sequence[tuple[str, Any]], wanted: frozenset[str]
+) -> Sequence[tuple[str, Any]]:
+    """Return the wanted members, of the object or of one in it ({"name": …, "arguments": {…}})."""
+    direct = [(name, value) for name, value in members if name in wanted]
+    if direct:
+        return direct
+    inner = []
+    for _, value in members:
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            value = dict(next(_objects(value), ()))
+        if isinstance(value, Mapping):
+            inner += [(name, item) for name, item in value.items() if name in wanted]
+    return inner
+
+
+def xml_arguments(choice: Choice, function: FactFunction) -> dict[str, Any]:
+    """Return the arguments of a reply in tags, in the shape that the JSON reply has."""
+    if withheld(choice):
+        return {}
+    arguments: dict[str, Any] = {}
+    for number in range(1, len(function.facts) + 1):
+        content = _tag(choice.text, argument(number))
+        if content is None:
+            continue
+        passages = dict.fromkeys(int(found) for found in _PASSAGE_TAG.findall(content))
+        if function.single and not passages:
+            arguments[argument(number)] = _fields(content, function)
+            continue
+        checks = []
+        for passage in passages:
+            inner = _tag(content, f"p{passage}")
+            if inner is not None:
+                checks.append({PASSAGE: passage, **_fields(inner, function)})
+        arguments[argument(number)] = {CHECKS: checks, NOANS_LIST: _numbers(content)}
+    return arguments
+
+
+def _fields(content: str, function: FactFunction) -> dict[str, str]:
+    found = {name: _tag(content, name) for name in function.control.fields}
+    return {name: read(text) for name, text in found.items() if text is not None}
+
+
+def _numbers(content: str) -> list[int]:
+    listed = _tag(content, NOANS_LIST) or ""
+    if not _NUMBERS.fullmatch(listed):
+        return []
+    return [int(number) for number in re.findall("[0-9]+", listed)]
+
+
+def _tag(text: str, name: str) -> str | None:
+    """Return what `<name>` encloses, None where it is not there, not closed or ambiguous."""
+    opening, closing = f"<{name}>", f"</{name}>"
+    found: list[str] = []
+    at = text.find(opening)
+    while at >= 0:
+        start = at + len(opening)
+        end = text.find(closing, start)
+        if end < 0 or opening in text[start:end]:
+            return None
+        found.append(text[start:end])
+        at = text.find(opening, end)
+    return found[0] if found and _all_equal(found) else None
+
+
+def word_verdict(text: str) -> str | None:
+    """Return TRUE, FALSE or NOT_CLEAR where a text holds words of one of them only (FaaF's
+    matching by word; it takes the first that matches, which turns "not true" into true)."""
+    if _NEGATED.search(text):
+        return None
+    kinds = {found.lastindex for found in _WORD.finditer(text)}
+    return (None, TRUE, FALSE, NOT_CLEAR)[kinds.pop() or 0] if len(kinds) == 1 else None
+
+
+def rationale_verdict(text: str) -> tuple[str | None, str | None, str | None]:
+    """Return (rationale, verdict as given, verdict) of a reply whose last line is `Verdict: …`.
+
+    All None where there is no such line, or several that differ.
+    """
+    lines = list(_VERDICT_LINE.finditer(text))
+    verdicts = {word_verdict(line[1]) for line in lines}
+    if len(verdicts) != 1:
+        return None, None, None
+    rationale = re.sub(r"^\W*rationale\W*?:", "", text[: lines[0].start()], flags=re.IGNORECASE)
+    return rationale.strip() or None, lines[-1][1].strip(" \t\r*."), verdicts.pop()

@@ -1,0 +1,43 @@
+"""Data in prompts: delimited by tags that it can neither open nor close, and read back exactly.
+
+Only what could be taken for a tag or for an escape is escaped, so that a model sees texts, and
+quotes from them, as they are: "a < b" and "AT&T" stay.
+"""
+
+import re
+
+_UNSAFE = re.compile(r"<(?=[A-Za-z/!?])|&(?=(?:lt|amp|quot);)")
+_ESCAPED = re.compile(r"&(lt|amp|quot);")
+_ESCAPES = {"<": "&lt;", "&": "&amp;"}
+_CHARACTERS = {"lt": "<", "amp": "&", "quot": '"'}
+# A lone surrogate cannot be encoded, and servers refuse NUL in a JSON string.
+_UNSENDABLE = re.compile("[\ud800-\udfff\x00]")
+
+
+def escape(text: str) -> str:
+    """Return the text with nothing left in it that opens or closes a tag."""
+    return _UNSAFE.sub(lambda found: _ESCAPES[found[0]], _UNSENDABLE.sub("\ufffd", text))
+
+
+def read(text: str) -> str:
+    """Return the text that `escape` made this of, also where it is a part of it (a quote)."""
+    return _ESCAPED.sub(lambda found: _CHARACTERS[found[1]], text)
+
+
+def element(tag: str, text: str, **attributes: str | None) -> str:
+    """Return `<tag name="value">text</tag>`; an attribute that is None or empty is left out."""
+    return wrapped(tag, escape(text), **attributes)
+
+
+def block(tag: str, text: str, **attributes: str | None) -> str:
+    """Return an element whose text stands on lines of its own; "" where the text is empty."""
+    return wrapped(tag, f"\n{escape(text)}\n", **attributes) if text else ""
+
+
+def wrapped(tag: str, content: str, **attributes: str | None) -> str:
+    """Return an element around content that is made of elements, or escaped already."""
+    head = [tag]
+    for name, value in attributes.items():
+        if value:
+            head.append(f'{name}="{escape(value).replace(chr(34), "&quot;")}"')
+    return f"<{' '.join(head)}>{content}</{tag}>"
