@@ -29,10 +29,6 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str]) -> int:
     from pipelines.run import run
 
     chosen = settings(parser, argv)
-    if chosen.judge == "offline":
-        from transforms.judges.offline.judge import ACCURACY
-
-        print(f"Judging offline, without a model. {ACCURACY}", file=sys.stderr)
     finished = run(chosen)
     summary = _summary(chosen.output, finished.name) | {"seconds": round(finished.seconds, 3)}
     score = summary["factuality_score"]

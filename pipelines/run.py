@@ -61,6 +61,10 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
         if earlier and settings.if_finished == "retry_errors":
             carry = _carried_over(say, settings.output, name, earlier, fingerprint)
         attempt = Attempt.open(folder, fingerprint, settings.fresh)
+        if settings.judge == "offline":
+            from transforms.judges.offline.judge import ACCURACY
+
+            say(f"Judging offline, without a model. {ACCURACY}")
         try:
             manifest = _evaluate(settings, chosen, files, attempt, name, carry, progress)
         except OSError as error:

@@ -45,9 +45,11 @@ Vector = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A claim, the passages it is judged by, whether people call it supported, its document."""
+    """A claim and its query, the passages it is judged by, whether people call it supported, and
+    the document it belongs to."""
 
     claim: str
+    query: str
     passages: tuple[str, ...]
     supported: bool
     document: str
@@ -70,31 +72,36 @@ def read_passages(text: str, claim: str, query: str) -> tuple[str, ...]:
 def load(data: Path, judge: OfflineJudge) -> dict[str, list[Case]]:
     """All cases by set."""
     sets: dict[str, list[Case]] = defaultdict(list)
+
+    def add(name: str, claim: str, passages: Sequence[str], supported: bool, document: str) -> None:
+        query = run_now(judge.query(claim))
+        sets[name].append(Case(claim, query, tuple(passages), supported, document))
+
+    def as_reference(claim: str, text: str) -> tuple[str, ...]:
+        return read_passages(text, claim, run_now(judge.query(claim)))
+
     responses: dict[str, str] = {}
     for number, record in enumerate(lines(data / "factcheck_gpt" / "benchmark.jsonl")):
         for claim, evidence, label in _labelled(record):
             responses.setdefault(claim, str(number))
-            if isinstance(label, bool):
-                sets["claims"].append(Case(claim, tuple(evidence), label, str(number)))
+            if isinstance(label, bool):  # else "unknown"
+                add("claims", claim, evidence, label, str(number))
     for record in lines(data / "factcheck_gpt" / "stance.jsonl"):
         claim = record["claim"]
         supported = record["stance"] in ("completely-support", "partially-support")
-        document = responses.get(claim, claim)
-        sets["stance"].append(Case(claim, (record["evidence"],), supported, document))
+        add("stance", claim, [record["evidence"]], supported, responses.get(claim, claim))
     for record in lines(data / "wice" / "dev.jsonl"):
         claim, text = record["claim"], "\n".join(record["evidence"])
-        query = run_now(judge.query(claim))
         supported = record["label"] == "supported"
-        sets["wice"].append(Case(claim, read_passages(text, claim, query), supported, text))
-        sets["wice_whole"].append(Case(claim, (text,), supported, text))
+        add("wice", claim, as_reference(claim, text), supported, text)
+        add("wice_whole", claim, [text], supported, text)
     for part in ("wow", "cmu"):
         path = data / "begin" / f"begin_dev_{part}.tsv"
         with path.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file, delimiter="\t"):
                 claim, text = row["response"], row["knowledge"]
-                passages = read_passages(text, claim, run_now(judge.query(claim)))
                 supported = row["begin_label"] == "Fully attributable"
-                sets[f"begin_{part}"].append(Case(claim, passages, supported, text))
+                add(f"begin_{part}", claim, as_reference(claim, text), supported, text)
     return dict(sets)
 
 
@@ -111,7 +118,7 @@ def _labelled(record: dict[str, Any]) -> Iterator[tuple[str, list[str], object]]
 
 def judged(judge: OfflineJudge, case: Case) -> bool:
     """Whether the shipped judge finds a claim supported by the majority of its passages."""
-    unit = FactUnit("response", "unit", 0, case.claim, run_now(judge.query(case.claim)), None)
+    unit = FactUnit("response", "unit", 0, case.claim, case.query, None)
     units = OpenUnits("response", case.claim, None, None, (), (), (unit,))
     found = Found([Retrieved(Passage(text)) for text in case.passages])
     rows = run_now(judge.verify(units, SOURCE, [found])).evidence
@@ -138,25 +145,24 @@ def scores(truth: Sequence[bool], said: Sequence[bool]) -> dict[str, Any]:
 
 
 def measured(case: Case) -> list[tuple[Vector | None, bool]]:
-    """(features, whether there is a contradiction) of each passage; None: nothing in common."""
-    claim = prepare_claim(case.claim)
+    """(features, whether it refutes) of each passage; no features: it cannot support the claim."""
+    claim = prepare_claim(case.claim, case.query)
     rows: list[tuple[Vector | None, bool]] = []
     for text in case.passages:
         passage = prepare(text)
         found = align(claim, passage)
-        if found.best < 0:
-            rows.append((None, False))
-        else:
-            against = conflict(claim, passage, found) is not None
-            rows.append((features(claim, passage, found), against))
+        against = conflict(claim, passage, found) if found.best >= 0 else None
+        silent = found.best < 0 or against or (claim.answer and not found.said & claim.answer)
+        vector = None if silent else features(claim, passage, found)
+        rows.append((vector, against is not None and against.refutes))
     return rows
 
 
 def decided(rows: Sequence[tuple[Vector | None, bool]], intercept: float, weights: Any) -> bool:
     """What `judged` says, for any weights and for passages measured once."""
     votes = 0
-    for vector, against in rows:
-        if against:
+    for vector, refutes in rows:
+        if refutes:
             votes -= 1
         elif vector is not None and intercept + float(np.dot(weights, vector)) >= 0:
             votes += 1

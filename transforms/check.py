@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from schemas.errors import UfoError
 from schemas.records import (
     ERROR,
     UNPARSABLE,
@@ -31,7 +32,10 @@ class Checked:
 
 
 async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Checked:
-    """Ask `source` about each open unit and let `judge` verify what it found. Never raises."""
+    """Ask `source` about each open unit and let `judge` verify what it found.
+
+    Raises nothing but an UfoError, which ends the run.
+    """
     found = await source.look_up(open_units)
     failures = [
         Failure(f"source:{source.name}", unit.unit_id, answer.error_type, answer.message)
@@ -40,6 +44,8 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
     ]
     try:
         judged = await judge.verify(open_units, source.name, found)
+    except UfoError:
+        raise
     except Exception as error:
         judged = _unjudged(open_units, source, judge, found, error)
     passages = {hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages}
@@ -51,7 +57,7 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
         judged.evidence,
         list(passages.values()),
         failures + judged.failures,
-        judged.usage,
+        [request for answer in found for request in answer.usage] + judged.usage,
     )
 
 

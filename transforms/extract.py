@@ -7,6 +7,7 @@ Sentences are segmented and numbered here, whoever extracts; given claims replac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from schemas.errors import UfoError
 from schemas.ids import unit_ids
 from schemas.records import (
     FactUnit,
@@ -39,7 +40,10 @@ class Extracted:
 
 
 async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extracted:
-    """Return the response's sentences and fact units. Never raises for what one response says."""
+    """Return the response's sentences and fact units.
+
+    Raises nothing but an UfoError, which ends the run.
+    """
     spans = segment(record.text, record.language or "en")
     try:
         if record.given:
@@ -48,6 +52,8 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
             found = await judge.extract_sentences(record, spans)
         else:
             found = await judge.extract(record, spans)
+    except UfoError:
+        raise
     except Exception as error:
         failure = Failure("extract", record.response_id, type(error).__name__, str(error))
         found = Drafts(failures=[failure])

@@ -34,12 +34,14 @@ def parse(key: str, line: bytes, max_line_bytes: int = MAX_LINE_BYTES) -> InputR
         return _record(key, _object(line))
     except _Unusable as error:
         return failure(key, "unusable_record", str(error), line)
+    except RecursionError:
+        return failure(key, "unusable_record", "the record is nested too deeply", line)
 
 
 def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:
     """Return the `failures` row of a line; its text is cut at 4 KiB."""
-    shown = line[:_MAX_SHOWN].decode("utf-8", "backslashreplace")[:_MAX_SHOWN]
-    return Failure("read", key, error_type, message, shown.replace("\0", "\\0"))
+    shown = line[:_MAX_SHOWN].decode("utf-8", "backslashreplace").replace("\0", "\\0")
+    return Failure("read", key, error_type, message, shown[:_MAX_SHOWN])
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -50,12 +52,17 @@ def _object(line: bytes) -> dict[str, Any]:
     if "\0" in text:
         raise _Unusable("the line has a NUL byte")
     try:
-        found = json.loads(text)
+        found = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise _Unusable(f"not JSON: {error}") from None
     if not isinstance(found, dict):
         raise _Unusable(f"a record is a JSON object, not {_kind(found)}")
     return found
+
+
+def _no_constant(name: str) -> float:
+    # Python reads and writes NaN and Infinity; JSON has none, and nobody else could read them.
+    raise ValueError(f"{name} is no JSON value")
 
 
 def _record(key: str, raw: dict[str, Any]) -> InputRecord:
@@ -185,7 +192,7 @@ def _claim(number: int, item: object) -> GivenClaim:
     if claim is None or not claim.strip():
         raise _Unusable(f"`{where}claim` is missing or empty")
     place = item.get("sentence_index")
-    if place is not None and (not isinstance(place, int) or isinstance(place, bool) or place < 0):
+    if place is not None and (type(place) is not int or not 0 <= place < 2**63):
         raise _Unusable(f"`{where}sentence_index` is a number from 0, not {place!r}"[:200])
     label = _label(item.get("label"), where + "label")
     return GivenClaim(claim.strip(), _text(item, "query", where), label, place)

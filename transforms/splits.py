@@ -59,8 +59,10 @@ def lines(stream: BinaryIO, split: Split, max_line_bytes: int) -> Iterator[Line]
         while rest and not rest.endswith(b"\n") and at < split.end:
             rest = stream.readline(_BLOCK)
             at += len(rest)
-        if line.strip():
+        cut = rest is not line
+        if cut or line.strip():
             place = f"@{start}" if number is None else f":{number}"
-            yield Line(split.name + place, line.rstrip(b"\r\n"), number, start, at)
+            data = line if cut else line.rstrip(b"\r\n")
+            yield Line(split.name + place, data, number, start, at)
         if number is not None:
             number += 1

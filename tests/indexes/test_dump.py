@@ -15,7 +15,8 @@ HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="
 """
 PAGE = """<page><title>{title}</title><ns>0</ns><id>7</id>
 <revision><id>70</id>
-<timestamp>2025-03-01T10:00:00Z</timestamp><text xml:space="preserve">{text}</text></revision></page>
+<timestamp>2025-03-01T10:00:00Z</timestamp>
+<text xml:space="preserve">{text}</text></revision></page>
 """
 DUMP = (
     HEAD + PAGE.format(title="A", text="a &lt;page&gt;") + PAGE.format(title="B", text="é")

@@ -12,16 +12,24 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from schemas.errors import UfoError
 from schemas.ids import passage_id
-from schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits, Passage
+from schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits, Passage, Usage
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A passage with the score its retriever gave it (None where there was none to give)."""
+    """A passage with the score its retriever gave it (None where there was none to give).
+
+    For a passage that a language model wrote: which sample it is, the mean log-probability of its
+    tokens where the endpoint tells it, and the request it came with.
+    """
 
     passage: Passage
     score: float | None = None
+    sample_index: int | None = None
+    logprob_mean: float | None = None
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,8 @@ class Found:
 
     `outcome` and `reason` (records.REASONS) are for the unit's one evidence row when `passages` is
     empty: `noans` where the source had nothing to say, `error` where it could not be asked.
-    `error_type` and `message` describe an error.
+    `error_type` and `message` describe an error. `usage` has a row for each request that was sent
+    for this unit; one that served several units is on the first of them.
     """
 
     passages: Sequence[Retrieved] = ()
@@ -38,6 +47,7 @@ class Found:
     reason: str = NO_PASSAGES
     error_type: str = ""
     message: str = ""
+    usage: Sequence[Usage] = ()
 
 
 class FactSource:
@@ -87,7 +97,11 @@ class FactSource:
         raise NotImplementedError(f"{type(self).__name__} implements neither find nor look_up")
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
-        """Return what the source has on each unit of the record, in its order. Never raises."""
+        """Return what the source has on each unit of the record, in its order.
+
+        What goes wrong with one unit is data. Only an UfoError is raised: it ends the run, as every
+        further unit would meet it too.
+        """
         answers = []
         for unit in open_units.units:
             try:
@@ -95,6 +109,8 @@ class FactSource:
                 if inspect.isawaitable(found):
                     found = await found
                 answers.append(self.found(found))
+            except UfoError:
+                raise
             except Exception as error:
                 answers.append(failed(error))
         return answers

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from schemas.errors import IndexUnusable
 from schemas.records import OpenUnits
-from transforms.sources.base import FactSource, Found, Retrieved, failed
+from transforms.sources.base import FactSource, Found, Retrieved
 
 if TYPE_CHECKING:
     from indexes.base import Index
@@ -26,34 +25,30 @@ class WikipediaSource(FactSource):
         """Return that no index was named. A folder that is not an index raises IndexUnusable."""
         if not self.index:
             return "no index is named; build one with `ufo index build` and pass --index DIR"
-        self._opened()
+        self._folder()
         return None
 
     def fingerprint(self) -> str:
         """Return the checksum of the index's manifest."""
-        return self._opened().fingerprint
+        return self._folder().fingerprint
 
     def open(self) -> None:
-        """Open the index; once a process, whoever else asks for it."""
-        self._opened()
+        """Open the index; a process has it once, whoever else asks for it."""
+        self._index = self._folder()
 
-    def _opened(self) -> "Index":
+    def _folder(self) -> "Index":
         from indexes.base import open_index
 
         return open_index(self.index, self.retriever)
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return for each unit its best passages, best first."""
-        try:
-            index = self._opened()
-            units = open_units.units
-            hits = index.search(
-                [f"{unit.claim} {unit.query}" for unit in units],
-                self.passages,
-                [index.names_in(unit.claim) for unit in units],
-            )
-        except IndexUnusable as error:
-            return [failed(error)] * len(open_units.units)
+        units = open_units.units
+        hits = self._index.search(
+            [f"{unit.claim} {unit.query}" for unit in units],
+            self.passages,
+            [self._index.names_in(unit.claim) for unit in units],
+        )
         return [
             Found([Retrieved(hit.passage.as_passage(self.name), hit.score) for hit in found])
             for found in hits

@@ -28,10 +28,10 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _SEPARATOR = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _PASSAGE_TAG = re.compile(r"<p([0-9]{1,6})>")
-_NUMBERS = re.compile(r"[\s,]*(?:p?[0-9]{1,6}(?:[\s,]+p?[0-9]{1,6})*)?[\s,.]*")
+_NUMBERS = re.compile(r"p?([0-9]{1,4})(?:-p?([0-9]{1,4}))?")
 _WORD = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
 _NEGATED = re.compile(r"\b(?:not|n't|neither|nor|isn['’]t)\s+(?:\w+\s+)?(?:true|false)\b", re.I)
-_VERDICT_LINE = re.compile(r"^\W*verdict\W*?:(.*)$", re.IGNORECASE | re.MULTILINE)
+_VERDICT_LINE = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 def reason_of(choice: Choice) -> str:
@@ -58,7 +58,7 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
     """
     if withheld(choice):
         return {}
-    text = choice.text if choice.arguments is None else choice.arguments
+    text = choice.arguments or choice.text
     wanted = frozenset(names)
     given: dict[str, list[Any]] = {}
     for found in _objects(text):
@@ -110,7 +110,7 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object, without the names that are given twice and differently."""
     given: dict[str, list[Any]] = {}
     for name, value in pairs:
@@ -119,7 +119,10 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _all_equal(values: Sequence[Any]) -> bool:
-    return all(value == values[0] for value in values)
+    try:
+        return all(value == values[0] for value in values[1:])
+    except RecursionError:
+        return False
 
 
 def _with_names(
@@ -132,7 +135,7 @@ def _with_names(
     inner = []
     for _, value in members:
         if isinstance(value, str) and value.lstrip().startswith("{"):
-            value = dict(next(_objects(value), ()))
+            value = _members(next(_objects(value), _Repeated()))
         if isinstance(value, Mapping):
             inner += [(name, item) for name, item in value.items() if name in wanted]
     return inner
@@ -166,10 +169,14 @@ def _fields(content: str, function: FactFunction) -> dict[str, str]:
 
 
 def _numbers(content: str) -> list[int]:
-    listed = _tag(content, NOANS_LIST) or ""
-    if not _NUMBERS.fullmatch(listed):
-        return []
-    return [int(number) for number in re.findall("[0-9]+", listed)]
+    """Return the listed passages ("2 4-6"); none where the list holds anything else."""
+    numbers: list[int] = []
+    for item in (_tag(content, NOANS_LIST) or "").replace(",", " ").split():
+        found = _NUMBERS.fullmatch(item)
+        if found is None:
+            return []
+        numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
+    return numbers
 
 
 def _tag(text: str, name: str) -> str | None:

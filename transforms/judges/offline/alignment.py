@@ -64,3 +64,26 @@ def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
             if weight > most:
                 best, most = place, weight
     return Alignment(weights, said | titled, tuple(masks), titled, best, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Why a passage cannot support a claim: the sentence's number and the reason in one line.
+    `refutes` is False where the sentence speaks of something else instead of against the claim."""
+
+    sentence: int
+    reason: str
+    refutes: bool = True
+
+
+def share(found: Alignment, sentence: int, left_out: int) -> float:
+    """The share of the claim's parts, those of a mask left out, that a sentence says."""
+    everything = (1 << len(found.weights)) - 1
+    total = weigh(found.weights, everything & ~left_out)
+    said = (found.masks[sentence] | found.titled) & ~left_out
+    return weigh(found.weights, said) / total if total else 0.0
+
+
+def instead(said: str, claimed: str) -> str:
+    """The reason that most conflicts have."""
+    return f'says "{said}" where the claim says "{claimed}"'

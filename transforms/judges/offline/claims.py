@@ -86,7 +86,7 @@ def split(sentence: Wording) -> list[Wording]:
 
 def written(words: Words) -> str:
     """The words of a claim as a sentence, with a capital and a full stop."""
-    text = " ".join(words).strip(" ,;:—–-")
+    text = " ".join(words).lstrip(" ,;:").rstrip(" ,;:—–-")
     if text[-1:] not in ".!?…" and text[-2:] not in ('."', ".”", ".'", ".)"):
         text += "."
     return text[0].upper() + text[1:] if text[:2].islower() else text

@@ -26,9 +26,7 @@ NAMES: Final = (
 _SAME_BEGINNING: Final = 0.7
 
 
-def features(
-    claim: PreparedClaim, passage: PreparedPassage, found: Alignment
-) -> tuple[float, ...]:
+def features(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> tuple[float, ...]:
     """The numbers named in NAMES. Needs a claim with at least one part and `found.best` >= 0."""
     weights, said = found.weights, found.said
     total = sum(weights)

@@ -7,7 +7,9 @@ Words are listed in one form each; their stems count.
 
 from typing import Final
 
-VERY_COMMON: Final = frozenset(
+from transforms.judges.offline.lexicon import word_set
+
+VERY_COMMON: Final = word_set(
     """
     academy accord act action active actor actress additional administration adventure age air
     album allow always america american animal annual appear april area army art artist
@@ -43,10 +45,10 @@ VERY_COMMON: Final = frozenset(
     title today took top total tour town track tradition turn two type typical unit university
     use usual various version video voice want war water way week went west western white wide
     win woman women won word work world writer written wrote year york young
-    """.split()
+    """
 )
 
-COMMON: Final = frozenset(
+COMMON: Final = word_set(
     """
     abandon ability academic accept access accompany account achieve acquire acre actual adapt
     add address adopt adult advance advertise affair affect affiliated africa african again
@@ -135,5 +137,5 @@ COMMON: Final = frozenset(
     veteran vice victory view village visit visual vocal vocalist volume volunteer vote walk
     wall watch wave web website wedding weight whole wife wild wind window wing winner winter
     wonder wood worker worldwide write wrong yard yellow younger youth
-    """.split()
+    """
 )

@@ -4,8 +4,16 @@ Every list is lower case. Lists of word groups are written as strings, one group
 that is how they are read and extended; they are turned into sets and dicts once, at import.
 """
 
+from typing import Final
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text between white space."""
+    return frozenset(text.split())
+
+
 # Words that carry no content of their own: they are never looked for in a passage.
-STOP_WORDS = frozenset(
+STOP_WORDS: Final = word_set(
     """
     a an the this that these those such same some any each every either neither both all
     i me my mine myself you your yours yourself we us our ours he him his himself she her hers
@@ -22,24 +30,23 @@ STOP_WORDS = frozenset(
     i'm i've i'd i'll you're they're we're let's etc eg ie oh yes yeah okay ok hi hey hello
     another other others own able however therefore thus hence moreover furthermore
     mr mrs ms dr
-    """.split()
+    """
 )
 
 # Reversals: they turn the statement around.
-NEGATORS = frozenset(
+NEGATORS: Final = word_set(
     """
     not no never none nothing nobody neither nor cannot without n't can't don't doesn't didn't
     isn't aren't wasn't weren't won't wouldn't couldn't shouldn't hasn't haven't hadn't
-    """.split()
+    """
 )
 # Verbs that say that the next verb did not happen ("failed to win", "refused to sign").
-NEGATIVE_VERBS = frozenset(
+NEGATIVE_VERBS: Final = word_set(
     """
     fail fails failed failing refuse refuses refused refusing deny denies denied denying
     lack lacks lacked lacking decline declines declined
-    """.split()
+    """
 )
-HEDGES = frozenset("about around approximately roughly nearly almost circa ca some over".split())
 
 # Two words or groups (divided by "/") of which only one can be true of the same thing.
 ANTONYMS = """

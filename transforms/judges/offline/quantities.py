@@ -98,6 +98,9 @@ def _cardinal(words: list[Word], at: int) -> Quantity:
     end = at + used
     follower = words[end].lower if end < size else ""
     square = follower in ("square", "sq")
+    if follower in ("degree", "degrees") and end + 1 < size and words[end + 1].lower in UNITS:
+        end += 1
+        follower = words[end].lower
     if square:
         follower = words[end + 1].lower if end + 1 < size else ""
     known = UNITS.get(follower.replace("° ", "°"))
@@ -163,9 +166,7 @@ def _celsius(q: Quantity) -> Quantity:
     def convert(x: float) -> float:
         return (x - 32) / 1.8
 
-    return Quantity(
-        convert(q.low), convert(q.high), "celsius", q.unit, 0.6, q.start, q.end, q.said
-    )
+    return Quantity(convert(q.low), convert(q.high), "celsius", q.unit, 0.6, q.start, q.end, q.said)
 
 
 def comparable(claimed: Quantity, said: Quantity) -> bool:

@@ -33,6 +33,8 @@ SCALES = {
     "bn": 1e9,
 }
 
+SUFFIXES = {"K": 1e3, "M": 1e6, "B": 1e9, "bn": 1e9}
+
 MONTHS = {
     name: number
     for number, names in enumerate(

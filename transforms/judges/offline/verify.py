@@ -47,38 +47,42 @@ def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
     chance = probability(features(claim, passage, found))
     against = conflict(claim, passage, found)
     if against is not None:
-        citation = passage.sentences[against.sentence]
-        return Finding("refuted", min(chance, _REFUTED_AT_MOST), citation, against.reason)
-    if chance >= _OPERATING_POINT and (not claim.answer or found.said & claim.answer):
-        return Finding("supported", chance, passage.sentences[found.best], _said(claim, found))
-    return Finding("noans", chance, None, _missing(claim, found))
+        chance = min(chance, _REFUTED_AT_MOST)
+        if not against.refutes:
+            return Finding("noans", chance, None, against.reason)
+        return Finding("refuted", chance, passage.sentences[against.sentence], against.reason)
+    if chance < _OPERATING_POINT:
+        return Finding("noans", chance, None, _missing(claim, found))
+    if claim.answer and not found.said & claim.answer:
+        asked = _parts(claim, claim.answer)
+        chance = min(chance, _OPERATING_POINT)
+        return Finding("noans", chance, None, f"does not say {asked}, which the query asks for")
+    return Finding("supported", chance, passage.sentences[found.best], _said(claim, found))
 
 
 def _parts(claim: PreparedClaim, mask: int) -> str:
     """The parts of the claim in a mask, as they are written, quoted; the first few of them."""
-    names = [
-        word.surface for k, (word, _, _) in enumerate(claim.items) if mask >> k & 1
-    ] + [
-        quantity.said
-        for k, quantity in enumerate(claim.quantities, len(claim.items))
-        if mask >> k & 1
-    ]
-    more = len(names) - _NAMED
-    quoted = ", ".join([f'"{name}"' for name in names[:_NAMED]])
+    said = [word.surface for k, (word, _, _) in enumerate(claim.items) if mask >> k & 1]
+    mask >>= len(claim.items)
+    if mask:
+        said += [q.said for k, q in enumerate(claim.quantities) if mask >> k & 1]
+    quoted = '"' + '", "'.join(said[:_NAMED]) + '"'
+    more = len(said) - _NAMED
     return f"{quoted} and {more} more" if more > 0 else quoted
 
 
 def _said(claim: PreparedClaim, found: Alignment) -> str:
     everything = (1 << len(found.weights)) - 1
     missing = everything & ~found.said
-    if not missing:
-        return f"all of {_parts(claim, everything)} are said"
-    return f"says {_parts(claim, found.said)}, though not {_parts(claim, missing)}"
+    if missing:
+        return f"says {_parts(claim, found.said)}, though not {_parts(claim, missing)}"
+    if len(found.weights) == 1:
+        return f"{_parts(claim, everything)} is said"
+    return f"all of {_parts(claim, everything)} are said"
 
 
 def _missing(claim: PreparedClaim, found: Alignment) -> str:
-    everything = (1 << len(found.weights)) - 1
-    missing = everything & ~found.said
+    missing = ((1 << len(found.weights)) - 1) & ~found.said
     if missing:
         return f"does not mention {_parts(claim, missing)}"
     return "has the words of the claim, but not in one statement"

@@ -41,6 +41,7 @@ TOKEN: Final = re.compile(
 )
 _ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)*)(st|nd|rd|th|s)?")
+_SCALED: Final = re.compile(r"(\d+)(K|M|B|bn)")  # "a 7B model"; "5m" is a length
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 _stem: Final = Stemmer.Stemmer("english", 0).stemWord
@@ -103,6 +104,10 @@ def fold(surface: str) -> str:
 
 
 def _number(surface: str) -> Word | None:
+    scaled = _SCALED.fullmatch(surface)
+    if scaled:
+        value = float(scaled[1]) * units.SUFFIXES[scaled[2]]
+        return Word(surface, surface.lower(), f"{value:g}", CARDINAL, NUMBER, False, value)
     found = _NUMBER.fullmatch(surface)
     if not found:
         return None

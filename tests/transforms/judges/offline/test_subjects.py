@@ -1,0 +1,89 @@
+import pytest
+
+from transforms.judges.offline.subjects import asks_for_person, resolve, topic_of
+
+
+@pytest.mark.parametrize(
+    ("sentences", "expected"),
+    [
+        (
+            ["Ada Berg was born in Oslo.", "She moved to Bergen.", "In 1990, she won a prize."],
+            ["Ada Berg moved to Bergen.", "In 1990, Ada Berg won a prize."],
+        ),
+        (
+            ["Ada Berg was a chemist.", "However, her work was lost.", "Berg died in 1999."],
+            ["Ada Berg's work was lost.", "Ada Berg died in 1999."],
+        ),
+        (
+            ["The Holm Tower is in Oslo.", "It was built in 1889.", "Its height is 90 m."],
+            ["The Holm Tower was built in 1889.", "The Holm Tower's height is 90 m."],
+        ),
+        (["Whales are mammals.", "They live in the sea."], ["Whales live in the sea."]),
+        (["The heart is a muscle.", "It pumps blood."], ["The heart pumps blood."]),
+        (
+            ["- **Ada Berg** was a chemist.", "- She died in Oslo."],
+            ["Ada Berg died in Oslo."],
+        ),
+    ],
+)
+def test_the_one_candidate_is_named(sentences: list[str], expected: list[str]) -> None:
+    assert resolve(sentences) == [sentences[0], *expected]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["Jan Holm met Nils Dahl.", "He was impressed."],
+        ["Jan Holm and Ada Berg found radium.", "She died in 1934."],
+        ["Queen Ada ruled for 63 years.", "He was sad."],
+        ["Holmsoft bought Dahlworks in 2006.", "It was a success."],
+        ["The Holm Tower is tall.", "It is believed that the tower sways."],
+        ["It rains a lot.", "He was there."],
+        ["Jan Holm has dogs.", "They bark."],
+        ["Ada Berg was a chemist.", "She"],
+    ],
+)
+def test_what_is_ambiguous_stays(sentences: list[str]) -> None:
+    assert resolve(sentences) == sentences
+
+
+def test_what_does_not_change_comes_back_as_given() -> None:
+    sentences = ["- However, *Ada Berg* was a chemist.[1]", ""]
+    assert resolve(sentences) == sentences
+
+
+def test_the_topic_of_the_question_is_a_candidate() -> None:
+    assert resolve(["He was born in Oslo.", "He met Nils Dahl.", "He died."], "Jan Holm") == [
+        "Jan Holm was born in Oslo.",
+        "Jan Holm met Nils Dahl.",
+        "Jan Holm died.",
+    ]
+    assert resolve(["He sings."], "Zeno") == ["Zeno sings."]
+
+
+def test_a_middle_name_makes_nobody_else() -> None:
+    found = resolve(["Ada Maria Berg is a chemist.", "She lives in Oslo."], "Ada Berg")
+    assert found[1] == "Ada Berg lives in Oslo."
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("Tell me a bio of Ada Berg.", "Ada Berg"),
+        ("Question: Tell me about the Holm Tower", "Holm Tower"),
+        ("When was Ada Berg born?", "Ada Berg"),
+        ("Ada Berg", "Ada Berg"),
+        ("What is the capital of France?", ""),
+        ("Did Holm meet Dahl?", ""),
+        ("Where do whales live?", ""),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_topic_of(question: str | None, topic: str) -> None:
+    assert topic_of(question) == topic
+
+
+def test_asks_for_person() -> None:
+    assert asks_for_person("Tell me a bio of Zeno.")
+    assert not asks_for_person("Where is Oslo?")

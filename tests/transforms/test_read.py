@@ -1,0 +1,218 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
+from transforms.read import parse
+
+TEXT = "Etna is in Sicily. It erupts."
+
+
+def read(record: object, **options: Any) -> InputRecord | Failure:
+    return parse("f.jsonl:3", json.dumps(record).encode(), **options)
+
+
+def record(**fields: Any) -> InputRecord:
+    found = read({"response": TEXT, **fields})
+    assert isinstance(found, InputRecord), found
+    return found
+
+
+def test_a_record_with_everything() -> None:
+    found = record(
+        id="r1",
+        model="m",
+        question="q",
+        dataset="d",
+        reference_answers=["one", " ", "two"],
+        label=True,
+        language="en",
+        metadata={"b": 1, "a": ["é"]},
+        claims=[
+            {"claim": " Etna is in Sicily. ", "query": "where?", "label": False},
+            {"claim": "It erupts.", "sentence_index": 1},
+            "bare",
+        ],
+        spans=[{"start": 0, "end": 4}],
+    )
+    assert found == InputRecord(
+        "f.jsonl:3",
+        "r1",
+        TEXT,
+        "m",
+        "d",
+        "q",
+        "en",
+        1.0,
+        '{"a": ["é"], "b": 1}',
+        ["one", "two"],
+        True,
+        [
+            GivenClaim("Etna is in Sicily.", "where?", 0, None),
+            GivenClaim("It erupts.", None, None, 1),
+            GivenClaim("bare"),
+        ],
+        [LabelledSpan(0, 4, 0)],
+        True,
+    )
+
+
+def test_only_the_response_is_required_and_null_is_not_there() -> None:
+    empty = dict.fromkeys(
+        ("id", "model", "question", "dataset", "label", "language", "metadata", "claims", "spans")
+    )
+    bare = record()
+    assert record(**empty, reference_answers=None) == bare
+    assert (bare.given, bare.claims, bare.references, bare.human_score) == (False, [], [], None)
+
+
+def test_no_claims_and_an_empty_list_of_claims_are_not_the_same() -> None:
+    assert not record().given
+    assert record(claims=[]).given
+
+
+def test_the_id_is_a_function_of_the_content() -> None:
+    assert record().response_id == record(label=0.5).response_id
+    other = [record(model="m"), record(question="m"), record(dataset="m")]
+    assert len({found.response_id for found in [record(), *other]}) == 4
+    assert record(id=7).response_id == "7"
+
+
+@pytest.mark.parametrize("name", ["reference_answers", "reference answers"])
+@pytest.mark.parametrize("value", ["one", ["one"]])
+def test_references_by_either_name_as_text_or_list(name: str, value: object) -> None:
+    assert record(**{name: value}).references == ["one"]
+
+
+def test_labels_for_our_sentences_in_order() -> None:
+    found = record(sentence_labels=[True, None])
+    assert found.spans == [LabelledSpan(0, 18, 1), LabelledSpan(19, 29, None)]
+    assert not found.spans_are_errors
+    placed = record(sentence_labels=[{"start": 0, "end": 18, "label": 0}])
+    assert placed.spans == [LabelledSpan(0, 18, 0)]
+
+
+def test_no_error_span_says_that_all_is_right() -> None:
+    assert record(spans=[]).spans_are_errors
+    assert not record().spans_are_errors
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{nope", "not JSON"),
+        (b"", "not JSON"),
+        (b'{"response": "x"} {"response": "y"}', "not JSON"),
+        (b'{"response": "x", "metadata": {"score": NaN}}', "not JSON"),
+        (b'{"response": "x", "label": Infinity}', "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"response": "x", "id": ' + b"1" * 10_000 + b"}", "not JSON"),
+        (b'["response"]', "object, not a list"),
+        (b'"response"', "object, not text"),
+        (b"3", "object, not a number"),
+        (b"null", "object, not null"),
+        (b'{"respnse": "x"}', "`response` is missing"),
+        (b'{"response": ""}', "`response` is empty"),
+        (b'{"response": " \\n\\t "}', "`response` is empty"),
+        (b'{"response": null}', "`response` is empty"),
+        (b'{"response": 5}', "`response` is text, not a number"),
+        (b'{"response": ["x"]}', "`response` is text, not a list"),
+        (b'{"response": "a\\u0000b"}', "NUL"),
+        (b'{"response": "a\0b"}', "NUL"),
+        (b'{"response": "\xff"}', "not UTF-8: byte 15"),
+        (b'{"response": "\\ud83d"}', "surrogate"),
+        (b'{"response": "x", "metadata": {"\\ud83d": 1}}', "surrogate"),
+        (b'{"response": "x", "reference_answers": ["\\udead"]}', "surrogate"),
+        (b'{"response": "x", "id": true}', "`id` is text, not a boolean"),
+        (b'{"response": "x", "id": 1.5}', "`id` is text, not a number"),
+        (b'{"response": "x", "id": " "}', "`id` is empty"),
+        (b'{"response": "x", "model": {}}', "`model` is text, not an object"),
+        (b'{"response": "x", "label": 2}', "`label` is a number from 0 to 1"),
+        (b'{"response": "x", "label": "good"}', "`label` is a number from 0 to 1"),
+        (b'{"response": "x", "label": 1e999}', "`label` is a number from 0 to 1"),
+        (b'{"response": "x", "metadata": []}', "`metadata` is an object"),
+        (b'{"response": "x", "reference_answers": 5}', "`reference_answers` is a list"),
+        (b'{"response": "x", "reference_answers": [5]}', "list of texts"),
+        (b'{"response": "x", "claims": "c"}', "`claims` is a list, not text"),
+        (b'{"response": "x", "claims": [5]}', "`claims[0]` is an object"),
+        (b'{"response": "x", "claims": ["c", {}]}', "`claims[1].claim` is missing"),
+        (b'{"response": "x", "claims": [{"claim": "c", "label": 2}]}', "claims[0].label"),
+        (b'{"response": "x", "claims": [{"claim": "c", "sentence_index": -1}]}', "number from 0"),
+        (b'{"response": "x", "claims": [{"claim": "c", "query": 1}]}', "`claims[0].query`"),
+        (b'{"response": "x", "spans": [{"start": 0, "end": 2}]}', "not a stretch"),
+        (b'{"response": "x", "spans": [{"start": true, "end": 1}]}', "not a stretch"),
+        (b'{"response": "x", "spans": [[0, 1]]}', "`spans[0]` is an object"),
+        (b'{"response": "x", "sentence_labels": [1, 0]}', "2 labels, the response 1 sentences"),
+    ],
+)
+def test_what_cannot_be_used_is_a_failure_that_says_why(line: bytes, message: str) -> None:
+    found = parse("f.jsonl:3", line)
+    assert isinstance(found, Failure)
+    assert (found.step, found.key, found.error_type) == ("read", "f.jsonl:3", "unusable_record")
+    assert message in found.message
+    assert found.input is not None
+    assert len(found.input) <= 4096
+    assert "\0" not in found.input
+    found.message.encode()
+
+
+def test_a_line_over_the_limit_fails_and_is_shown_in_part() -> None:
+    found = read({"response": "x" * 100}, max_line_bytes=50)
+    assert isinstance(found, Failure)
+    assert "--max_line_bytes" in found.message
+    whole = parse("k", b'{"response": "' + b"\0" * 9_000)
+    assert isinstance(whole, Failure)
+    assert len(whole.input or "") == 4096
+
+
+def test_a_byte_order_mark_is_not_text() -> None:
+    found = parse("k", b'\xef\xbb\xbf{"response": "x"}')
+    assert isinstance(found, InputRecord)
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_record_or_a_failure(line: bytes) -> None:
+    assert isinstance(parse("k", line), (InputRecord, Failure))
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        b'{"response": "x", "metadata": {"a": %b}}',
+        b'{"response": "x", "label": %b}',
+        b'{"response": "x", "claims": [{"claim": "c", "label": %b}]}',
+        b'{"response": "x", "claims": [{"claim": "c", "sentence_index": %b}]}',
+    ],
+)
+def test_no_depth_of_nesting_is_too_much(around: bytes) -> None:
+    for depth in range(700, 1100, 9):
+        found = parse("k", around.replace(b"%b", b"[" * depth + b"]" * depth))
+        assert isinstance(found, (InputRecord, Failure))
+
+
+NAMES = st.sampled_from(
+    "response id model question dataset reference_answers label language metadata claims spans "
+    "sentence_labels start end claim query sentence_index".split()
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=5),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES, below, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(NAMES, JSON, max_size=6), st.booleans())
+def test_any_object_is_a_record_or_a_failure(raw: dict[str, Any], usable: bool) -> None:
+    if usable:
+        raw = raw | {"response": TEXT}
+    found = read(raw)
+    assert isinstance(found, (InputRecord, Failure))
+    if isinstance(found, InputRecord):
+        assert found.text == raw["response"]
+        assert all(0 <= s.start < s.end <= len(found.text) for s in found.spans)
+        # What was accepted can be written: no half characters, no number over 64 bits.
+        repr(found).encode()
+        assert all((c.sentence_index or 0) < 2**63 for c in found.claims)

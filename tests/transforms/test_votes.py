@@ -1,0 +1,121 @@
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
+from transforms.votes import (
+    ALL,
+    MODES,
+    MV,
+    SEQ,
+    SINGLE,
+    TIES,
+    decides,
+    majority,
+    only_errors,
+    tally,
+    verdicts,
+)
+
+OUTCOMES = [SUPPORTED, REFUTED, NOANS, ERROR]
+VOTES = st.lists(st.sampled_from(OUTCOMES), min_size=1, max_size=7)
+BY_SOURCE = st.lists(VOTES, min_size=1, max_size=4)
+
+
+def rows(outcomes: list[str], source: str = "s") -> list[Evidence]:
+    fields: dict[str, Any] = dict.fromkeys(Evidence.__dataclass_fields__)
+    empty = Evidence(**fields | {"unit_id": "u", "source": source})
+    return [replace(empty, outcome=outcome) for outcome in outcomes]
+
+
+def tallies(by_source: list[list[str]]) -> list[Tally]:
+    return [tally("u", f"s{n}", rows(votes)) for n, votes in enumerate(by_source)]
+
+
+@given(VOTES, st.randoms(use_true_random=False))
+def test_a_tally_does_not_depend_on_order(outcomes: list[str], chance: random.Random) -> None:
+    shuffled = rows(outcomes)
+    chance.shuffle(shuffled)
+    votes = tally("u", "s", shuffled)
+    assert votes == tally("u", "s", rows(outcomes))
+    counted = (votes.n_supported, votes.n_refuted, votes.n_noans, votes.n_error)
+    assert counted == tuple(outcomes.count(outcome) for outcome in OUTCOMES)
+
+
+@pytest.mark.parametrize(
+    ("supported", "refuted", "tie", "expected"),
+    [
+        (2, 1, "not_factual", (1, False)),
+        (1, 2, "factual", (0, False)),
+        (1, 1, "not_factual", (0, True)),
+        (1, 1, "factual", (1, True)),
+        (0, 0, "factual", (None, False)),
+    ],
+)
+def test_majority(supported: int, refuted: int, tie: str, expected: tuple[object, bool]) -> None:
+    # Abstentions and errors are no votes, however many.
+    assert majority(Tally("u", "s", supported, refuted, 9, 9), tie) == expected
+
+
+@given(BY_SOURCE, st.sampled_from(TIES), st.randoms(use_true_random=False))
+def test_pooled_votes_do_not_depend_on_the_order_of_sources(
+    by_source: list[list[str]], tie: str, chance: random.Random
+) -> None:
+    shuffled = list(by_source)
+    chance.shuffle(shuffled)
+    assert verdicts("r", tallies(shuffled), MV, tie) == verdicts("r", tallies(by_source), MV, tie)
+
+
+@given(BY_SOURCE, st.sampled_from(TIES))
+def test_the_first_source_with_a_valid_answer_decides(by_source: list[list[str]], tie: str) -> None:
+    votes = tallies(by_source)
+    (row,) = verdicts("r", votes, SEQ, tie)
+    deciding = next((v for v in votes if decides(v)), None)
+    if deciding is None:
+        assert (row.source, row.label, row.tied) == (NO_SOURCE, None, False)
+        assert row.n_noans + row.n_error == sum(map(len, by_source))
+        before = votes
+    else:
+        assert row.source == deciding.source
+        assert (row.label, row.tied) == majority(deciding, tie)
+        assert (row.n_supported, row.n_refuted) == (deciding.n_supported, deciding.n_refuted)
+        before = votes[: votes.index(deciding)]
+    assert row.past_error == any(only_errors(v) for v in before)
+
+
+@given(BY_SOURCE, st.sampled_from(TIES))
+def test_all_is_the_rows_of_the_three_others(by_source: list[list[str]], tie: str) -> None:
+    votes = tallies(by_source)
+    separate = [row for mode in (SEQ, MV, SINGLE) for row in verdicts("r", votes, mode, tie)]
+    assert verdicts("r", votes, ALL, tie) == separate
+    assert len(separate) == 2 + len(by_source)
+
+
+@given(BY_SOURCE, st.sampled_from(MODES), st.sampled_from(TIES))
+def test_a_label_is_there_exactly_where_a_valid_vote_is(
+    by_source: list[list[str]], mode: str, tie: str
+) -> None:
+    for row in verdicts("r", tallies(by_source), mode, tie):
+        assert (row.label is not None) == (row.n_supported + row.n_refuted > 0)
+        assert row.tied == (row.n_supported == row.n_refuted > 0)
+        if row.tied:
+            assert row.label == int(tie == "factual")
+
+
+def test_single_has_a_row_for_each_source_and_mv_pools_them() -> None:
+    votes = tallies([[SUPPORTED], [REFUTED, REFUTED], [NOANS]])
+    single = verdicts("r", votes, SINGLE, "factual")
+    assert [(row.source, row.label) for row in single] == [("s0", 1), ("s1", 0), ("s2", None)]
+    (pooled,) = verdicts("r", votes, MV, "factual")
+    assert (pooled.source, pooled.label, pooled.n_refuted) == (MULTI, 0, 2)
+
+
+def test_errors_among_answers_are_not_an_error_to_come_back_to() -> None:
+    assert only_errors(Tally("u", "s", n_error=2))
+    assert not only_errors(Tally("u", "s", n_error=2, n_noans=1))
+    assert not only_errors(Tally("u", "s", n_error=2, n_refuted=1))
+    assert not only_errors(Tally("u", "s"))

@@ -1,0 +1,101 @@
+"""Asking the model: a request out, a choice back, and what it cost kept as data."""
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from schemas.records import UNPARSABLE, Failure, Usage
+from transforms.judges.llm.parsing import reason_of
+from transforms.llm.base import Choice, Client, Function, LlmError, Message, Request
+from transforms.prompts import Prompts
+
+T = TypeVar("T")
+
+_SHOWN = 4096  # of a reply in `failures`, as of an input line
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back. `reason` is why it lacks whatever it lacks; `error` where none came."""
+
+    choice: Choice
+    reason: str
+    request_id: str | None = None
+    error: str = ""
+
+    @property
+    def said(self) -> str:
+        """What the model said, as it stands in `failures`."""
+        choice = self.choice
+        return (choice.refusal or choice.arguments or choice.text)[:_SHOWN]
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks for one step of one response, and gathers the usage of all its requests."""
+
+    client: Client
+    prompts: Prompts
+    role: str
+    model: str
+    step: str
+    response_id: str | None = None
+    source: str | None = None
+    usage: list[Usage] = field(default_factory=list)
+
+    async def ask(
+        self, system: str, user: str, function: Function | None = None, again: bool = False
+    ) -> Reply:
+        """Send one request; `again` tells the model that an earlier reply lacked what is asked.
+
+        Raises:
+            LlmError: no request can succeed (`final`); others are returned as a reply's reason.
+        """
+        if again:
+            user = f"{user}\n{self.prompts['repair']}"
+        request = Request(
+            role=self.role,
+            model=self.model,
+            messages=[Message("system", system), Message("user", user)],
+            function=function,
+            step=self.step,
+            source=self.source,
+            response_id=self.response_id,
+        )
+        try:
+            completion = await self.client.complete(request)
+        except LlmError as error:
+            self.usage += error.usage
+            if error.final:
+                raise LlmError(error.message, error.reason, True, self.usage) from error
+            request_id = error.usage[-1].request_id if error.usage else None
+            return Reply(Choice(), error.reason, request_id, error.message)
+        self.usage += completion.usage
+        if not completion.choices:
+            return Reply(Choice(), UNPARSABLE, completion.request_id, "the reply has no choice")
+        choice = completion.choices[0]
+        return Reply(choice, reason_of(choice), completion.request_id)
+
+    def failure(self, key: str, reply: Reply, lacks: str) -> Failure:
+        """Return the row that shows what the model said in place of what was asked for."""
+        if reply.error:
+            return Failure(self.step, key, reply.reason, reply.error)
+        message = f"the reply lacks {lacks} ({reply.reason}, finish_reason {_finish(reply)})"
+        return Failure(self.step, key, reply.reason, message, reply.said or None)
+
+
+def _finish(reply: Reply) -> str:
+    return reply.choice.finish_reason or "none"
+
+
+async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
+    """Return the results in order; the first error cancels the others and is raised alone."""
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

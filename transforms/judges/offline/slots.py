@@ -1,0 +1,98 @@
+"""Somebody else in the place that a claim gives to a name or to its subject."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from transforms.judges.offline.alignment import Alignment, Conflict, instead, share
+from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage
+from transforms.judges.offline.words import CONTENT, Word
+
+_SAME_STATEMENT: Final = 0.8  # Share of the claim's other parts that the sentence has to say.
+_COPULAS: Final = frozenset(("is", "are", "was", "were"))
+_LONGEST_SUBJECT: Final = 6
+_CONTEXT: Final = 2  # Words next to a name that have to be the same ones.
+
+
+def other_name(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:
+    """Another name between the same words as one that the passage never gives."""
+    for k, (word, place, name) in enumerate(claim.items):
+        if not name or found.said >> k & 1:
+            continue
+        start, end = _name_around(claim.words, place)
+        whole = _bits(claim, start, end)
+        if found.said & whole:
+            continue
+        for sentence, words in enumerate(passage.words):
+            if share(found, sentence, whole) >= _SAME_STATEMENT:
+                other = _name_in_slot(claim.words, start, end, words)
+                if other:
+                    return Conflict(sentence, instead(other, word.surface))
+    return None
+
+
+def other_subject(
+    claim: PreparedClaim, passage: PreparedPassage, found: Alignment
+) -> Conflict | None:
+    """The claim's statement made of something else: "Paris is the capital" against "Rome is the
+    capital". Where the definite article makes it the only one, that refutes the claim; else the
+    sentence just says nothing of the claim's subject."""
+    ours = claim.words
+    verb = next((at for at, w in enumerate(ours[: _LONGEST_SUBJECT + 1]) if w.lower in _COPULAS), 0)
+    subject = _bits(claim, 0, verb - 1)
+    sentence = found.best
+    if not subject or (found.masks[sentence] | found.titled) & subject:
+        return None
+    tail = [w.lower for w in ours[verb : verb + 3]]
+    if len(tail) < 2 or share(found, sentence, subject) < _SAME_STATEMENT:
+        return None
+    words = passage.words[sentence]
+    lowers = [w.lower for w in words]
+    known = {w.stem for w in ours}
+    for at in range(1, len(words)):
+        before = words[at - 1]
+        if (
+            lowers[at : at + len(tail)] == tail
+            and before.kind == CONTENT
+            and before.stem not in known
+        ):
+            reason = instead(before.surface, ours[verb - 1].surface)
+            return Conflict(sentence, reason, refutes=tail[1] == "the")
+    return None
+
+
+def _bits(claim: PreparedClaim, start: int, end: int) -> int:
+    """The items of the claim from word `start` to word `end`, both included, as a mask."""
+    return sum(1 << k for k, (_, at, _) in enumerate(claim.items) if start <= at <= end)
+
+
+def _name_around(words: Sequence[Word], place: int) -> tuple[int, int]:
+    """The first and last of the capitalised content words in a row around a place."""
+    start = end = place
+    while start > 0 and words[start - 1].capital and words[start - 1].kind:
+        start -= 1
+    while end + 1 < len(words) and words[end + 1].capital and words[end + 1].kind:
+        end += 1
+    return start, end
+
+
+def _name_in_slot(ours: Sequence[Word], start: int, end: int, words: Sequence[Word]) -> str:
+    """The name that a sentence has after the same words, or before the same words; else ""."""
+    known = {w.stem for w in ours}
+    before = [w.stem for w in ours[max(0, start - _CONTEXT) : start]]
+    after = [w.stem for w in ours[end + 1 : end + 1 + _CONTEXT]]
+    at = 0
+    while at < len(words):
+        if not (words[at].capital and words[at].kind == CONTENT):
+            at += 1
+            continue
+        first, last = _name_around(words, at)
+        at = last + 1
+        if any(w.stem in known for w in words[first : last + 1]):
+            continue
+        lead = [w.stem for w in words[max(0, first - _CONTEXT) : first]]
+        tail = [w.stem for w in words[last + 1 : last + 1 + _CONTEXT]]
+        if (len(before) == _CONTEXT and lead == before) or (
+            len(after) == _CONTEXT and tail == after
+        ):
+            return " ".join(w.surface for w in words[first : last + 1])
+    return ""

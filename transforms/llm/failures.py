@@ -1,0 +1,154 @@
+"""What can go wrong with one HTTP request, and what follows from it: try again, pass on, or stop.
+
+The statuses and codes are those of the OpenAI API's error reference; other servers share the
+statuses and not always the codes, so messages are looked at where a code is missing.
+"""
+
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from schemas.records import FILTERED, TRANSPORT, TRUNCATED
+from transforms.llm.endpoint import NO_KEY, URL_VARIABLE, Endpoint
+
+_SPENT = {
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "access_terminated",
+}
+_FILTERED = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
+_TOO_LONG = re.compile(
+    r"context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens",
+    re.IGNORECASE,
+)
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+_LONGEST = 300
+
+
+class SendError(Exception):
+    """One request that got no usable reply.
+
+    `status` is the HTTP status, or `timeout`, `connection`, `garbled`. `transient` errors are worth
+    another try, after `retry_after` seconds where the endpoint said so; `final` ones every further
+    request would meet as well. `param` is the parameter that the endpoint objected to.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        status: str,
+        *,
+        reason: str = TRANSPORT,
+        transient: bool = False,
+        final: bool = False,
+        retry_after: float | None = None,
+        param: str | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.reason = reason
+        self.transient = transient
+        self.final = final
+        self.retry_after = retry_after
+        self.param = param
+        self.request_id = request_id
+
+
+def of_response(
+    endpoint: Endpoint,
+    key: str,
+    status: int,
+    headers: Mapping[str, str],
+    payload: Any,
+    now: float,
+) -> SendError:
+    """Return what a response of status 400 and above means; `now` is seconds since the epoch."""
+    error = payload.get("error", payload) if isinstance(payload, dict) else payload
+    fields: Mapping[str, Any] = error if isinstance(error, dict) else {"message": error}
+    message = _shown(fields.get("message") or fields.get("detail") or payload, key)
+    codes = {str(fields.get(name) or "").lower() for name in ("code", "type")}
+    param = fields.get("param")
+    where = endpoint.shown_url
+    said = f"{where} answered {status}" + (f": {message}" if message else "")
+    common: dict[str, Any] = {
+        "status": str(status),
+        "param": param if isinstance(param, str) else None,
+        "request_id": headers.get("x-request-id"),
+    }
+    if status == 401:
+        return SendError(_key_refused(endpoint, key), final=True, **common)
+    if status == 402 or codes & _SPENT:
+        return SendError(
+            f"the quota of the key in {endpoint.api_key_env} at {where} is spent ({status}); "
+            "top it up, or set another key, and run the same command again",
+            final=True,
+            **common,
+        )
+    if status == 403:
+        return SendError(
+            f"{said}. The key in {endpoint.api_key_env} may not use model {endpoint.model!r}; "
+            "name another with --model, or set another key",
+            final=True,
+            **common,
+        )
+    if status in (404, 405):
+        return SendError(_not_found(endpoint, codes, message, status), final=True, **common)
+    if status in (408, 409, 425, 429) or status >= 500:
+        return SendError(said, transient=True, retry_after=retry_after(headers, now), **common)
+    if codes & _FILTERED:
+        return SendError(said, reason=FILTERED, **common)
+    if status == 413 or "context_length_exceeded" in codes or _TOO_LONG.search(message):
+        return SendError(said, reason=TRUNCATED, **common)
+    return SendError(said, **common)
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that the endpoint asks to wait: RFC 9110, 10.2.3, or in milliseconds."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        try:
+            seconds = float(value) / unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        return max(parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now, 0.0)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _key_refused(endpoint: Endpoint, key: str) -> str:
+    # The server's own words are left out: some repeat the key.
+    if key == NO_KEY:
+        return f"{endpoint.shown_url} wants a key (401): set {endpoint.api_key_env}"
+    return (
+        f"{endpoint.shown_url} refused the key in {endpoint.api_key_env} (401); "
+        "set it to one that is valid there"
+    )
+
+
+def _not_found(endpoint: Endpoint, codes: set[str], message: str, status: int) -> str:
+    model_unknown = "model_not_found" in codes or (
+        endpoint.model in message or re.search(r"\bmodel\b", message, re.IGNORECASE)
+    )
+    if model_unknown:
+        return f"{endpoint.shown_url} does not know the model {endpoint.model!r} ({status})"
+    return (
+        f"there is no chat endpoint at {endpoint.shown_url} ({status}); check --base_url or "
+        f"{URL_VARIABLE}: most end in /v1"
+    )
+
+
+def _shown(message: Any, key: str) -> str:
+    """The endpoint's words on one line, without what could be a key."""
+    if not isinstance(message, str):
+        return ""
+    line = " ".join(message.split())
+    if key != NO_KEY:
+        line = line.replace(key, "***")
+    return _KEY_LIKE.sub("***", line)[:_LONGEST]

@@ -1,0 +1,62 @@
+"""Another try for what passes: rate limits, overload, broken connections, time-outs."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from transforms.llm.failures import SendError
+
+T = TypeVar("T")
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often and how long: `attempts` requests at most, within `seconds` from first to last.
+
+    Pauses double from `first` to `longest` seconds; what the endpoint asks for in `retry-after`
+    goes before, however long it is, as long as it ends within `seconds`.
+    """
+
+    attempts: int = 8
+    seconds: float = 900.0
+    first: float = 0.5
+    longest: float = 60.0
+
+    def pause(self, attempt: int, asked: float | None, chance: float) -> float:
+        """Return the pause after attempt 0, 1, …; `chance` in [0, 1) spreads the callers out."""
+        backoff = min(self.first * 2.0**attempt, self.longest)
+        if asked is None:
+            return backoff * (0.5 + chance / 2)
+        # Never before the moment asked for, and not all at that very moment either.
+        return asked + min(backoff, 1.0) * chance
+
+
+async def retrying(
+    send: Callable[[int], Awaitable[T]],
+    retry: Retry,
+    sleep: Sleep = asyncio.sleep,
+    chance: Callable[[], float] = random.random,
+    clock: Callable[[], float] = time.monotonic,
+) -> T:
+    """Return what `send(attempt)` returns, trying again after transient errors.
+
+    Raises:
+        SendError: one that is not transient, or the last one.
+    """
+    started = clock()
+    attempt = 0
+    while True:
+        try:
+            return await send(attempt)
+        except SendError as error:
+            if not error.transient or attempt + 1 >= retry.attempts:
+                raise
+            pause = retry.pause(attempt, error.retry_after, chance())
+            if clock() - started + pause > retry.seconds:
+                raise
+        await sleep(pause)
+        attempt += 1

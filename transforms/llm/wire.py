@@ -1,0 +1,180 @@
+"""A request as an endpoint takes it, and choices as they come back: pure functions on JSON.
+
+The shapes are those of OpenAI's `POST /chat/completions`. What comes back is read leniently, since
+compatible servers differ in what they leave out; what was answered is validated by who asked.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transforms.llm.base import Choice, Function, Message, Request
+from transforms.llm.capabilities import Capabilities
+
+
+class Garbled(ValueError):
+    """A reply that is not of the API's shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The choices of one reply and the tokens it reports, None where it does not."""
+
+    choices: Sequence[Choice]
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    id: str | None
+
+
+def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str, Any]:
+    """Return the JSON of a request for `n` choices, with what the endpoint can do and no more."""
+    messages = list(request.messages)
+    result: dict[str, Any] = {"model": model}
+    if request.function is not None and known.tools:
+        result["tools"] = [_tool(request.function, known.strict)]
+        result["tool_choice"] = {"type": "function", "function": {"name": request.function.name}}
+    elif request.function is not None:
+        last = messages[-1]
+        messages[-1] = Message(last.role, last.content + in_words(request.function))
+        if known.json_object:
+            result["response_format"] = {"type": "json_object"}
+    result["messages"] = [
+        {"role": message.role, "content": _sendable(message.content)} for message in messages
+    ]
+    if known.takes_temperature(request.temperature):
+        result["temperature"] = request.temperature
+    if n > 1 and known.n:
+        result["n"] = n
+    if request.max_tokens is not None and known.limit_field is not None:
+        result[known.limit_field] = request.max_tokens
+    if request.logprobs and known.logprobs:
+        result["logprobs"] = True
+    return result
+
+
+def in_words(function: Function) -> str:
+    """Return what is said to a model that has no tools: the schema, and the wish for JSON."""
+    schema = json.dumps(function.parameters, ensure_ascii=False)
+    return (
+        "\n\nReply with one JSON object and nothing else. It holds the arguments of the function "
+        f"`{function.name}` ({function.description}), by this JSON Schema:\n{schema}"
+    )
+
+
+def _tool(function: Function, strict: bool) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "name": function.name,
+        "description": function.description,
+        "parameters": function.parameters,
+    }
+    if strict and can_be_strict(function.parameters):
+        described["strict"] = True
+    return {"type": "function", "function": described}
+
+
+def can_be_strict(schema: Any) -> bool:
+    """Tell whether every object of a schema requires all of its properties and allows no other,
+    which is what endpoints demand of a strict one."""
+    if isinstance(schema, Mapping):
+        if "properties" in schema or schema.get("type") == "object":
+            names = set(schema.get("properties", ()))
+            closed = schema.get("additionalProperties") is False
+            if not closed or set(schema.get("required", ())) != names:
+                return False
+            return all(can_be_strict(below) for below in schema["properties"].values())
+        return all(can_be_strict(below) for below in schema.values())
+    if isinstance(schema, list | tuple):
+        return all(can_be_strict(below) for below in schema)
+    return True
+
+
+def _sendable(text: str) -> str:
+    """Lone surrogates have no UTF-8; everything else goes as it is."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode(errors="surrogatepass").decode(errors="replace")
+    return text
+
+
+def answer(payload: Any, function: str | None) -> Answer:
+    """Return what a reply holds.
+
+    Raises:
+        Garbled: it has no choices, or is of another shape altogether.
+    """
+    if not isinstance(payload, Mapping):
+        raise Garbled("the reply is no JSON object")
+    given = payload.get("choices")
+    if not isinstance(given, list) or not given:
+        raise Garbled("the reply has no choices")
+    usage = payload.get("usage")
+    usage = usage if isinstance(usage, Mapping) else {}
+    name = payload.get("id")
+    return Answer(
+        [_choice(item, function) for item in given],
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+        name if isinstance(name, str) and name else None,
+    )
+
+
+def _choice(item: Any, function: str | None) -> Choice:
+    if not isinstance(item, Mapping) or not isinstance(item.get("message"), Mapping):
+        raise Garbled("a choice of the reply has no message")
+    message = item["message"]
+    finish = item.get("finish_reason")
+    refusal = message.get("refusal")
+    return Choice(
+        _text(message.get("content")),
+        None if function is None else _arguments(message, function),
+        finish if isinstance(finish, str) else "stop",
+        refusal if isinstance(refusal, str) and refusal else None,
+        _logprob_mean(item.get("logprobs")),
+    )
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):  # parts, as some servers give them
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+def _arguments(message: Mapping[str, Any], name: str) -> str | None:
+    """The arguments of the call of that function, else of the first call; None for no call."""
+    calls = message.get("tool_calls")
+    called = [
+        call["function"]
+        for call in (calls if isinstance(calls, list) else ())
+        if isinstance(call, Mapping) and isinstance(call.get("function"), Mapping)
+    ]
+    if isinstance(message.get("function_call"), Mapping):  # before there were tools
+        called.append(message["function_call"])
+    if not called:
+        return None
+    found = next((call for call in called if call.get("name") == name), called[0])
+    arguments = found.get("arguments")
+    if isinstance(arguments, str):
+        return arguments
+    return json.dumps(arguments, ensure_ascii=False)  # an object where a text should be
+
+
+def _logprob_mean(logprobs: Any) -> float | None:
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    values = [
+        float(token["logprob"])
+        for token in (content if isinstance(content, list) else ())
+        if isinstance(token, Mapping) and isinstance(token.get("logprob"), int | float)
+    ]
+    values = [value for value in values if math.isfinite(value)]
+    return math.fsum(values) / len(values) if values else None
+
+
+def _count(value: Any) -> int | None:
+    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if whole else None
