@@ -40,7 +40,6 @@ setup(
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
-        "mwparserfromhell>=0.7,<0.8",  # what the quick pass leaves of wiki markup
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
         "filelock>=3.16,<4",  # one run of a name at a time
         "PyYAML>=6,<7",  # configuration files

@@ -65,6 +65,9 @@ def run_build(args: argparse.Namespace) -> int:
     """Build an index; return the exit code."""
     if not 20 <= args.passage_words <= 1000:
         raise UsageError(f"--passage_words {args.passage_words}; allowed: 20 to 1000")
+    from pipelines.quiet import quiet_beam
+
+    quiet_beam()
     from pipelines.build_index import build
 
     result = build(args.input, args.output, words=args.passage_words, progress=_say)

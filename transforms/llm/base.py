@@ -109,7 +109,11 @@ class LlmError(Exception):
     """
 
     def __init__(
-        self, message: str, reason: str = "transport", final: bool = False, usage: Sequence[Usage] = ()
+        self,
+        message: str,
+        reason: str = "transport",
+        final: bool = False,
+        usage: Sequence[Usage] = (),
     ) -> None:
         super().__init__(message, reason, final, tuple(usage))
         self.message = message

@@ -119,23 +119,24 @@ PROBES = {CALL: probe_call, SAMPLE: probe_sample}
 
 
 def learned(
-    known: Capabilities, body: Mapping[str, Any], error: SendError, guess: bool = False
+    known: Capabilities, body: Mapping[str, Any], error: SendError, probing: bool = False
 ) -> Capabilities | None:
     """Return what is left of `known` after the endpoint refused `body`, None where nothing of it
-    was to blame. `guess` gives up the most exotic feature where the endpoint does not say which.
+    was to blame.
+
+    A probe is harmless, so where the endpoint does not say what it minds, the most exotic feature
+    is given up; in a run it may as well be the request's own text, and tools are known to work.
     """
     if error.status not in ("400", "422"):
         return None
     used = _used(known, body)
     for names, rest in used:
-        if _named(names, error):
+        if _named(names, error) and (probing or rest.tools == known.tools):
             return rest
-    return used[0][1] if guess and used and not error.param else None
+    return used[0][1] if probing and used and not error.param else None
 
 
-def _used(
-    known: Capabilities, body: Mapping[str, Any]
-) -> list[tuple[Sequence[str], Capabilities]]:
+def _used(known: Capabilities, body: Mapping[str, Any]) -> list[tuple[Sequence[str], Capabilities]]:
     """The features in a request by the names an endpoint has for them, the most exotic first, and
     what is left without each."""
     used: list[tuple[Sequence[str], Capabilities]] = []

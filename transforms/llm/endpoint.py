@@ -85,9 +85,7 @@ class Endpoint:
     @property
     def configured(self) -> bool:
         """Whether the user named an endpoint at all: by a key or by a base URL."""
-        return any(
-            (self.base_url, os.environ.get(self.api_key_env), os.environ.get(URL_VARIABLE))
-        )
+        return any((self.base_url, os.environ.get(self.api_key_env), os.environ.get(URL_VARIABLE)))
 
 
 def endpoints(

@@ -4,6 +4,7 @@ The statuses and codes are those of the OpenAI API's error reference; other serv
 statuses and not always the codes, so messages are looked at where a code is missing.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -147,7 +148,7 @@ def _not_found(endpoint: Endpoint, codes: set[str], message: str, status: int) -
 def _shown(message: Any, key: str) -> str:
     """The endpoint's words on one line, without what could be a key."""
     if not isinstance(message, str):
-        return ""
+        message = json.dumps(message, ensure_ascii=False) if message else ""
     line = " ".join(message.split())
     if key != NO_KEY:
         line = line.replace(key, "***")

@@ -115,7 +115,8 @@ def has_later_predicate(clause: Clause, start: int) -> bool:
 
 def without_comma(words: Words) -> Words:
     """The words without a comma at their end."""
-    return [*words[:-1], words[-1].rstrip(",")] if words else words
+    last = words[-1].rstrip(",")
+    return [*words[:-1], last] if last else words[:-1]
 
 
 def is_name(words: Words) -> bool:

@@ -73,7 +73,11 @@ better / worse
 good / bad
 most / least fewest
 more / less fewer
-increase increases increased increasing rise rises rose grew grow grows / decrease decreases decreased decreasing decline declines declined fell fall falls shrank reduce reduces reduced
+increase increases increased increasing / decrease decreases decreased decreasing
+rise rises rose grew grow grows / decline declines declined fell fall falls shrank
+increase increases increased rose grew / fell fall falls declined shrank
+rise rises rose grew grow grows / decrease decreases decreased
+increased grew rose / reduce reduces reduced
 win wins won / lose loses lost
 victory / defeat
 success successful succeeded / failure unsuccessful
@@ -81,7 +85,8 @@ accept accepted accepts / reject rejected rejects
 approve approved approves / disapprove disapproved rejected vetoed
 agree agreed agrees / disagree disagreed disagrees
 support supported supports / oppose opposed opposes
-allow allowed allows permitted legal lawful / forbid forbidden forbids prohibited prohibits banned illegal unlawful
+allow allowed allows permitted / forbid forbidden forbids prohibited prohibits banned
+legal lawful / illegal unlawful banned
 true correct accurate right / false incorrect inaccurate wrong
 possible / impossible
 likely / unlikely

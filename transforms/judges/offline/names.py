@@ -130,7 +130,7 @@ def kind_of(lows: Sequence[str], before: str = "") -> str:
 
 def bare_name(name: str) -> str:
     """The name without the punctuation around it and without a possessive ending."""
-    name = name.strip(' ,;:!?"“”()[]').removesuffix("'s").removesuffix("’s")
+    name = name.partition(" (")[0].strip(' ,;:!?"“”()[]').removesuffix("'s").removesuffix("’s")
     if name.endswith(".") and not _ABBREVIATION.search(name):
         name = name[:-1]
     return name

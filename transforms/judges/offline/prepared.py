@@ -33,8 +33,9 @@ Item = tuple[Word, int, bool]
 @dataclass(frozen=True, slots=True)
 class PreparedClaim:
     """`items` are looked for by stem, `quantities` by value; `weights` belong to the items, then
-    to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places of words that have
-    antonyms, `negated` those of negations, `event` is BORN, DIED or ""."""
+    to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places
+    of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or ""; `answer`
+    is a mask of the parts that the query asks for, 0 where it asks for none of them."""
 
     text: str
     words: tuple[Word, ...]
@@ -52,7 +53,8 @@ class PreparedClaim:
 @dataclass(frozen=True, slots=True)
 class PreparedPassage:
     """`index` maps a stem to the numbers of the sentences that have it, ascending; `prefixes` are
-    the beginnings of its stems; quantities carry the number of their sentence, `events` the years of a birth or death too."""
+    the beginnings of its stems; quantities carry the number of their sentence, `events` the years
+    of a birth or death as well."""
 
     text: str
     sentences: tuple[str, ...]
@@ -195,7 +197,7 @@ def _answer(query: str, items: list[Item], numbers: list[Quantity]) -> int:
     if not asked or asked[0].lower not in _WH:
         return 0
     given = {w.stem for w in asked}
-    values = [q for q in quantities(asked)]
+    values = quantities(asked)
     mask, bit = 0, 1
     for word, _, _ in items:
         if word.stem not in given:

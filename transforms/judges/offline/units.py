@@ -1,27 +1,18 @@
 """Numbers in words, months and units of measure, as the offline judge reads them."""
 
-NUMBER_WORDS = {
-    word: float(value)
-    for value, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
-        fifteen sixteen seventeen eighteen nineteen""".split()
-    )
-} | {
-    word: float(10 * tens)
-    for tens, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
-NUMBER_WORDS["dozen"] = 12.0
-del NUMBER_WORDS["one"]  # Nearly always a pronoun ("one of the …"): it would be a false slot.
+_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+fifteen sixteen seventeen eighteen nineteen"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
+thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
 
-ORDINAL_WORDS = {
-    word: float(value)
-    for value, word in enumerate(
-        """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
-        thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
-        twenty-first""".split(),
-        1,
-    )
-}
+# "one" is left out: it is nearly always a pronoun ("one of the …").
+NUMBER_WORDS = (
+    {word: float(value) for value, word in enumerate(_ONES.split()) if word != "one"}
+    | {word: 10.0 * tens for tens, word in enumerate(_TENS.split(), 2)}
+    | {"dozen": 12.0}
+)
+ORDINAL_WORDS = {word: float(value) for value, word in enumerate(_ORDINALS.split(), 1)}
 
 SCALES = {
     "hundred": 1e2,

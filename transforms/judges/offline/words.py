@@ -49,9 +49,12 @@ _stem: Final = Stemmer.Stemmer("english", 0).stemWord
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One surface form as written, folded (`lower`) and stemmed. `value` is a number's value, None
-    for all else; `ulp` the size of one unit in its last digit (1 for "12", 0.1 for "1.4"). A number or date can start at a
-    `numeric` word; a `negative` one turns the statement around; `opposites` are its antonyms."""
+    """One surface form as written, folded (`lower`) and stemmed.
+
+    `value` is a number's value, None for all else; `ulp` the size of one unit in its last digit (1
+    for "12", 0.1 for "1.4"). A number or date can start at a `numeric` word; a `negative` one turns
+    the statement around; `opposites` are its antonyms.
+    """
 
     surface: str
     lower: str

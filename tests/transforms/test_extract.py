@@ -1,0 +1,133 @@
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.records import FactUnit, Failure, GivenClaim, InputRecord, LabelledSpan
+from transforms.extract import Extracted, extract, human_label
+from transforms.judges.base import Judge
+from transforms.sentences import Span
+
+TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."
+
+
+def run(judge: Judge, units: str = "claim", text: str = TEXT, **fields: Any) -> Extracted:
+    record = InputRecord("f:1", "r", text, **fields)
+    return asyncio.run(extract(record, judge, units))
+
+
+def places(found: Extracted) -> list[int | None]:
+    return [unit.sentence_index for unit in found.open_units.units]
+
+
+def test_sentences_are_numbered_and_are_stretches_of_the_text(judge: Judge) -> None:
+    found = run(judge, text="Ätna 😀 erupts.  Etna is high.")
+    assert [(s.sentence_index, s.start, s.end) for s in found.sentences] == [(0, 0, 14), (1, 16, 29)]
+    assert all(found.response.text[s.start : s.end] == s.text for s in found.sentences)
+    assert list(found.open_units.sentence_spans) == [0, 14, 16, 29]
+
+
+def test_the_judge_extracts_where_no_claims_are_given(judge: Judge) -> None:
+    found = run(judge)
+    assert [unit.claim for unit in found.open_units.units] == [s.text for s in found.sentences]
+    assert [s.n_units for s in found.sentences] == [1, 1, 1]
+    assert {unit.human_label for unit in found.open_units.units} == {None}
+    by_sentence = run(judge, units="sentence")
+    assert {unit.claim for unit in by_sentence.open_units.units} == {"whole sentence"}
+
+
+def test_given_claims_keep_their_query_label_and_place(judge: Judge) -> None:
+    claims = [
+        GivenClaim("Etna is in Sicily.", "Where is Etna?", 1, None),
+        GivenClaim("Sicily is an island.", None, 0, 2),
+    ]
+    found = run(judge, given=True, claims=claims)
+    first, second = found.open_units.units
+    assert (first.claim, first.query, first.human_label) == (
+        "Etna is in Sicily.",
+        "Where is Etna?",
+        1,
+    )
+    # A query that was not given is made by the extractor that is in use.
+    assert (second.query, second.human_label) == ("Is it so: Sicily is an island.", 0)
+    assert places(found) == [0, 2]
+    assert [s.n_units for s in found.sentences] == [1, 0, 1]
+
+
+def test_a_claim_without_a_place_is_aligned_and_else_unplaced(judge: Judge) -> None:
+    claims = [
+        GivenClaim("The volcano erupts often."),
+        GivenClaim("Xylophones resonate."),
+        GivenClaim("Sicily is an island.", sentence_index=7),
+    ]
+    found = run(judge, given=True, claims=claims)
+    # The number 7 is of another segmentation than ours.
+    assert places(found) == [1, None, None]
+    assert len({unit.unit_id for unit in found.open_units.units}) == 3
+
+
+def test_an_empty_list_of_claims_is_no_checkable_claim(judge: Judge) -> None:
+    found = run(judge, given=True)
+    assert found.open_units.units == []
+    assert len(found.sentences) == 3
+
+
+def test_a_judge_that_breaks_is_a_failure_of_this_response_alone(judge: Judge) -> None:
+    async def breaks(*_: object) -> Any:
+        raise ValueError("no model")
+
+    judge.extract = breaks  # type: ignore[method-assign]
+    found = run(judge)
+    assert found.failures == [Failure("extract", "r", "ValueError", "no model")]
+    assert (len(found.sentences), found.open_units.units) == (3, [])
+
+
+@pytest.mark.parametrize("language", ["de", "pt-BR", "", "xx", "日本語", "-", "e" * 500, "\n", "../en"])
+def test_no_name_of_a_language_is_an_error(judge: Judge, language: str) -> None:
+    assert [s.text for s in run(judge, language=language).sentences][0] == "Etna is in Sicily."
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
+def test_any_text_gives_sentences_that_are_stretches_of_it(
+    scripted_judge: Any, text: str
+) -> None:
+    found = run(scripted_judge(), text=text, language="de")
+    for sentence in found.sentences:
+        assert text[sentence.start : sentence.end] == sentence.text
+    assert len(found.open_units.units) == len(found.sentences)
+
+
+def test_a_response_row_holds_what_the_input_said(judge: Judge) -> None:
+    found = run(
+        judge,
+        model="m",
+        dataset="d",
+        question="q",
+        language="en",
+        human_score=0.5,
+        metadata="{}",
+        references=["one", "two"],
+    )
+    row = found.response
+    assert (row.response_id, row.model, row.dataset, row.question) == ("r", "m", "d", "q")
+    assert (row.language, row.human_score, row.metadata, row.n_references) == ("en", 0.5, "{}", 2)
+    assert found.open_units.references == ["one", "two"]
+    assert isinstance(found.open_units.units[0], FactUnit)
+
+
+def test_a_sentence_with_any_part_of_an_error_span_is_wrong(judge: Judge) -> None:
+    found = run(judge, spans=[LabelledSpan(16, 20, 0)], spans_are_errors=True)
+    assert [s.human_label for s in found.sentences] == [0, 0, 1]
+    assert {s.human_label for s in run(judge).sentences} == {None}
+    none_found = run(judge, spans_are_errors=True)
+    assert {s.human_label for s in none_found.sentences} == {1}
+
+
+def test_a_labelled_sentence_labels_the_one_of_ours_that_shares_most() -> None:
+    labelled = [LabelledSpan(0, 6, 1), LabelledSpan(6, 30, 0), LabelledSpan(30, 40, None)]
+    assert human_label(Span(0, 10), labelled, are_errors=False) == 1
+    assert human_label(Span(4, 12), labelled, are_errors=False) == 0
+    assert human_label(Span(31, 40), labelled, are_errors=False) is None
+    assert human_label(Span(40, 50), labelled, are_errors=False) is None

@@ -1,0 +1,101 @@
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from transforms.loop import Window, process_loop, run_now, wait_for
+
+
+async def plain(value: int) -> int:
+    return value
+
+
+async def waiting(value: int) -> int:
+    await asyncio.sleep(0)
+    return value
+
+
+def test_a_coroutine_that_never_waits_needs_no_loop() -> None:
+    assert run_now(plain(3)) == 3
+    with pytest.raises(RuntimeError, match="remote = True"):
+        run_now(waiting(3))
+
+
+def test_a_coroutine_is_run_from_code_with_and_without_a_loop() -> None:
+    assert wait_for(waiting(3)) == 3
+
+    async def inside() -> int:
+        return wait_for(waiting(4))
+
+    assert asyncio.run(inside()) == 4
+    assert process_loop() is process_loop()
+
+
+class Gates:
+    """Coroutines that end when the test says so."""
+
+    def __init__(self) -> None:
+        self.under_way = 0
+        self.most = 0
+        self._events: dict[int, asyncio.Event] = {}
+        self._opened: set[int] = set()
+        self._started = threading.Semaphore(0)
+
+    async def call(self, key: int) -> int:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        event = self._events[key] = asyncio.Event()
+        self._started.release()
+        if key in self._opened:
+            event.set()
+        await event.wait()
+        self.under_way -= 1
+        return key * 10
+
+    def open(self, key: int) -> None:
+        async def set_it() -> None:
+            self._opened.add(key)
+            if key in self._events:
+                self._events[key].set()
+
+        wait_for(set_it())
+
+
+def test_any_completed_one_is_taken_and_a_slow_one_holds_up_nobody() -> None:
+    gates = Gates()
+    window: Window[str, int] = Window(3)
+    assert list(window.submit("slow", gates.call(0))) == []
+    found: list[tuple[str, int]] = []
+    for key in range(1, 6):
+        gates.open(key)
+        found += window.submit(str(key), gates.call(key))
+    assert "slow" not in dict(found)
+    assert gates.most <= 3
+    gates.open(0)
+    found += window.drain()
+    assert sorted(found) == [("1", 10), ("2", 20), ("3", 30), ("4", 40), ("5", 50), ("slow", 0)]
+    assert list(window.drain()) == []
+
+
+def test_no_more_than_its_size_are_under_way() -> None:
+    gates = Gates()
+    for key in range(20):
+        gates.open(key)
+    window: Window[int, int] = Window(4)
+    found = [pair for key in range(20) for pair in window.submit(key, gates.call(key))]
+    found += window.drain()
+    assert dict(found) == {key: key * 10 for key in range(20)}
+    assert gates.most <= 4
+
+
+def test_an_exception_comes_out_where_the_result_would() -> None:
+    async def breaks() -> int:
+        raise ValueError("odd")
+
+    def everything(window: Window[str, int]) -> Iterator[tuple[str, int]]:
+        yield from window.submit("a", breaks())
+        yield from window.drain()
+
+    with pytest.raises(ValueError, match="odd"):
+        list(everything(Window(2)))

@@ -1,0 +1,89 @@
+"""A scripted model for tests of your own: no network, no key, the replies you wrote.
+
+    client = FakeClient([{"word": "ready"}, "some text", Choice(finish_reason="content_filter")])
+
+A reply is a text, a mapping (the arguments of the function that was asked for), a `Choice`, a
+`Completion`, an exception to raise, or a list of texts, mappings and choices where several choices
+are asked for. In place of the list of replies, a function Request → reply answers whatever comes.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from schemas.records import Usage
+from transforms.llm.base import Choice, Completion, LlmError, Request
+
+Reply = str | Mapping[str, Any] | Choice | Completion | Exception | Sequence[Any]
+Script = Sequence[Reply] | Callable[[Request], Reply]
+
+
+class FakeClient:
+    """A `Client` that answers by a script; `requests` has what it was asked, in order."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.requests: list[Request] = []
+        self.closed = False
+
+    async def complete(self, request: Request) -> Completion:
+        """Return the next reply.
+
+        Raises:
+            LlmError: final, where the script has no reply left; or what the script says.
+        """
+        self.requests.append(request)
+        reply = self._next(request)
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, Completion):
+            return reply
+        several = isinstance(reply, Sequence) and not isinstance(reply, str)
+        items = list(reply) if several else [reply] * request.n
+        request_id = f"fake-{len(self.requests)}"
+        return Completion(
+            [_choice(item) for item in items], request_id, [_usage(request, request_id)]
+        )
+
+    async def aclose(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
+
+    def _next(self, request: Request) -> Reply:
+        if callable(self._script):
+            return self._script(request)
+        asked = len(self.requests)
+        if asked > len(self._script):
+            raise LlmError(
+                f"the script has {len(self._script)} replies and this is request {asked}: "
+                f"{request.step or request.role}, {request.messages[-1].content[:200]!r}",
+                final=True,
+            )
+        return self._script[asked - 1]
+
+
+def _choice(item: Any) -> Choice:
+    if isinstance(item, Choice):
+        return item
+    if isinstance(item, str):
+        return Choice(item)
+    return Choice(arguments=json.dumps(item, ensure_ascii=False), finish_reason="tool_calls")
+
+
+def _usage(request: Request, request_id: str) -> Usage:
+    return Usage(
+        request_id=request_id,
+        step=request.step,
+        source=request.source,
+        model=request.model,
+        response_id=request.response_id,
+        worker_id=None,
+        status="ok",
+        cached=False,
+        coalesced=False,
+        retries=0,
+        prompt_tokens=None,
+        completion_tokens=None,
+        seconds=None,
+        cost_usd=None,
+    )
