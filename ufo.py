@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from pipelines.options import Settings
     from schemas.results import Results
     from transforms.check_text import CheckedText
 
@@ -208,7 +209,7 @@ def _write_records(responses: Iterable[Mapping[str, Any] | str], path: str) -> N
 
 def _settings(
     values: Mapping[str, Any], sources: Sequence[str | Mapping[str, Any] | FactSource] | None
-) -> Any:
+) -> "Settings":
     """Return the settings, checked by the parser that checks the command line."""
     from dataclasses import replace
 
@@ -315,6 +316,19 @@ async def check(
         >>> result.score
         1.0
     """
+    import asyncio
+
+    from transforms.loop import process_loop
+
+    values = {"input": "-", "output": "-", "mode": mode, **options}
+    checked = _check(text, question, references, _settings(values, sources))
+    # On the process's own loop, where connections to models and searches are kept.
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(checked, process_loop()))
+
+
+async def _check(
+    text: str, question: str | None, references: Sequence[str], settings: "Settings"
+) -> Check:
     from pipelines.sources import choose
     from schemas.records import Failure
     from transforms.check_text import check_text
@@ -326,10 +340,7 @@ async def check(
     record = parse("text", json.dumps(given).encode())
     if isinstance(record, Failure):
         raise UsageError(record.message)
-    values = {"input": "-", "output": "-", "mode": mode, **options}
-    settings = _settings(values, sources)
-    chosen = choose(settings)
-    opened = [make_source(spec, settings.source_flags()) for spec in chosen.specs]
+    opened = [make_source(spec, settings.source_flags()) for spec in choose(settings).specs]
     judge = make_judge(settings.judge)
     judge.open()
     for source in opened:

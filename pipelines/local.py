@@ -16,7 +16,7 @@ from pipelines import storage
 from pipelines.attempt import Attempt
 from pipelines.plan import Chunk
 from pipelines.quiet import quiet_beam
-from schemas.errors import Interrupted, RunError, UfoError
+from schemas.errors import Interrupted, RunError, UfoError, ends_run
 from schemas.records import Part
 from transforms.job import Job
 from transforms.votes import ALL, MV, SEQ, SINGLE
@@ -26,6 +26,9 @@ OnDone = Callable[[Chunk, list[Part], bool], None]
 
 def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
     """Evaluate one chunk in this process; returns the parts it wrote below `folder`."""
+    # A try that was stopped may have left parts of tables that this one has no row for.
+    storage.delete(folder)
+    storage.make_folder(folder)
     quiet_beam()
     import apache_beam as beam
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -61,7 +64,7 @@ def written(folder: str) -> list[Part]:
 
 def check_whole(parts: list[Part], job: Job) -> None:
     """Raise where a fact unit has no verdict: a runner that loses elements must not go unseen."""
-    rows = {table: 0 for table in ("fact_units", "verdicts")}
+    rows = dict.fromkeys(("fact_units", "verdicts"), 0)
     for part in parts:
         if part.table in rows:
             rows[part.table] += part.rows
@@ -114,16 +117,21 @@ def run_chunks(
             f"interrupted; {len(parts)} finished chunks are kept, and the same command completes "
             "the run"
         ) from None
-    except UfoError as error:
-        # Beam adds in which step an error was raised, which is nothing to the user.
-        message = re.sub(r" \[while running '.*?'\]", "", error.message)
-        raise type(error)(message) from error
     except Exception as error:
-        raise RunError(
-            f"a chunk failed: {type(error).__name__}: {error}\nWhat was finished is kept in "
-            f"{attempt.folder}; the same command goes on from there."
-        ) from error
+        raise of_step(error, attempt) from error
     return [part for number in sorted(parts) for part in parts[number]]
+
+
+def of_step(error: Exception, attempt: Attempt) -> UfoError:
+    """Return the error that ends the run because of one that a step raised."""
+    # Beam adds in which step an error was raised, which is nothing to the user.
+    message = re.sub(r" \[while running '.*?'\]", "", str(getattr(error, "message", error)))
+    if isinstance(error, UfoError):
+        return type(error)(message)
+    kept = f"What was finished is kept in {attempt.folder}; the same command goes on from there."
+    if ends_run(error):
+        return RunError(f"{message}\n{kept}")
+    return RunError(f"a chunk failed: {type(error).__name__}: {message}\n{kept}")
 
 
 def _chain(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pipelines.attempt import Attempt
-from pipelines.local import check_whole, written
+from pipelines.local import check_whole, of_step, written
 from pipelines.plan import Chunk
 from pipelines.quiet import quiet_beam
-from schemas.errors import RunError, UfoError
 from schemas.records import Part
 from transforms.job import Job
 
@@ -55,14 +54,9 @@ def run_portable(
         source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)
         evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
         pipeline.run().wait_until_finish()
-    except UfoError:
-        raise
     except Exception as error:
-        raise RunError(
-            f"{runner_of(flags)} could not finish the pipeline: {type(error).__name__}: {error}"
-        ) from error
+        raise of_step(error, attempt) from error
     found = written(folder)
     check_whole(found, job)
     attempt.mark_done(CHUNK, found)
     return found
-

@@ -57,6 +57,12 @@ class Interrupted(RunError):
     """A signal stopped the run; what was finished is kept and the same command completes it."""
 
 
+def ends_run(error: BaseException) -> bool:
+    """Tell whether an error in one response is one that every further response would meet: one of
+    ours, or one that says of itself that it is `final`."""
+    return isinstance(error, UfoError) or bool(getattr(error, "final", False))
+
+
 def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:
     """Return the message for a value that is none of the allowed ones; it names the nearest."""
     known = list(allowed)

@@ -1,8 +1,9 @@
-"""The verification function: fact statements in, a function object out, a reply invoked with types.
+"""Function objects: what a model is to call, as JSON Schema, and what its call means, type by type.
 
-FaaF (Katranidis & Barany, 2024): the facts of a text become the arguments of one function that is
-generated for them, and a model that calls it judges all of them at once. Two things differ from
-its code. Arguments are named by us (f1, f2, …), never after the fact, so that quotes, hyphens,
+The verification function takes fact statements in and gives a function object out, and a reply is
+invoked on it. FaaF (Katranidis & Barany, 2024): the facts of a text become the arguments of one
+function that is generated for them, and a model that calls it judges all of them at once. Two
+things differ from its code. Arguments are named by us (f1, f2, …), never after the fact, so that quotes, hyphens,
 digits, newlines, 60 facts or any script survive; the statements themselves stand in the message,
 where they are delimited as data. And a value that does not fit its type costs that value: the
 others are taken.
@@ -10,7 +11,7 @@ others are taken.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 TFN = "tfn"
 TF = "tf"
@@ -171,16 +172,18 @@ class FactFunction:
             yield 1, self._check(value)
             return
         for entry in _list(value.get(CHECKS)):
-            if isinstance(entry, Mapping) and _is_number(entry.get(PASSAGE)):
+            if isinstance(entry, Mapping) and is_number(entry.get(PASSAGE)):
                 yield entry[PASSAGE], self._check(entry)
         if self.control.options == TFN:
             for passage in _list(value.get(NOANS_LIST)):
-                if _is_number(passage):
+                if is_number(passage):
                     yield passage, Check(NOT_CLEAR, NOANS)
 
     def _check(self, value: Mapping[str, Any]) -> Check | None:
         raw = value.get(VERDICT)
-        verdict = _LETTERS.get(raw.strip().casefold()) if isinstance(raw, str) else None
+        if not isinstance(raw, str):
+            return None
+        verdict = _LETTERS.get(raw.strip().casefold())
         if verdict not in self.control.verdicts:
             return None
         fields = self.control.fields
@@ -190,6 +193,34 @@ class FactFunction:
                 return None
             texts[ANSWER] = None
         return Check(verdict, raw, **texts)
+
+
+def extraction_parameters(descriptions: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON Schema of the function that hands over the claims of numbered sentences."""
+    fact = {
+        "sentence": {"type": "integer", "description": descriptions["sentence"]},
+        "claim": {"type": "string", "description": descriptions["claim"]},
+        "query": {"type": "string", "description": descriptions["query"]},
+    }
+    return closed(
+        {
+            "facts": {"type": "array", "items": closed(fact)},
+            "no_claim": {
+                "type": "array",
+                "items": {"type": "integer"},
+                "description": descriptions["no_claim"],
+            },
+        }
+    )
+
+
+def query_parameters(descriptions: Mapping[str, str]) -> dict[str, Any]:
+    """Return the JSON Schema of the function that hands over the queries of numbered claims."""
+    query = {
+        "claim": {"type": "integer", "description": descriptions["claim_number"]},
+        "query": {"type": "string", "description": descriptions["query"]},
+    }
+    return closed({"queries": {"type": "array", "items": closed(query)}})
 
 
 def argument(number: int) -> str:
@@ -216,7 +247,8 @@ def _list(value: object) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int]:
+    """Tell whether a value is a whole number; JSON's true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -1,7 +1,8 @@
 """Run folders for tests of what reads them: tables written as Parquet under a manifest."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from schemas.records import (
 )
 from schemas.tables import TABLES, to_arrow
 from transforms.votes import tally, verdicts
+
+# Helper modules (tests.llm_server) are imported by their names.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 # unit → source → one letter a passage: supported, refuted, noans, error; "-" for no passage at all.
 Votes = Mapping[str, Mapping[str, str]]
@@ -173,3 +177,14 @@ def _rows_of() -> Callable[..., Rows]:
 @pytest.fixture(name="write_run", scope="session")
 def _write_run() -> Callable[..., Path]:
     return write_run
+
+
+@pytest.fixture
+def llm_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A local OpenAI endpoint, its key in the environment; see tests/llm_server."""
+    from tests.llm_server import LlmServer
+
+    with LlmServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+        yield server

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from schemas.errors import UfoError
+from schemas.errors import ends_run
 from schemas.records import (
     ERROR,
     UNPARSABLE,
@@ -16,7 +16,7 @@ from schemas.records import (
     Verdict,
 )
 from transforms.judges.base import Judge, Judged
-from transforms.sources.base import FactSource, Found
+from transforms.sources.base import FactSource, Found, failed
 from transforms.votes import SEQ, decides, tally, verdicts
 
 
@@ -34,9 +34,9 @@ class Checked:
 async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Checked:
     """Ask `source` about each open unit and let `judge` verify what it found.
 
-    Raises nothing but an UfoError, which ends the run.
+    Raises nothing but what ends the run (`schemas.errors.ends_run`).
     """
-    found = await source.look_up(open_units)
+    found = await _look_up(open_units, source)
     failures = [
         Failure(f"source:{source.name}", unit.unit_id, answer.error_type, answer.message)
         for unit, answer in zip(open_units.units, found, strict=True)
@@ -44,9 +44,9 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
     ]
     try:
         judged = await judge.verify(open_units, source.name, found)
-    except UfoError:
-        raise
     except Exception as error:
+        if ends_run(error):
+            raise
         judged = _unjudged(open_units, source, judge, found, error)
     passages = {hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages}
     by_unit: dict[str, list[Evidence]] = {unit.unit_id: [] for unit in open_units.units}
@@ -59,6 +59,20 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
         failures + judged.failures,
         [request for answer in found for request in answer.usage] + judged.usage,
     )
+
+
+async def _look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
+    """Return the source's answers. One that breaks the rules of `look_up` could not be asked."""
+    asked = len(open_units.units)
+    try:
+        found = await source.look_up(open_units)
+        if len(found) != asked:
+            raise ValueError(f"look_up gave {len(found)} answers for {asked} fact units")
+        return found
+    except Exception as error:
+        if ends_run(error):
+            raise
+        return [failed(error)] * asked
 
 
 def _unjudged(

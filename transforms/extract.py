@@ -7,7 +7,7 @@ Sentences are segmented and numbered here, whoever extracts; given claims replac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schemas.errors import UfoError
+from schemas.errors import ends_run
 from schemas.ids import unit_ids
 from schemas.records import (
     FactUnit,
@@ -42,7 +42,7 @@ class Extracted:
 async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extracted:
     """Return the response's sentences and fact units.
 
-    Raises nothing but an UfoError, which ends the run.
+    Raises nothing but what ends the run (`schemas.errors.ends_run`).
     """
     spans = segment(record.text, record.language or "en")
     try:
@@ -52,9 +52,9 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
             found = await judge.extract_sentences(record, spans)
         else:
             found = await judge.extract(record, spans)
-    except UfoError:
-        raise
     except Exception as error:
+        if ends_run(error):
+            raise
         failure = Failure("extract", record.response_id, type(error).__name__, str(error))
         found = Drafts(failures=[failure])
     return _numbered(record, spans, found)

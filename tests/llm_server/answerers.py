@@ -5,7 +5,8 @@ text. What it says comes from the offline judge, so that verdicts over HTTP can 
 verdicts in process.
 """
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from .chat import Chat, Reply
@@ -49,7 +50,27 @@ def filled(schema: Mapping[str, Any]) -> Any:
     return {"string": "x", "integer": 1, "number": 1.0, "boolean": True}.get(kind)
 
 
-DEFAULT: tuple[Answerer, ...] = (Anything(),)
+class Knowledge:
+    """A knowledge model: five samples a query, some of them wrong, and of some queries none.
+
+    `claims_of` returns the claims that were extracted for a query; what it knows is made of them,
+    so that the verdicts differ from query to query and are the same in every run.
+    """
+
+    def __init__(self, claims_of: Callable[[str], Sequence[str]]) -> None:
+        self._claims_of = claims_of
+
+    def matches(self, chat: Chat) -> bool:
+        return chat.function is None and "knowledge" in chat.model
+
+    def answer(self, chat: Chat) -> Reply:
+        query = chat.user.strip().splitlines()[-1]
+        claims = self._claims_of(query)
+        kind = hashlib.sha256(query.encode()).digest()[0] % 4
+        text = "I do not know anything certain about that."
+        if claims and kind < 3 and chat.sample % 5 <= kind + 2:
+            text = " ".join(claims)
+        return Reply(text, step="knowledge")
 
 
 def reply_to(chat: Chat, answerers: Sequence[Answerer]) -> Reply:

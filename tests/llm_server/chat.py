@@ -132,7 +132,8 @@ def _check_tools(body: Mapping[str, Any], switches: Switches) -> None:
 
 def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
     """Return the request as an answerer sees it."""
-    system, user = [], []
+    system: list[str] = []
+    user: list[str] = []
     for message in body["messages"]:
         opening = message["role"] in ("system", "developer")
         (system if opening else user).append(tokens.content_of(message))
@@ -159,7 +160,7 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
 
 
 def choices_wanted(body: Mapping[str, Any], switches: Switches) -> int:
-    n = body.get("n", 1)
+    n: int = body.get("n", 1)
     if switches.n == IGNORED:
         return 1
     return min(n, switches.n) if isinstance(switches.n, int) else n

@@ -18,8 +18,9 @@ from typing import Any
 
 from . import chat as chats
 from . import faults, http, tokens
-from .answerers import DEFAULT, Answerer, reply_to
+from .answerers import Answerer, Anything, Knowledge, reply_to
 from .errors import ApiError, bad, no_key, server_error, unknown_model, unknown_path, wrong_key
+from .judge import OfflineAnswers
 from .limits import Limits, Meter
 
 KEY = "sk-test-0123456789abcdef"
@@ -49,14 +50,15 @@ class LlmServer:
 
     def __init__(
         self,
-        answerers: Sequence[Answerer] = DEFAULT,
+        answerers: Sequence[Answerer] = (),
         switches: chats.Switches | None = None,
         models: Sequence[str] = MODELS,
         keys: Sequence[str] | None = (KEY,),
         limits: Limits | None = None,
     ) -> None:
-        """`keys` None takes any key and none."""
-        self.answerers = answerers
+        """`keys` None takes any key and none. `answerers` go before those that the server has."""
+        self.judge = OfflineAnswers()
+        self.answerers = (*answerers, self.judge, Knowledge(self.judge.claims_of), Anything())
         self.switches = switches or chats.Switches()
         self.models = list(models)
         self.keys = keys

@@ -147,7 +147,6 @@ def test_a_judge_that_breaks_gives_one_error_row_a_unit(
 def test_a_passage_found_for_several_units_is_one_row(
     scripted_source: Source, judge: Judge, opened: Opened
 ) -> None:
-    # Its place among the answers is not part of what it is.
     same = {"a": ["supported", "noans"], "b": ["supported"]}
     checked = asyncio.run(check(opened("ab"), scripted_source("s", same), judge))
     assert len(checked.evidence) == 3

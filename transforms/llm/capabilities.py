@@ -13,6 +13,9 @@ from typing import Any
 from transforms.llm.base import Choice, Function, Message, Request
 from transforms.llm.failures import SendError
 
+PROBE = "probe"
+"""The step under which the requests of a probe are accounted."""
+
 CALL = "call"
 SAMPLE = "sample"
 
@@ -57,7 +60,7 @@ _SAMPLE = Request(
     n=_N,
     max_tokens=_LIMIT,
     logprobs=True,
-    step="probe",
+    step=PROBE,
 )
 _CALL = Request(
     role="",
@@ -77,7 +80,7 @@ _CALL = Request(
         },
     ),
     max_tokens=1024,  # enough for a model that thinks first
-    step="probe",
+    step=PROBE,
 )
 
 

@@ -38,11 +38,11 @@ class FakeClient:
             raise reply
         if isinstance(reply, Completion):
             return reply
-        several = isinstance(reply, Sequence) and not isinstance(reply, str)
-        items = list(reply) if several else [reply] * request.n
+        if isinstance(reply, str | Mapping | Choice):
+            reply = [reply] * request.n
         request_id = f"fake-{len(self.requests)}"
         return Completion(
-            [_choice(item) for item in items], request_id, [_usage(request, request_id)]
+            [_choice(item) for item in reply], request_id, [_usage(request, request_id)]
         )
 
     async def aclose(self) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from transforms.llm.endpoint import Endpoint
@@ -92,7 +92,7 @@ class Transport:
         except openai.APIConnectionError as error:
             raise self._unconnected(error) from None
         except openai.APIStatusError as error:
-            raise self._refused(error) from None
+            raise self._refused(error, str(body["model"]) if body else "") from None
         self._answered = True
         return response
 
@@ -135,15 +135,16 @@ class Transport:
             )
         return SendError(f"the connection to {where} broke ({kind})", "connection", transient=True)
 
-    def _refused(self, error: Any) -> SendError:
+    def _refused(self, error: Any, model: str) -> SendError:
         self._answered = True
+        endpoint = replace(self._endpoint, model=model)
         response = error.response
         try:
             payload = json.loads(response.content)
         except ValueError:
             payload = None  # a proxy's page says nothing that helps
         return of_response(
-            self._endpoint, self._key, response.status_code, response.headers, payload, time.time()
+            endpoint, self._key, response.status_code, response.headers, payload, time.time()
         )
 
     def _garbled(self, request_id: str | None) -> SendError:

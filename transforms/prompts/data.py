@@ -30,8 +30,8 @@ def element(tag: str, text: str, **attributes: str | None) -> str:
 
 
 def block(tag: str, text: str, **attributes: str | None) -> str:
-    """Return an element whose text stands on lines of its own; "" where the text is empty."""
-    return wrapped(tag, f"\n{escape(text)}\n", **attributes) if text else ""
+    """Return an element whose text stands on lines of its own."""
+    return wrapped(tag, f"\n{escape(text)}\n", **attributes)
 
 
 def wrapped(tag: str, content: str, **attributes: str | None) -> str:

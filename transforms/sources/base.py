@@ -7,14 +7,27 @@ response's own references) overrides `look_up` instead.
 """
 
 import inspect
+from collections import Counter
 from collections.abc import Awaitable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-from schemas.errors import UfoError
+from schemas.errors import ends_run
 from schemas.ids import passage_id
-from schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits, Passage, Usage
+from schemas.records import (
+    ERROR,
+    NO_PASSAGES,
+    NOANS,
+    TRANSPORT,
+    FactUnit,
+    OpenUnits,
+    Passage,
+    Usage,
+)
+
+_fields = attrgetter(*(field.name for field in fields(Passage)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +112,8 @@ class FactSource:
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return what the source has on each unit of the record, in its order.
 
-        What goes wrong with one unit is data. Only an UfoError is raised: it ends the run, as every
-        further unit would meet it too.
+        What goes wrong with one unit is data; only what ends the run is raised
+        (`schemas.errors.ends_run`).
         """
         answers = []
         for unit in open_units.units:
@@ -109,22 +122,34 @@ class FactSource:
                 if inspect.isawaitable(found):
                     found = await found
                 answers.append(self.found(found))
-            except UfoError:
-                raise
             except Exception as error:
+                if ends_run(error):
+                    raise
                 answers.append(failed(error))
         return answers
 
     def found(self, passages: Iterable[Passage | Retrieved]) -> Found:
         """Return a `Found` whose passages carry this source's name and their ids."""
         named = []
-        for ordinal, item in enumerate(passages):
+        seen: Counter[tuple[str | None, str]] = Counter()
+        for item in passages:
             hit = item if isinstance(item, Retrieved) else Retrieved(item)
-            named.append(replace(hit, passage=self.named(hit.passage, ordinal)))
+            same = hit.passage.url, hit.passage.text
+            named.append(replace(hit, passage=self.named(hit.passage, seen[same])))
+            seen[same] += 1
         return Found(named)
 
     def named(self, passage: Passage, ordinal: int = 0) -> Passage:
-        """Return the passage with source, id and hostname filled in where they are not yet."""
+        """Return the passage with source, id and hostname filled in where they are not yet.
+
+        `ordinal` tells it from those before it with the same address and text.
+
+        Raises:
+            TypeError, UnicodeEncodeError: what no table could hold, which must not end a run.
+        """
+        for value in _fields(passage):
+            if value is not None:
+                str.encode(value)
         if passage.passage_id:
             return passage
         return replace(

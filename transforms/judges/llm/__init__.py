@@ -5,7 +5,8 @@ What a program that stands in for the model has to know (a test server, a script
 Every message list is [system, user]. The system message is one of `transforms/prompts/`; its first
 line is `Task: NAME`. The user message is data between tags that data cannot open or close: in
 data `<` before a letter, `/`, `!` or `?` is written `&lt;`, and `&` before `lt;`, `amp;` or
-`quot;` is written `&amp;` (`"` is `&quot;` in attributes); `transforms.prompts.data.read` undoes it.
+`quot;` is written `&amp;` (`"` is `&quot;` in attributes); `transforms.prompts.data.read` undoes
+it.
 A request for what a reply left out is the same with fewer items and ends in the text of
 `repair.txt`.
 

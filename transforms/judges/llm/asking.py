@@ -33,7 +33,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Asker:
-    """Asks for one step of one response, and gathers the usage of all its requests."""
+    """Asks for one step of one response; gathers the usage of all its requests, and failures."""
 
     client: Client
     prompts: Prompts
@@ -43,6 +43,7 @@ class Asker:
     response_id: str | None = None
     source: str | None = None
     usage: list[Usage] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
 
     async def ask(
         self, system: str, user: str, function: Function | None = None, again: bool = False
@@ -69,24 +70,20 @@ class Asker:
             self.usage += error.usage
             if error.final:
                 raise LlmError(error.message, error.reason, True, self.usage) from error
-            request_id = error.usage[-1].request_id if error.usage else None
-            return Reply(Choice(), error.reason, request_id, error.message)
+            sent = error.usage[-1].request_id if error.usage else None
+            return Reply(Choice(), error.reason, sent, error.message)
         self.usage += completion.usage
         if not completion.choices:
             return Reply(Choice(), UNPARSABLE, completion.request_id, "the reply has no choice")
         choice = completion.choices[0]
         return Reply(choice, reason_of(choice), completion.request_id)
 
-    def failure(self, key: str, reply: Reply, lacks: str) -> Failure:
-        """Return the row that shows what the model said in place of what was asked for."""
-        if reply.error:
-            return Failure(self.step, key, reply.reason, reply.error)
-        message = f"the reply lacks {lacks} ({reply.reason}, finish_reason {_finish(reply)})"
-        return Failure(self.step, key, reply.reason, message, reply.said or None)
-
-
-def _finish(reply: Reply) -> str:
-    return reply.choice.finish_reason or "none"
+    def failed(self, reply: Reply, lacks: str) -> None:
+        """Record what the model said in place of what was asked for."""
+        finish = reply.choice.finish_reason or "none"
+        message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
+        key = self.response_id or ""
+        self.failures.append(Failure(self.step, key, reply.reason, message, reply.said or None))
 
 
 async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:

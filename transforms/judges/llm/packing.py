@@ -21,9 +21,13 @@ class Limits:
     facts: int
     tokens: int
 
-    def halved(self) -> "Limits":
-        """Return the limits of a second try of what was too much, or stood beside what was."""
-        return Limits(self.passages, max(1, self.facts // 2), max(1, self.tokens // 2))
+    def below(self, call: "Packed") -> "Limits":
+        """Return the limits of a second try of a call that was too much, or had too much in it:
+        half of its facts, or half of its passages where it had one fact."""
+        facts, passages = len(call.facts), len(call.passages)
+        if facts > 1:
+            return Limits(self.passages, (facts + 1) // 2, self.tokens)
+        return Limits(max(1, (passages + 1) // 2), self.facts, self.tokens)
 
 
 @dataclass(slots=True)
@@ -33,6 +37,11 @@ class Packed:
     facts: dict[int, list[int]] = field(default_factory=dict)
     passages: dict[int, None] = field(default_factory=dict)
     tokens: int = 0
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Every (fact, passage) of the call, in order."""
+        return [(fact, passage) for fact, found in self.facts.items() for passage in found]
 
 
 def tokens_of(text: str) -> int:

@@ -6,7 +6,7 @@ and differently is not there. Nothing here raises or evaluates.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from schemas.functions import (
@@ -15,7 +15,9 @@ from schemas.functions import (
     NOANS_LIST,
     NOT_CLEAR,
     PASSAGE,
+    TF,
     TRUE,
+    Check,
     FactFunction,
     argument,
 )
@@ -31,6 +33,7 @@ _PASSAGE_TAG = re.compile(r"<p([0-9]{1,6})>")
 _NUMBERS = re.compile(r"p?([0-9]{1,4})(?:-p?([0-9]{1,4}))?")
 _WORD = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
 _NEGATED = re.compile(r"\b(?:not|n't|neither|nor|isn['’]t)\s+(?:\w+\s+)?(?:true|false)\b", re.I)
+_RATIONALE_HEAD = re.compile(r"^[^\w\n]*rationale[^\w\n]*?:", re.IGNORECASE)
 _VERDICT_LINE = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -203,14 +206,30 @@ def word_verdict(text: str) -> str | None:
     return (None, TRUE, FALSE, NOT_CLEAR)[kinds.pop() or 0] if len(kinds) == 1 else None
 
 
-def rationale_verdict(text: str) -> tuple[str | None, str | None, str | None]:
-    """Return (rationale, verdict as given, verdict) of a reply whose last line is `Verdict: …`.
+def verdict_reader(options: str) -> Callable[[str], str | None]:
+    """Return a function that finds the verdict in a text, None where it is none of the options."""
 
-    All None where there is no such line, or several that differ.
+    def read_verdict(text: str) -> str | None:
+        verdict = word_verdict(text)
+        return None if verdict == NOT_CLEAR and options == TF else verdict
+
+    return read_verdict
+
+
+def rationale_reader(options: str) -> Callable[[str], Check | None]:
+    """Return a function that reads a rationale that ends in the line `Verdict: …`.
+
+    It finds nothing where there is no such line, or there are several that differ.
     """
-    lines = list(_VERDICT_LINE.finditer(text))
-    verdicts = {word_verdict(line[1]) for line in lines}
-    if len(verdicts) != 1:
-        return None, None, None
-    rationale = re.sub(r"^\W*rationale\W*?:", "", text[: lines[0].start()], flags=re.IGNORECASE)
-    return rationale.strip() or None, lines[-1][1].strip(" \t\r*."), verdicts.pop()
+    read_verdict = verdict_reader(options)
+
+    def read_rationale(text: str) -> Check | None:
+        lines = list(_VERDICT_LINE.finditer(text))
+        verdicts = {read_verdict(line[1]) for line in lines}
+        verdict = verdicts.pop() if len(verdicts) == 1 else None
+        if verdict is None:
+            return None
+        rationale = _RATIONALE_HEAD.sub("", text[: lines[0].start()], count=1).strip()
+        return Check(verdict, lines[-1][1].strip(" \t\r*."), rationale=rationale or None)
+
+    return read_rationale

@@ -10,8 +10,8 @@ from transforms.judges.offline.quantities import agree
 class Alignment:
     """The parts of a claim are its items, then its quantities; part k is bit k of a mask.
 
-    `said` is what the passage (title included) says, `masks[i]` what sentence i says with the
-    title as context, `best` the sentence that says the most (-1: there is none)."""
+    `said` is what the passage (title included) says, `masks[i]` what sentence i says (one that
+    begins with "It" or "He" has the subject of the one before), `titled` what the title says, `best` the sentence that says the most (-1: there is none)."""
 
     weights: tuple[float, ...]
     said: int
@@ -55,6 +55,9 @@ def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
                 said |= bit
                 masks[place] |= bit
         bit <<= 1
+    subject = said & ~claim.told
+    for place in passage.pronouns:
+        masks[place] |= masks[place - 1] & subject
     weights = claim.weights
     best, most = -1, 0.0
     tried: dict[int, float] = {0: 0.0}

@@ -34,15 +34,17 @@ from transforms.judges.offline.coordination import predicates, second_clause
 from transforms.judges.offline.grammar import CLAUSE_OPENERS, lower
 from transforms.judges.offline.wording import Wording, wording
 
-# Stands for a comma or a bracket, which the bare words do not have.
-_DIVIDED: Final = frozenset({","})
+# Stand for punctuation, which the bare words do not have.
+_COMMA: Final = frozenset({","})
+_BRACKET: Final = frozenset({"("})
+_NONE: Final[frozenset[str]] = frozenset()
 _ANDS: Final = frozenset({"and", "but"})
 _RELATIVES: Final = frozenset({"who", "which"})
 # Each rule with the words of which it needs one, in the order in which they are tried.
 _RULES: Final = (
-    (bracket, _DIVIDED),
+    (bracket, _BRACKET),
     (opening_participle, OPENING_PARTICIPLES),
-    (inserted, _DIVIDED),
+    (inserted, _COMMA),
     (second_clause, _ANDS | {"while", "whereas"}),
     (predicates, _ANDS),
     (trailing_relative, _RELATIVES),
@@ -75,7 +77,7 @@ def split(sentence: Wording) -> list[Wording]:
     text = " ".join(words)
     pieces = [sentence]
     if len(words) <= _MAX_WORDS:
-        divided = "," in text or "(" in text
+        divided = (_COMMA if "," in text else _NONE) | (_BRACKET if "(" in text else _NONE)
         pieces = [
             claim for clause in _clauses(text, sentence) for claim in _split(clause, divided, 0)
         ]
@@ -106,25 +108,22 @@ def _clauses(text: str, sentence: Wording) -> list[Wording]:
     return clauses
 
 
-def _split(clause: Wording, divided: bool, depth: int) -> list[Wording]:
+def _split(clause: Wording, divided: frozenset[str], depth: int) -> list[Wording]:
     """The claims of one clause: the first rule that applies, then the same for what it gives.
 
-    `divided` says that the sentence has a comma or a bracket.
+    `divided` says whether the sentence has commas and brackets.
     """
     words, lows = clause
     if depth == _MAX_DEPTH or len(words) < _MIN_WORDS:
         return [clause]
-    signs = _SIGNS.intersection(lows)
-    if divided:
-        signs |= _DIVIDED
-    rules = _rules_for(signs)
+    rules = _rules_for(_SIGNS.intersection(lows) | divided)
     parsed = parse(words, lows) if rules else None
     if parsed is not None:
         for rule in rules:
             parts = rule(parsed)
             if parts:
                 # What commas or brackets enclose was cut out first, but for two in a row.
-                again = rule is bracket or rule is opening_participle
+                again = divided if rule is bracket or rule is opening_participle else _NONE
                 return [
                     claim
                     for part in parts

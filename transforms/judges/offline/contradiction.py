@@ -35,7 +35,7 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
     dates = sum(1 << first + k for k, q in enumerate(claim.quantities) if q.dimension in _DATES)
     for k, claimed in enumerate(claim.quantities):
         bit = 1 << first + k
-        if found.said & bit:
+        if found.said & bit and _counted(claimed, passage):
             continue
         left_out = bit | (dates if claimed.dimension in _DATES else 0)
         others: dict[int, list[Quantity]] = {}
@@ -55,6 +55,15 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
                 ):
                     return Conflict(sentence, instead("no", claimed.said))
     return None
+
+
+def _counted(claimed: Quantity, passage: PreparedPassage) -> bool:
+    """Whether a quantity that agrees counts the same things, as far as can be told: two sons do not
+    make two children."""
+    return claimed.dimension != "" or any(
+        other.dimension == "" and other.unit in (claimed.unit, "") and agree(claimed, other)
+        for _, other in passage.quantities
+    )
 
 
 def _rival(
@@ -103,7 +112,7 @@ def _antonym(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
         word = ours[place]
         if word.lower in places or word.opposites.isdisjoint(places):
             continue
-        itself = sum(1 << k for k, (_, at, _) in enumerate(claim.items) if at == place)
+        itself = _parts_at(claim, place)
         if share(found, sentence, itself) < _SAME_WORDING:
             continue
         for other in sorted(word.opposites & places.keys()):
@@ -117,6 +126,15 @@ def _antonym(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
             ):
                 return Conflict(sentence, instead(other, word.lower))
     return None
+
+
+def _parts_at(claim: PreparedClaim, place: int) -> int:
+    """The parts of the claim that a word is in, as a mask; an ordinal is a quantity."""
+    mask = sum(1 << k for k, (_, at, _) in enumerate(claim.items) if at == place)
+    for k, quantity in enumerate(claim.quantities, len(claim.items)):
+        if quantity.start <= place < quantity.end:
+            mask |= 1 << k
+    return mask
 
 
 def _following(words: Sequence[Word], place: int, count: int) -> set[str]:

@@ -42,8 +42,8 @@ def second_clause(clause: Clause) -> list[Words]:
     words, lows = clause.words, clause.lows
     if _CLAUSE_CONJUNCTIONS.isdisjoint(lows):
         return []
-    for at, low in enumerate(lows[:-2]):
-        if low not in _CLAUSE_CONJUNCTIONS or at < clause.verb + 2 or not _opens_clause(clause, at):
+    for at in range(clause.verb + 2, len(words) - 2):
+        if lows[at] not in _CLAUSE_CONJUNCTIONS or not _opens_clause(clause, at):
             continue
         if not _is_plain(lows, clause.start, at):
             return []
@@ -98,6 +98,11 @@ def predicates(clause: Clause) -> list[Words]:
         not clause.subject
         or _CONJUNCTIONS.isdisjoint(lows)
         or not _is_plain(lows, clause.start, verb)
+    ):
+        return []
+    if not any(
+        low in _CONJUNCTIONS and _is_predicate(words, lows, _past_adverbs(lows, at))
+        for at, low in enumerate(lows[verb + 1 : -1], verb + 2)
     ):
         return []
     cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)

@@ -111,27 +111,15 @@ def _is_capital(word: str) -> bool:
     return word[:1].isupper() or word.lstrip(_OUTER)[:1].isupper()
 
 
-CORE: Final = Memo(_core)
-CAPITAL: Final = Memo(_is_capital)
-FINITE: Final = Memo(_is_finite)
-_cores = CORE.__getitem__
-
-
-def core(word: str) -> str:
-    """The word without the punctuation around it, lower case."""
-    return CORE[word]
+# Bound look-ups rather than functions around them: they are called for every word.
+core: Final = Memo(_core).__getitem__
+"""The word without the punctuation around it, lower case."""
+is_capital: Final = Memo(_is_capital).__getitem__
+"""Whether the word opens with a capital, punctuation aside."""
+is_finite: Final = Memo(_is_finite).__getitem__
+"""Whether the word can be the verb of a clause: its form is known, and it is no name."""
 
 
 def lower(words: Sequence[str]) -> list[str]:
     """The words, each as `core` has it."""
-    return list(map(_cores, words))
-
-
-def is_finite(word: str) -> bool:
-    """Whether the word can be the verb of a clause: its form is known, and it is no name."""
-    return FINITE[word]
-
-
-def is_capital(word: str) -> bool:
-    """Whether the word opens with a capital, punctuation aside."""
-    return CAPITAL[word]
+    return list(map(core, words))

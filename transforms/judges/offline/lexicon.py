@@ -74,10 +74,12 @@ good / bad
 most / least fewest
 more / less fewer
 increase increases increased increasing / decrease decreases decreased decreasing
-rise rises rose grew grow grows / decline declines declined fell fall falls shrank
-increase increases increased rose grew / fell fall falls declined shrank
-rise rises rose grew grow grows / decrease decreases decreased
-increased grew rose / reduce reduces reduced
+increase increases increased increasing / reduce reduces reduced reducing lower lowers lowered
+raise raises raised raising / reduce reduces reduced reducing lower lowers lowered
+increased rises rose grew grow grows / decline declines declined fell fall falls shrank
+rise rises rose grew / decrease decreases decreased reduced
+improve improves improved / worsen worsens worsened
+cause causes caused / prevent prevents prevented
 win wins won / lose loses lost
 victory / defeat
 success successful succeeded / failure unsuccessful

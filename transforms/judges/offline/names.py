@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transforms.judges.offline.grammar import CAPITAL, is_capital
+from transforms.judges.offline.grammar import is_capital
 from transforms.judges.offline.word_set import word_set
 
 # Kinds. A PERSON of unknown gender becomes HE or SHE by what is said of them; ANY is a single name
@@ -72,7 +72,6 @@ _THING_WORDS: Final = word_set(
     wall war way world zoo
     """
 )
-_is_capital = CAPITAL.__getitem__
 _PLACE_PREPOSITIONS: Final = word_set("in at from near across on the a an")
 _ABBREVIATION: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
 
@@ -98,15 +97,15 @@ def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tupl
     """The names from `start` on as half-open ranges of words; what is in quotation marks is left
     out, and so are words that only open a sentence."""
     ranges = []
-    capitals = list(map(_is_capital, words))
-    at = start
-    while True in capitals[at:]:
-        first = capitals.index(True, at)
-        at = first + name_length(words, first)
-        while first < at and lows[first] in NO_NAMES:
+    end = start
+    for first, capital in enumerate(map(is_capital, words)):
+        if not capital or first < end:
+            continue
+        end = first + name_length(words, first)
+        while first < end and lows[first] in NO_NAMES:
             first += 1
-        if first < at and capitals[first] and words[first][0] not in "\"“'‘«":
-            ranges.append((first, at))
+        if first < end and is_capital(words[first]) and words[first][0] not in "\"“'‘«":
+            ranges.append((first, end))
     return ranges
 
 

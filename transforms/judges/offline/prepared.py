@@ -19,6 +19,7 @@ PREFIX: Final = 5  # Letters that two words of one family have in common at leas
 _PERSONAL: Final = frozenset(
     ("i", "me", "my", "mine", "we", "us", "our", "you", "your", "i'm", "i've", "i'd", "i'll")
 )
+_PRONOUNS: Final = frozenset(("he", "she", "it", "they", "his", "her", "its", "their"))
 _EVENT_REACH: Final = 12
 # "(1809 – 1865)" or "(February 12, 1809 – April 15, 1865)" after a name: a life.
 _LIFE: Final = re.compile(r"\([^()]{0,60}?\b(\d{4})\s*[–—-][^()]{0,40}?\b(\d{4})\)")
@@ -34,8 +35,9 @@ Item = tuple[Word, int, bool]
 class PreparedClaim:
     """`items` are looked for by stem, `quantities` by value; `weights` belong to the items, then
     to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places
-    of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or ""; `answer`
-    is a mask of the parts that the query asks for, 0 where it asks for none of them."""
+    of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or "". Two
+    masks of parts: `told` is what the claim tells of its subject (0: it has nothing but a subject),
+    `answer` what the query asks for (0: none of the parts)."""
 
     text: str
     words: tuple[Word, ...]
@@ -47,20 +49,23 @@ class PreparedClaim:
     opposites: tuple[int, ...]
     negated: tuple[int, ...]
     event: str
+    told: int
     answer: int
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedPassage:
     """`index` maps a stem to the numbers of the sentences that have it, ascending; `prefixes` are
-    the beginnings of its stems; quantities carry the number of their sentence, `events` the years
-    of a birth or death as well."""
+    the beginnings of its stems, `pronouns` the sentences after the first that begin with "It" or
+    the like. Quantities carry the number of their sentence; `events` are the years of a birth or
+    death."""
 
     text: str
     sentences: tuple[str, ...]
     words: tuple[list[Word], ...]
     index: dict[str, list[int]]
     prefixes: set[str]
+    pronouns: tuple[int, ...]
     quantities: tuple[tuple[int, Quantity], ...]
     events: tuple[tuple[int, Quantity, str], ...]
     title: frozenset[str]
@@ -106,11 +111,14 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
     sentences = segment(text)
     index: dict[str, list[int]] = {}
     all_words: list[list[Word]] = []
+    pronouns: list[int] = []
     found: list[tuple[int, Quantity]] = []
     events: list[tuple[int, Quantity, str]] = []
     for number, sentence in enumerate(sentences):
         words = read(sentence)
         all_words.append(words)
+        if number and words and words[0].lower in _PRONOUNS:
+            pronouns.append(number)
         numeric = False
         for w in words:
             kind = w.kind
@@ -134,6 +142,7 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
         tuple(all_words),
         index,
         prefixes,
+        tuple(pronouns),
         tuple(found),
         tuple(events),
         named,
@@ -187,8 +196,18 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         tuple(opposites),
         tuple(negated),
         event,
+        _told(items, numbers),
         _answer(query, items, numbers) if query else 0,
     )
+
+
+def _told(items: list[Item], numbers: list[Quantity]) -> int:
+    """The parts after the subject: after the name that a claim begins with, or its first word."""
+    subject = 0
+    while subject < len(items) and items[subject][2]:
+        subject += 1
+    subject = max(subject, 1)
+    return (1 << len(items) + len(numbers)) - 1 >> subject << subject
 
 
 def _answer(query: str, items: list[Item], numbers: list[Quantity]) -> int:

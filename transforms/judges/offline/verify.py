@@ -7,7 +7,7 @@ work that pairs share; `verify` aligns the two, looks for a contradiction and we
 from dataclasses import dataclass
 from typing import Final
 
-from transforms.judges.offline.alignment import Alignment, align
+from transforms.judges.offline.alignment import Alignment, align, weigh
 from transforms.judges.offline.contradiction import conflict
 from transforms.judges.offline.features import features
 from transforms.judges.offline.model import probability
@@ -22,6 +22,8 @@ __all__ = ["Finding", "PreparedClaim", "PreparedPassage", "prepare", "prepare_cl
 
 _OPERATING_POINT: Final = 0.5
 _REFUTED_AT_MOST: Final = 0.1  # A contradiction leaves little of what the shared words promised.
+_UNSAID: Final = 0.3  # The most that words other than the ones that count can promise.
+_TOLD: Final = 0.25
 _NAMED: Final = 4
 
 
@@ -53,11 +55,26 @@ def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
         return Finding("refuted", chance, passage.sentences[against.sentence], against.reason)
     if chance < _OPERATING_POINT:
         return Finding("noans", chance, None, _missing(claim, found))
-    if claim.answer and not found.said & claim.answer:
+    if not tells(claim, found):
+        return Finding("noans", _UNSAID, None, _missing(claim, found))
+    if not answers(claim, found):
         asked = _parts(claim, claim.answer)
-        chance = min(chance, _OPERATING_POINT)
-        return Finding("noans", chance, None, f"does not say {asked}, which the query asks for")
+        return Finding("noans", _UNSAID, None, f"does not say {asked}, which the query asks for")
     return Finding("supported", chance, passage.sentences[found.best], _said(claim, found))
+
+
+def tells(claim: PreparedClaim, found: Alignment) -> bool:
+    """Whether the passage says at least a quarter of what the claim tells of its subject: a passage
+    on the same person is not evidence yet."""
+    told = claim.told
+    if not told:
+        return True
+    return weigh(found.weights, found.said & told) >= _TOLD * weigh(found.weights, told)
+
+
+def answers(claim: PreparedClaim, found: Alignment) -> bool:
+    """Whether the passage says any of what the query asks for."""
+    return not claim.answer or bool(found.said & claim.answer)
 
 
 def _parts(claim: PreparedClaim, mask: int) -> str:

@@ -1,0 +1,229 @@
+"""Answers from the offline judge, for every prompt of the LLM judge.
+
+What a prompt does not hold and the offline judge needs (the claim behind a query, the passage
+behind an answer) is remembered from earlier requests, or told beforehand with `know`.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from schemas.records import NOANS, SUPPORTED, Evidence, FactUnit, InputRecord, OpenUnits
+from schemas.records import Passage as PassageRow
+from transforms.judges.base import Drafts
+from transforms.judges.offline.judge import OfflineJudge
+from transforms.loop import run_now
+from transforms.prompts.data import escape, read
+from transforms.sentences import Span
+from transforms.sources.base import Found, Retrieved
+
+from . import prompts
+from .chat import Chat, Reply
+
+
+class OfflineAnswers:
+    """Answers whatever the LLM judge asks; matches by the task or the name of the function."""
+
+    def __init__(self) -> None:
+        self._judge = OfflineJudge()
+        self._claims: dict[str, list[str]] = {}
+        self._queries: dict[str, str] = {}
+        self._answers: dict[tuple[str, str], prompts.Passage] = {}
+        self._tasks: dict[str, Callable[[Chat], Reply]] = {
+            "extract_facts": self._extract,
+            "extract_sentences": self._extract,
+            "write_queries": self._write_queries,
+            "verify_facts": self._verify,
+            "verify_xml": self._verify_xml,
+            "stepwise_answer": self._stepwise_answer,
+            "stepwise_consistency": self._stepwise_consistency,
+            "rationale": self._rationale,
+            "prompt": self._prompt,
+        }
+
+    def know(self, units: Iterable[tuple[str, str]]) -> None:
+        """Remember (claim, query) pairs, which otherwise are known once they were extracted."""
+        for claim, query in units:
+            claims = self._claims.setdefault(query, [])
+            if claim not in claims:
+                claims.append(claim)
+            self._queries.setdefault(claim, query)
+
+    def claims_of(self, query: str) -> list[str]:
+        """The claims that are known to have that query."""
+        return self._claims.get(query, [])
+
+    def matches(self, chat: Chat) -> bool:
+        return self._task(chat) in self._tasks
+
+    def answer(self, chat: Chat) -> Reply:
+        name = self._task(chat)
+        reply = self._tasks[name](chat)
+        return Reply(reply.text, reply.arguments, name)
+
+    def _task(self, chat: Chat) -> str:
+        return prompts.task(chat.system) or chat.function or ""
+
+    # --- extraction ---
+
+    def _extract(self, chat: Chat) -> Reply:
+        sentences, starts, language = prompts.sentences(chat.user)
+        text, spans = "", []
+        for position, (_, sentence) in enumerate(sentences):
+            if position:
+                text += "\n\n" if position in starts else " "
+            spans.append(Span(len(text), len(text) + len(sentence)))
+            text += sentence
+        record = InputRecord(
+            "server",
+            "server",
+            text,
+            question=prompts.text_of("question", chat.user),
+            language=language,
+        )
+        whole = self._task(chat) == "extract_sentences"
+        extract = self._judge.extract_sentences if whole else self._judge.extract
+        found: Drafts = run_now(extract(record, spans))
+        self.know((draft.claim, draft.query) for draft in found.drafts)
+        facts = [
+            {
+                "sentence": sentences[draft.sentence_index or 0][0],
+                "claim": draft.claim,
+                "query": draft.query,
+            }
+            for draft in found.drafts
+        ]
+        with_claims = {fact["sentence"] for fact in facts}
+        rest = [number for number, _ in sentences if number not in with_claims]
+        return Reply(arguments={"facts": facts, "no_claim": rest})
+
+    def _write_queries(self, chat: Chat) -> Reply:
+        queries = []
+        for number, _, content in prompts.numbered("c", chat.user):
+            claim = read(content)
+            query = run_now(self._judge.query(claim))
+            self.know([(claim, query)])
+            queries.append({"claim": number, "query": query})
+        return Reply(arguments={"queries": queries})
+
+    # --- verification through a function, as JSON and as tags ---
+
+    def _verify(self, chat: Chat) -> Reply:
+        fact_schema = chat.schema["$defs"]["fact"]["properties"]
+        single = "checks" not in fact_schema
+        check = fact_schema if single else fact_schema["checks"]["items"]["properties"]
+        clear_only = "N" not in check["verdict"]["enum"]
+        arguments: dict[str, Any] = {}
+        for fact, rows in self._checked(chat):
+            checks, noans = [], []
+            for number, row in rows:
+                if row.outcome == NOANS and not single and not clear_only:
+                    noans.append(number)
+                else:
+                    fields = {"passage": number, **_fields(row, clear_only)}
+                    checks.append({name: fields[name] for name in check})
+            if single:
+                arguments[f"f{fact.number}"] = checks[0]
+            else:
+                arguments[f"f{fact.number}"] = {"checks": checks}
+                if "noans" in fact_schema:
+                    arguments[f"f{fact.number}"]["noans"] = noans
+        return Reply(arguments=arguments)
+
+    def _verify_xml(self, chat: Chat) -> Reply:
+        asked = re.findall(r"^<(\w+)>: ", chat.system, re.MULTILINE)
+        clear_only = "After the passages, <noans>" not in chat.system
+        single = "passages=" not in next(prompts.elements("facts", chat.user))[2]
+        lines: list[str] = []
+        for fact, rows in self._checked(chat):
+            lines.append(f"<f{fact.number}>")
+            noans = []
+            for number, row in rows:
+                if row.outcome == NOANS and not single and not clear_only:
+                    noans.append(str(number))
+                    continue
+                fields = _fields(row, clear_only)
+                tags = [f"<{name}>{escape(fields[name])}</{name}>" for name in asked]
+                lines += tags if single else [f"<p{number}>", *tags, f"</p{number}>"]
+            if not single and not clear_only:
+                lines.append(f"<noans>{' '.join(noans)}</noans>")
+            lines.append(f"</f{fact.number}>")
+        return Reply("\n".join(lines))
+
+    def _checked(self, chat: Chat) -> Iterable[tuple[prompts.Fact, list[tuple[int, Evidence]]]]:
+        passages = prompts.passages(chat.user)
+        context = prompts.text_of("context", chat.user)
+        for fact in prompts.facts(chat.user):
+            self.know([(fact.claim, fact.query)])
+            yield (
+                fact,
+                [
+                    (number, self._evidence(fact.claim, fact.query, passages[number], context))
+                    for number in fact.passages
+                ],
+            )
+
+    # --- the other formulations ---
+
+    def _stepwise_answer(self, chat: Chat) -> Reply:
+        passage = prompts.single_passage(chat.user)
+        query = prompts.text_of("query", chat.user) or ""
+        answer = passage.text
+        if query in self._claims:
+            rows = [self._evidence(claim, query, passage) for claim in self._claims[query]]
+            cited = [row.citation for row in rows if row.outcome != NOANS and row.citation]
+            if not cited:
+                return Reply("NOANS")
+            answer = cited[0]
+        self._answers[query, _key(answer)] = passage
+        return Reply(answer)
+
+    def _stepwise_consistency(self, chat: Chat) -> Reply:
+        claim = prompts.text_of("claim", chat.user) or ""
+        query = prompts.text_of("query", chat.user) or ""
+        answer = prompts.text_of("answer", chat.user) or ""
+        passage = self._answers.get((query, _key(answer)), prompts.Passage(answer, None))
+        self.know([(claim, query)])
+        return Reply(_word(self._evidence(claim, query, passage), chat))
+
+    def _rationale(self, chat: Chat) -> Reply:
+        row = self._alone(chat)
+        return Reply(f"Rationale: {row.rationale}\nVerdict: {_word(row, chat)}")
+
+    def _prompt(self, chat: Chat) -> Reply:
+        return Reply(_word(self._alone(chat), chat))
+
+    def _alone(self, chat: Chat) -> Evidence:
+        claim = prompts.text_of("claim", chat.user) or ""
+        query = self._queries.get(claim) or run_now(self._judge.query(claim))
+        context = prompts.text_of("context", chat.user)
+        return self._evidence(claim, query, prompts.single_passage(chat.user), context)
+
+    def _evidence(
+        self, claim: str, query: str, passage: prompts.Passage, context: str | None = None
+    ) -> Evidence:
+        unit = FactUnit("server", "u", None, claim, query, None)
+        units = OpenUnits("server", context or claim, None, None, [], [], [unit])
+        row = PassageRow(passage.text, passage.title, source="server", passage_id="p")
+        return run_now(self._judge.verify(units, "server", [Found([Retrieved(row)])])).evidence[0]
+
+
+def _fields(row: Evidence, clear_only: bool) -> dict[str, str]:
+    unclear = "F" if clear_only else "N"
+    verdict = unclear if row.outcome == NOANS else "T" if row.outcome == SUPPORTED else "F"
+    return {
+        "answer": row.citation or "NOANS",
+        "citation": row.citation or "",
+        "rationale": row.rationale or "",
+        "verdict": verdict,
+    }
+
+
+def _word(row: Evidence, chat: Chat) -> str:
+    if row.outcome == NOANS:
+        return "Not clear" if "Not clear" in chat.system else "False"
+    return "True" if row.outcome == SUPPORTED else "False"
+
+
+def _key(answer: str) -> str:
+    return " ".join(answer.split())

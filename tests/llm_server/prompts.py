@@ -1,0 +1,98 @@
+"""Reading the project's prompts back: what transforms/judges/llm/__init__.py says of their form."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from transforms.prompts.data import read
+
+_TASK = re.compile(r"\ATask: (\w+)$", re.MULTILINE)
+_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    text: str
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    number: int
+    claim: str
+    query: str
+    passages: list[int]
+
+
+def task(system: str) -> str | None:
+    found = _TASK.search(system)
+    return found[1] if found else None
+
+
+def elements(tag: str, text: str) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Yield (tag, attributes, raw content) of the elements whose tag matches a pattern."""
+    pattern = rf'<({tag})((?: \w+="[^"]*")*)>(.*?)</\1>'
+    for found in re.finditer(pattern, text, re.DOTALL):
+        attributes = {name: read(value) for name, value in _ATTRIBUTE.findall(found[2])}
+        yield found[1], attributes, found[3]
+
+
+def text_of(tag: str, text: str) -> str | None:
+    return next((read(content) for _, _, content in elements(tag, text)), None)
+
+
+def passage_of(attributes: dict[str, str], content: str) -> Passage:
+    return Passage(read(content.removeprefix("\n").removesuffix("\n")), attributes.get("title"))
+
+
+def single_passage(user: str) -> Passage:
+    _, attributes, content = next(elements("passage", user))
+    return passage_of(attributes, content)
+
+
+def numbered(letter: str, text: str) -> Iterator[tuple[int, dict[str, str], str]]:
+    for tag, attributes, content in elements(rf"{letter}\d+", text):
+        yield int(tag[1:]), attributes, content
+
+
+def passages(user: str) -> dict[int, Passage]:
+    inside = next(elements("passages", user))[2]
+    return {
+        number: passage_of(attributes, content)
+        for number, attributes, content in numbered("p", inside)
+    }
+
+
+def facts(user: str) -> list[Fact]:
+    inside = next(elements("facts", user))[2]
+    return [
+        Fact(
+            number,
+            read(content),
+            attributes.get("query", ""),
+            _numbers(attributes.get("passages", "1")),
+        )
+        for number, attributes, content in numbered("f", inside)
+    ]
+
+
+def _numbers(text: str) -> list[int]:
+    found: list[int] = []
+    for item in text.split():
+        first, _, last = item.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def sentences(user: str) -> tuple[list[tuple[int, str]], set[int], str | None]:
+    """The numbered sentences, which of them begin a paragraph (by position), and the language."""
+    _, attributes, inside = next(elements("text", user))
+    found: list[tuple[int, str]] = []
+    starts: set[int] = set()
+    end = 0
+    for match in re.finditer(r"<s(\d+)>(.*?)</s\1>", inside, re.DOTALL):
+        if "\n\n" in inside[end : match.start()]:
+            starts.add(len(found))
+        found.append((int(match[1]), read(match[2])))
+        end = match.end()
+    return found, starts, attributes.get("language")

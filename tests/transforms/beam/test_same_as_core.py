@@ -1,0 +1,175 @@
+"""The Beam pipeline against `check_text`: row for row the same, in every mode, with any sharding."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines.local import run_chunk
+from pipelines.plan import PlainFile, plan
+from schemas.records import FactUnit, InputRecord, Passage
+from schemas.tables import TABLES, from_arrow, sort_key, to_arrow
+from transforms.check_text import check_text
+from transforms.job import Job
+from transforms.judges.base import Judge
+from transforms.read import parse
+from transforms.sources.base import FactSource
+from transforms.sources.registry import SourceSpec
+
+ANSWERS: list[dict[str, Any]] = [
+    {
+        "Ants eat.": ["supported"],
+        "Bees fly.": ["noans"],
+        "Cats nap.": OSError("down"),
+        "Dogs bark.": ["refuted", "supported"],
+    },
+    {
+        "Ants eat.": ["refuted"],
+        "Bees fly.": ["refuted", "noans", "supported", "refuted"],
+        "Cats nap.": ["supported"],
+    },
+    {"Bees fly.": ["supported"], "Eels swim.": ["noans"], "Fish jump.": ["error"]},
+]
+
+
+class Waiting(FactSource):
+    """The same answers from a source that waits for each."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.name = inner.name
+
+    async def find(self, unit: FactUnit) -> Iterable[Passage]:  # type: ignore[override]
+        await asyncio.sleep(0)
+        found: Iterable[Passage] = self.inner.find(unit)
+        return found
+
+
+@pytest.fixture(scope="module")
+def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("input") / "responses.jsonl"
+    rows: list[dict[str, Any]] = [
+        {"id": f"r{n}", "response": text}
+        for n, text in enumerate(
+            [
+                "Ants eat. Bees fly. Cats nap.",
+                "Dogs bark. Eels swim. Fish jump.",
+                "Ants eat. Ants eat. Ants eat.",
+                "Cats nap. Fish jump.",
+                "Goats climb.",
+            ]
+        )
+    ]
+    rows.append({"id": "r5", "response": "Ants eat. Bees fly.", "claims": []})
+    rows.append({"id": "r0", "response": "again."})
+    rows.append({"response": ""})
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def rows_by_table(parts: Iterable[Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {table: [] for table in TABLES}
+    for part in parts:
+        rows = from_arrow(part.table, pq.read_table(part.path))
+        assert rows == sorted(rows, key=sort_key(part.table)), f"{part.path} is not sorted"
+        found[part.table] += rows
+    return {table: sorted(rows, key=sort_key(table)) for table, rows in found.items()}
+
+
+def through_beam(responses: Path, folder: Path, job: Job) -> dict[str, list[Any]]:
+    folder.mkdir(parents=True)
+    size = responses.stat().st_size
+    (chunk,) = plan([PlainFile(responses.name, str(responses), size)], 100, 10_000)
+    return rows_by_table(run_chunk(chunk, job, str(folder)))
+
+
+def through_core(
+    responses: Path, sources: list[FactSource], judge: Judge, mode: str
+) -> dict[str, list[Any]]:
+    found: dict[str, set[Any]] = {table: set() for table in TABLES}
+    for line in responses.read_bytes().splitlines()[:6]:
+        record = parse("k", line)
+        assert isinstance(record, InputRecord)
+        rows = asyncio.run(check_text(record, sources, judge, mode))
+        found["responses"].add(rows.response)
+        for table in TABLES.keys() - {"responses", "sources"}:
+            found[table] |= set(getattr(rows, table))
+    return {table: sorted(rows, key=sort_key(table)) for table, rows in found.items()}
+
+
+@pytest.fixture
+def make_sources(scripted_source: Callable[..., Any]) -> Callable[[bool], list[FactSource]]:
+    def make(remote: bool) -> list[FactSource]:
+        plain = [scripted_source(f"s{n}", answers) for n, answers in enumerate(ANSWERS)]
+        # One of them waits: both kinds stand in one pipeline.
+        return [plain[0], Waiting(plain[1]), plain[2]] if remote else plain
+
+    return make
+
+
+@pytest.fixture
+def scripted(scripted_judge: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch) -> Judge:
+    for module in ("check", "extract"):
+        monkeypatch.setattr(f"transforms.beam.{module}.make_judge", lambda name: scripted_judge())
+    return scripted_judge()
+
+
+def job_of(sources: list[FactSource], **options: Any) -> Job:
+    specs = [SourceSpec(source.name, "object", instance=source) for source in sources]
+    return Job(tuple(specs), **options)
+
+
+@pytest.mark.parametrize("remote", [False, True], ids=["plain", "waiting"])
+@pytest.mark.parametrize("mode", ["seq", "mv", "single", "all"])
+def test_the_pipeline_gives_the_rows_of_check_text(
+    responses: Path, tmp_path: Path, make_sources: Any, scripted: Judge, mode: str, remote: bool
+) -> None:
+    sources = make_sources(remote)
+    job = job_of(sources, mode=mode)
+    found = through_beam(responses, tmp_path / "parts", job)
+    expected = through_core(responses, sources, scripted, mode)
+    reading = [row for row in found["failures"] if row.step == "read"]
+    assert [(row.key, row.error_type) for row in reading] == [
+        ("responses.jsonl:7", "repeated_id"),
+        ("responses.jsonl:8", "unusable_record"),
+    ]
+    found["failures"] = [row for row in found["failures"] if row.step != "read"]
+    for table in TABLES:
+        assert found[table] == expected[table], table
+    assert {row.step for row in found["failures"]} == {"source:s0"}
+    assert len(found["verdicts"]) > 10
+
+
+@pytest.mark.parametrize(("shards", "parts"), [(1, 1), (7, 3)])
+def test_neither_shards_nor_parts_change_a_row(
+    responses: Path, tmp_path: Path, make_sources: Any, scripted: Judge, shards: int, parts: int
+) -> None:
+    job = job_of(make_sources(False), mode="all")
+    expected = through_beam(responses, tmp_path / "one", job)
+    other = replace(job, shards=shards, parts=parts)
+    found = through_beam(responses, tmp_path / "other", other)
+    assert found == expected
+    if parts > 1:
+        names = [path.name for path in (tmp_path / "other").glob("evidence-*.parquet")]
+        assert 1 < len(names) <= parts
+
+
+def test_what_an_earlier_try_at_a_chunk_left_is_not_taken_in(
+    responses: Path, tmp_path: Path, make_sources: Any, scripted: Judge
+) -> None:
+    job = job_of(make_sources(False)[1:])
+    size = responses.stat().st_size
+    (chunk,) = plan([PlainFile(responses.name, str(responses), size)], 100, 10_000)
+    expected = rows_by_table(run_chunk(chunk, job, str(tmp_path)))
+    stale = pq.read_table(tmp_path / "evidence-00000.parquet")
+    for name in ("usage-00000.parquet", "evidence-00009.parquet"):
+        table = name.split("-")[0]
+        pq.write_table(stale if table == "evidence" else to_arrow(table, []), tmp_path / name)
+    again = run_chunk(chunk, job, str(tmp_path))
+    assert rows_by_table(again) == expected
+    assert "usage" not in [part.table for part in again]

@@ -1,0 +1,133 @@
+"""What every formulation of verification has in common: the case, the finding, the protocol."""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from schemas.functions import FALSE, NOANS, NOT_CLEAR, TRUE
+from schemas.records import (
+    ERROR,
+    REFUTED,
+    SUPPORTED,
+    TRANSPORT,
+    UNPARSABLE,
+    FactUnit,
+    OpenUnits,
+    Passage,
+)
+from schemas.records import NOANS as NOANS_OUTCOME
+from transforms.judges.llm.asking import Asker, Reply, together
+from transforms.prompts.data import block
+
+T = TypeVar("T")
+
+_OUTCOMES = {TRUE: SUPPORTED, FALSE: REFUTED, NOT_CLEAR: NOANS_OUTCOME}
+
+Pair = tuple[int, int]
+"""(index of the unit, index of the passage) in a case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The open units of one response against one source.
+
+    `passages` are distinct by what a model sees of them; `wanted` says which of them each unit is
+    to be checked against, both by index.
+    """
+
+    open_units: OpenUnits
+    passages: Sequence[Passage]
+    wanted: Mapping[int, Sequence[int]]
+
+    @property
+    def units(self) -> Sequence[FactUnit]:
+        """The open units."""
+        return self.open_units.units
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Every (unit, passage) to be judged, in order."""
+        return [(unit, passage) for unit, found in self.wanted.items() for passage in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one passage says to one unit, or why nobody knows: the columns of `evidence`."""
+
+    outcome: str
+    reason: str | None = None
+    answer: str | None = None
+    rationale: str | None = None
+    citation: str | None = None
+    raw_verdict: str | None = None
+    request_id: str | None = None
+
+
+class Formulation(Protocol):
+    """A way of putting the question; one file each."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The prompts that its judgements depend on."""
+        ...
+
+    async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
+        """Return a finding for every pair of the case; what cannot be judged is an error."""
+        ...
+
+
+def outcome_of(verdict: str) -> str:
+    """Return the outcome that a verdict (T, F, N) stands for (DESIGN section 7)."""
+    return _OUTCOMES[verdict]
+
+
+def no_answer(reply: Reply) -> Finding:
+    """Return the finding where the model answered NOANS."""
+    return Finding(NOANS_OUTCOME, raw_verdict=NOANS, request_id=reply.request_id)
+
+
+def unknown(reply: Reply) -> Finding:
+    """Return the finding where the reply had no usable judgement."""
+    return Finding(ERROR, reply.reason, request_id=reply.request_id)
+
+
+def worth_repairing(reply: Reply) -> bool:
+    """Tell whether asking once more can help; a request that did not get through was retried."""
+    return reply.reason != TRANSPORT
+
+
+def passage_block(passage: Passage) -> str:
+    """Return a passage that is asked about alone."""
+    return block("passage", passage.text, title=passage.title)
+
+
+async def ask_until(
+    asker: Asker,
+    system: str,
+    user: str,
+    read: Callable[[str], T | None],
+    lacks: str,
+    repairs: int,
+) -> tuple[Reply, T | None]:
+    """Ask for a text, once more where `read` finds nothing in it; record that it stayed so.
+
+    A reply that was withheld or cut off is not read: what it would have ended in is unknown.
+    """
+    reply = await asker.ask(system, user)
+    for attempt in range(repairs + 1):
+        found = read(reply.choice.text) if reply.reason == UNPARSABLE and not reply.error else None
+        if found is not None:
+            return reply, found
+        if attempt == repairs or not worth_repairing(reply):
+            break
+        reply = await asker.ask(system, user, again=True)
+    asker.failed(reply, lacks)
+    return reply, None
+
+
+async def one_by_one(
+    case: Case, judge: Callable[[Pair], Coroutine[Any, Any, Finding]]
+) -> dict[Pair, Finding]:
+    """Return the findings of calls that each judge one pair."""
+    pairs = case.pairs
+    return dict(zip(pairs, await together(judge(pair) for pair in pairs), strict=True))

@@ -1,0 +1,216 @@
+"""Formulation `function`: all facts of a response against a source's passages in one function call.
+
+FaaF (Katranidis & Barany, 2024), for several passages at once: they are numbered once and shared
+by the facts that retrieved them. A reply in tags instead of a call is the same function.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from schemas.functions import (
+    ANSWER,
+    CITATION,
+    NOANS_LIST,
+    PASSAGE,
+    RATIONALE,
+    TFN,
+    VERDICT,
+    Check,
+    Control,
+    Fact,
+    FactFunction,
+    argument,
+)
+from schemas.records import FILTERED, REFUSED, TRUNCATED
+from transforms.judges.llm.asking import Asker, Reply, together
+from transforms.judges.llm.context import spans_of, surroundings
+from transforms.judges.llm.formulation import (
+    Case,
+    Finding,
+    Pair,
+    outcome_of,
+    unknown,
+    worth_repairing,
+)
+from transforms.judges.llm.packing import Limits, Packed, pack, tokens_of
+from transforms.judges.llm.parsing import arguments_of, xml_arguments
+from transforms.llm.base import Function
+from transforms.prompts import Prompts
+from transforms.prompts.data import block, element, wrapped
+
+NAME = "verify_facts"
+_TOO_MUCH = (TRUNCATED, FILTERED, REFUSED)
+
+
+class FunctionFormulation:
+    """Verification through a generated function, as JSON or (`xml`) as tags."""
+
+    def __init__(
+        self, prompts: Prompts, control: Control, xml: bool, limits: Limits, repairs: int
+    ) -> None:
+        self._prompts = prompts
+        self._control = control
+        self._xml = xml
+        self._limits = limits
+        self._repairs = repairs
+        self._system = self._xml_system() if xml else prompts["verify_facts_system"]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The prompts that its judgements depend on."""
+        arguments = [self._argument(name) for name in self._described()]
+        if self._xml:
+            return ["verify_xml_system", self._example, "verify_user", "repair", *arguments]
+        return ["verify_facts_system", "verify_user", "repair", "function_verify", *arguments]
+
+    async def judge(self, case: Case, asker: Asker) -> dict[Pair, Finding]:
+        """Ask for all pairs, and once more for those that the replies lack."""
+        found: dict[Pair, Finding] = {}
+        calls = self._pack(case, case.pairs, self._limits)
+        for attempt in range(self._repairs + 1):
+            replies = await together(self._call(case, call, asker, attempt > 0) for call in calls)
+            lacking: list[Pair] = []
+            too_much: list[Pair] = []
+            largest = Packed()
+            for call, (reply, findings) in zip(calls, replies, strict=True):
+                missing = [pair for pair in call.pairs if pair not in findings]
+                found |= findings | {pair: unknown(reply) for pair in missing}
+                if not missing:
+                    continue
+                if attempt == self._repairs or not worth_repairing(reply):
+                    asker.failed(reply, f"{len(missing)} of {len(call.pairs)} judgements")
+                elif reply.reason in _TOO_MUCH:
+                    too_much += missing
+                    largest = max(largest, call, key=lambda packed: len(packed.pairs))
+                else:
+                    lacking += missing
+            calls = self._pack(case, lacking, self._limits)
+            calls += self._pack(case, too_much, self._limits.below(largest))
+        return found
+
+    def _pack(self, case: Case, pairs: Iterable[Pair], limits: Limits) -> list[Packed]:
+        wanted: dict[int, list[int]] = {}
+        for unit, passage in sorted(pairs):
+            wanted.setdefault(unit, []).append(passage)
+        if not wanted:
+            return []
+        units, passages = case.units, case.passages
+        facts = {at: tokens_of(units[at].claim) + tokens_of(units[at].query) for at in wanted}
+        used = set(chain.from_iterable(wanted.values()))
+        return pack(wanted, facts, {at: tokens_of(passages[at].text) for at in used}, limits)
+
+    async def _call(
+        self, case: Case, call: Packed, asker: Asker, again: bool
+    ) -> tuple[Reply, dict[Pair, Finding]]:
+        numbers = {passage: number for number, passage in enumerate(call.passages, 1)}
+        units = list(call.facts)
+        function = FactFunction(
+            [
+                Fact(
+                    case.units[unit].claim,
+                    case.units[unit].query,
+                    [numbers[passage] for passage in call.facts[unit]],
+                )
+                for unit in units
+            ],
+            self._control,
+        )
+        reply = await asker.ask(
+            self._system, self._user(case, call, function), self._object(function), again
+        )
+        if self._xml:
+            arguments = xml_arguments(reply.choice, function)
+        else:
+            names = [argument(number) for number in range(1, len(units) + 1)]
+            arguments = arguments_of(reply.choice, names)
+        passages = list(call.passages)
+        return reply, {
+            (units[fact - 1], passages[passage - 1]): _finding(check, reply)
+            for (fact, passage), check in function.invoke(arguments).items()
+        }
+
+    def _user(self, case: Case, call: Packed, function: FactFunction) -> str:
+        passages = [
+            block(f"p{number}", case.passages[at].text, title=case.passages[at].title)
+            for number, at in enumerate(call.passages, 1)
+        ]
+        facts = [
+            element(
+                argument(number),
+                fact.claim,
+                query=fact.query,
+                passages=None if function.single else ranges(fact.passages),
+            )
+            for number, fact in enumerate(function.facts, 1)
+        ]
+        context = surroundings(
+            case.open_units.text,
+            spans_of(case.open_units),
+            [case.units[unit].sentence_index for unit in call.facts],
+        )
+        return self._prompts.render(
+            "verify_user",
+            passages=wrapped("passages", "\n" + "\n".join(passages) + "\n"),
+            context=element("context", context) if context else "",
+            facts=wrapped("facts", "\n" + "\n".join(facts) + "\n"),
+        )
+
+    def _object(self, function: FactFunction) -> Function | None:
+        if self._xml:
+            return None
+        descriptions = {name: self._prompts[self._argument(name)] for name in self._described()}
+        parameters = function.parameters(descriptions)
+        return Function(NAME, self._prompts["function_verify"], parameters)
+
+    def _described(self) -> list[str]:
+        """What has a description: the fields, and what stands beside them."""
+        beside = [] if self._xml else [PASSAGE]
+        noans = [NOANS_LIST] if self._control.options == TFN else []
+        return [*self._control.fields, *beside, *noans]
+
+    def _argument(self, name: str) -> str:
+        suffix = f"_{self._control.options}" if name == VERDICT else ""
+        return f"argument_{name}{suffix}"
+
+    @property
+    def _example(self) -> str:
+        return f"verify_xml_example_{self._control.options}"
+
+    def _xml_system(self) -> str:
+        described = [
+            f"<{name}>: {self._prompts[self._argument(name)]}" for name in self._control.fields
+        ]
+        if self._control.options == TFN:
+            text = self._prompts[self._argument(NOANS_LIST)]
+            described.append(f"After the passages, <{NOANS_LIST}>: {text}")
+        unused = {ANSWER, CITATION, RATIONALE}.difference(self._control.fields)
+        example = "\n".join(
+            line
+            for line in self._prompts[self._example].splitlines()
+            if not any(line.startswith(f"<{name}>") for name in unused)
+        )
+        return self._prompts.render(
+            "verify_xml_system", fields="\n".join(described), example=example
+        )
+
+
+def _finding(check: Check, reply: Reply) -> Finding:
+    return Finding(
+        outcome_of(check.verdict),
+        answer=check.answer,
+        rationale=check.rationale,
+        citation=check.citation,
+        raw_verdict=check.raw_verdict,
+        request_id=reply.request_id,
+    )
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return sorted numbers as people write them: "1-3 5"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

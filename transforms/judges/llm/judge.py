@@ -1,0 +1,222 @@
+"""The LLM judge: extracts and verifies by a language model behind one seam, `Client`."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from schemas.functions import Control
+from schemas.records import (
+    REFUTED,
+    SUPPORTED,
+    Evidence,
+    FactUnit,
+    Failure,
+    InputRecord,
+    OpenUnits,
+    Passage,
+    Usage,
+)
+from transforms.judges.base import Draft, Drafts, Judge, Judged
+from transforms.judges.llm import extraction, queries
+from transforms.judges.llm.asking import Asker
+from transforms.judges.llm.citations import citation_found
+from transforms.judges.llm.formulation import Case, Finding, Formulation
+from transforms.judges.llm.function import FunctionFormulation
+from transforms.judges.llm.packing import Limits
+from transforms.judges.llm.prompt import PromptFormulation
+from transforms.judges.llm.rationale import RationaleFormulation
+from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, LlmSettings
+from transforms.judges.llm.stepwise import StepwiseFormulation
+from transforms.llm.base import EXTRACTOR, VERIFIER, Client
+from transforms.prompts import Prompts, load_prompts
+from transforms.sentences import Span
+from transforms.sources.base import Found, Retrieved
+
+_LABELS = {SUPPORTED: 1, REFUTED: 0}
+
+
+@dataclass(slots=True)
+class Queries:
+    """The queries of claims that came without, in their order; what went wrong; what it cost."""
+
+    queries: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+
+
+class LlmJudge(Judge):
+    """Extracts and verifies by asking a model.
+
+    `client_factory` makes the client on the loop that it is used in, at the first request. The
+    judge can be pickled before that, where the factory can.
+
+    Raises:
+        UsageError: a prompt of `settings.prompts_dir` cannot be used.
+    """
+
+    name = "llm"
+    remote = True
+
+    def __init__(self, settings: LlmSettings, client_factory: Callable[[], Client]) -> None:
+        self._settings = settings
+        self._client_factory = client_factory
+        self._client: Client | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._prompts = load_prompts(settings.prompts_dir)
+        self._formulation = formulation(settings, self._prompts)
+        self.prompt_version = self._prompts.version(self._formulation.names)
+        """Of the prompts that verdicts depend on: 12 hex digits."""
+
+    def extraction_version(self, units: str) -> str:
+        """Return the version of the prompts that the claims (`units` claim or sentence) and their
+        queries depend on."""
+        name = extraction.SENTENCES if units == "sentence" else extraction.CLAIMS
+        return self._prompts.version([*extraction.prompt_names(name), *queries.PROMPTS])
+
+    def close(self) -> None:
+        """Close the client, for whoever is not on its loop."""
+        client, loop = self._client, self._loop
+        self._client = self._loop = None
+        if client is not None and loop is not None and loop.is_running():
+            asyncio.run_coroutine_threadsafe(client.aclose(), loop).result(timeout=10)
+
+    async def aclose(self) -> None:
+        """Close the client, on its loop."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return the claims of the response: one call, a few where it is long."""
+        return await self._extract(extraction.CLAIMS, record, sentences)
+
+    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return one claim for each sentence that makes a checkable one."""
+        return await self._extract(extraction.SENTENCES, record, sentences)
+
+    async def query(self, claim: str) -> str:
+        """Return the query for one claim. `queries` asks for those of a response in one call."""
+        return (await self.queries([claim])).queries[0]
+
+    async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
+        """Return the queries of given claims that came without one."""
+        if not claims:
+            return Queries()
+        asker = self._asker(EXTRACTOR, "query", response_id)
+        settings = self._settings
+        found = await queries.write_queries(
+            claims, asker, settings.extract_tokens, settings.repairs
+        )
+        return Queries(found, asker.failures, asker.usage)
+
+    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+        """Return what each passage says to each unit."""
+        case = case_of(open_units, found)
+        findings: dict[tuple[int, int], Finding] = {}
+        judged = Judged()
+        if case.wanted:
+            asker = self._asker(VERIFIER, "verify", open_units.response_id, source)
+            findings = dict(await self._formulation.judge(case, asker))
+            judged = Judged([], asker.failures, asker.usage)
+        numbers = {_content(passage): at for at, passage in enumerate(case.passages)}
+        for at, (unit, answer) in enumerate(zip(open_units.units, found, strict=True)):
+            if not answer.passages:
+                judged.evidence.append(self.without_passages(unit, source, answer))
+            for rank, hit in enumerate(answer.passages, 1):
+                finding = findings[at, numbers[_content(hit.passage)]]
+                judged.evidence.append(self._row(unit, source, rank, hit, finding))
+        return judged
+
+    async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
+        if not spans:
+            return Drafts()
+        settings = self._settings
+        asker = self._asker(EXTRACTOR, "extract", record.response_id)
+        drafts = await extraction.extract(
+            name, record, spans, asker, settings.extract_tokens, settings.repairs
+        )
+        result = Drafts(drafts, asker.failures, asker.usage)
+        bare = [draft.claim for draft in drafts if not draft.query]
+        if bare:
+            made = await self.queries(bare, record.response_id)
+            left = iter(made.queries)
+            result.drafts = [
+                draft if draft.query else _asked(draft, next(left)) for draft in drafts
+            ]
+            result.failures += made.failures
+            result.usage += made.usage
+        return result
+
+    def _asker(
+        self, role: str, step: str, response_id: str | None, source: str | None = None
+    ) -> Asker:
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client, self._loop = self._client_factory(), loop
+        model = self._settings.model
+        if role == EXTRACTOR:
+            model = self._settings.extractor_model or model
+        return Asker(self._client, self._prompts, role, model, step, response_id, source)
+
+    def _row(
+        self, unit: FactUnit, source: str, rank: int, hit: Retrieved, finding: Finding
+    ) -> Evidence:
+        citation = finding.citation
+        return Evidence(
+            unit.response_id,
+            unit.unit_id,
+            source,
+            hit.passage.passage_id,
+            rank,
+            hit.score,
+            finding.answer,
+            finding.outcome,
+            finding.reason,
+            _LABELS.get(finding.outcome),
+            finding.raw_verdict,
+            None,
+            finding.rationale,
+            citation,
+            None if citation is None else citation_found(citation, hit.passage.text),
+            self.name,
+            model=self._settings.model,
+            prompt_version=self.prompt_version,
+            request_id=finding.request_id,
+        )
+
+
+def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
+    """Return the formulation of that name."""
+    if settings.formulation == FUNCTION:
+        limits = Limits(settings.passages_per_call, settings.facts_per_call, settings.call_tokens)
+        control = Control(settings.options, settings.explain, settings.citation)
+        xml = settings.format == XML
+        return FunctionFormulation(prompts, control, xml, limits, settings.repairs)
+    others = {STEPWISE: StepwiseFormulation, RATIONALE: RationaleFormulation}
+    kind = others.get(settings.formulation, PromptFormulation)
+    return kind(prompts, settings.options, settings.repairs)
+
+
+def case_of(open_units: OpenUnits, found: Sequence[Found]) -> Case:
+    """Return the units that have passages, and these; what looks the same to a model is one."""
+    passages: dict[tuple[str, str], int] = {}
+    distinct: list[Passage] = []
+    wanted: dict[int, list[int]] = {}
+    for at, answer in enumerate(found):
+        for hit in answer.passages:
+            key = _content(hit.passage)
+            if key not in passages:
+                passages[key] = len(distinct)
+                distinct.append(hit.passage)
+            numbers = wanted.setdefault(at, [])
+            if passages[key] not in numbers:
+                numbers.append(passages[key])
+    return Case(open_units, distinct, wanted)
+
+
+def _content(passage: Passage) -> tuple[str, str]:
+    return passage.title or "", passage.text
+
+
+def _asked(draft: Draft, query: str) -> Draft:
+    return replace(draft, query=query)

@@ -1,0 +1,88 @@
+"""The queries of claims that came without one: one call for those of a response."""
+
+from collections.abc import Sequence
+
+from schemas.functions import is_number, query_parameters
+from transforms.judges.llm.asking import Asker, Reply, together
+from transforms.judges.llm.formulation import worth_repairing
+from transforms.judges.llm.packing import tokens_of
+from transforms.judges.llm.parsing import arguments_of
+from transforms.llm.base import Choice, Function
+from transforms.prompts.data import element
+
+NAME = "write_queries"
+PROMPTS = (
+    "write_queries_system",
+    "write_queries_user",
+    "function_queries",
+    "argument_claim_number",
+    "argument_query",
+    "repair",
+)
+
+
+async def write_queries(
+    claims: Sequence[str], asker: Asker, tokens: int, repairs: int
+) -> list[str]:
+    """Return a query for each claim, in order.
+
+    Claims of more than `tokens` tokens together take several calls. A claim for which no query
+    comes is its own query: it finds less, but what it is about.
+    """
+    found: dict[int, str] = {}
+    batches = _batches(claims, range(len(claims)), tokens)
+    for attempt in range(repairs + 1):
+        replies = await together(_ask(claims, batch, asker, attempt > 0) for batch in batches)
+        missing: list[int] = []
+        for batch, (reply, queries) in zip(batches, replies, strict=True):
+            found |= queries
+            lacking = [number for number in batch if number not in found]
+            if lacking and (attempt == repairs or not worth_repairing(reply)):
+                asker.failed(reply, f"{len(lacking)} of {len(batch)} queries")
+            else:
+                missing += lacking
+        batches = _batches(claims, missing, tokens)
+    return [found.get(number, claim) for number, claim in enumerate(claims)]
+
+
+async def _ask(
+    claims: Sequence[str], batch: Sequence[int], asker: Asker, again: bool
+) -> tuple[Reply, dict[int, str]]:
+    prompts = asker.prompts
+    tagged = [element(f"c{place}", claims[number]) for place, number in enumerate(batch)]
+    arguments = ("claim_number", "query")
+    descriptions = {name: prompts[f"argument_{name}"] for name in arguments}
+    function = Function(NAME, prompts["function_queries"], query_parameters(descriptions))
+    user = prompts.render("write_queries_user", claims="\n".join(tagged))
+    reply = await asker.ask(prompts["write_queries_system"], user, function, again)
+    queries = read_queries(reply.choice, len(batch))
+    return reply, {batch[place]: query for place, query in queries.items()}
+
+
+def read_queries(choice: Choice, count: int) -> dict[int, str]:
+    """Return the queries that a reply has, by the place of their claim; never raises.
+
+    The first of several queries of a claim is taken.
+    """
+    found: dict[int, str] = {}
+    listed = arguments_of(choice, ("queries",)).get("queries")
+    for item in listed if isinstance(listed, list) else ():
+        if not isinstance(item, dict):
+            continue
+        place, query = item.get("claim"), item.get("query")
+        if is_number(place) and 0 <= place < count and isinstance(query, str) and query.strip():
+            found.setdefault(place, query.strip())
+    return found
+
+
+def _batches(claims: Sequence[str], numbers: Sequence[int], tokens: int) -> list[list[int]]:
+    batches: list[list[int]] = []
+    size = 0
+    for number in numbers:
+        cost = tokens_of(claims[number])
+        if not batches or size + cost > tokens:
+            batches.append([])
+            size = 0
+        batches[-1].append(number)
+        size += cost
+    return batches

@@ -1,0 +1,171 @@
+"""One model at one endpoint: what it can do, found out once, and requests to it with retries."""
+
+import asyncio
+import difflib
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+from uuid import uuid4
+
+from schemas.records import Usage
+from transforms.llm import capabilities as abilities
+from transforms.llm import wire
+from transforms.llm.base import Choice, LlmError, Request
+from transforms.llm.capabilities import Capabilities
+from transforms.llm.endpoint import Endpoint
+from transforms.llm.failures import SendError
+from transforms.llm.retry import Retry, Sleep, retrying
+from transforms.llm.transport import Transport
+
+OK: Final = "ok"
+_MODELS_SHOWN: Final = 8
+
+
+class Session:
+    """One model at one endpoint: what it can do, and requests to it."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        transport: Transport,
+        retry: Retry,
+        known: Capabilities | None,
+        sleep: Sleep,
+        chance: Callable[[], float],
+    ) -> None:
+        """`known` is what the endpoint can do where that was found out before."""
+        self.known = known or Capabilities()
+        self._endpoint = endpoint
+        self._transport = transport
+        self._retry = retry
+        self._sleep = sleep
+        self._chance = chance
+        self._probed = set(abilities.PROBES) if known else set()
+        self._unusable: LlmError | None = None
+        self._lock = asyncio.Lock()
+
+    async def probe(self, shape: str, rows: list[Usage]) -> None:
+        """Find out once what the endpoint can do; everyone else waits for that.
+
+        Raises:
+            LlmError: it cannot be used. Final, since it did not even answer the smallest request.
+        """
+        if shape in self._probed and self._unusable is None:
+            return
+        async with self._lock:
+            if self._unusable is not None:
+                raise LlmError(*self._unusable.args)
+            if shape in self._probed:
+                return
+
+            async def ask(
+                request: Request, known: Capabilities, n: int
+            ) -> tuple[Sequence[Choice], Capabilities]:
+                self.known = known
+                return await self._ask(request, n, rows, probing=True), self.known
+
+            try:
+                self.known = await abilities.PROBES[shape](ask, self.known)
+            except SendError as error:
+                message = error.message + await self._known_models(error)
+                self._unusable = LlmError(message, error.reason, final=True)
+            except LlmError as error:
+                self._unusable = error
+            if self._unusable is not None:
+                raise LlmError(*self._unusable.args)
+            self._probed.add(shape)
+
+    async def ask(self, request: Request, n: int, rows: list[Usage]) -> Sequence[Choice]:
+        """Return between one and `n` choices; each request that is sent adds a row.
+
+        Raises:
+            SendError: the last try's.
+        """
+        return await self._ask(request, n, rows, probing=False)
+
+    async def _ask(
+        self, request: Request, n: int, rows: list[Usage], probing: bool
+    ) -> Sequence[Choice]:
+        while True:
+            known = self.known
+            body = wire.body(request, self._endpoint.model, known, n)
+            function = request.function.name if request.function and known.tools else None
+            send = partial(self._send, request, body, function, rows)
+            try:
+                return await retrying(send, self._retry, self._sleep, self._chance)
+            except SendError as error:
+                rest = abilities.learned(self.known, body, error, probing)
+                if rest is None:
+                    raise
+                self.known = rest
+
+    async def _send(
+        self,
+        request: Request,
+        body: Mapping[str, object],
+        function: str | None,
+        rows: list[Usage],
+        attempt: int,
+    ) -> Sequence[Choice]:
+        started = time.monotonic()
+        try:
+            reply = await self._transport.send(body)
+            answer = wire.answer(reply.payload, function)
+        except wire.Garbled as error:
+            message = f"{self._endpoint.shown_url}: {error}"
+            failure = SendError(message, "garbled", transient=True, request_id=reply.request_id)
+            rows.append(self._row(request, failure.status, failure.request_id, attempt, started))
+            raise failure from None
+        except SendError as error:
+            rows.append(self._row(request, error.status, error.request_id, attempt, started))
+            raise
+        row = self._row(request, OK, reply.request_id or answer.id, attempt, started)
+        rows.append(
+            replace(
+                row,
+                prompt_tokens=answer.prompt_tokens,
+                completion_tokens=answer.completion_tokens,
+            )
+        )
+        return answer.choices
+
+    def _row(
+        self, request: Request, status: str, request_id: str | None, attempt: int, started: float
+    ) -> Usage:
+        return Usage(
+            request_id=request_id or uuid4().hex,
+            step=request.step,
+            source=request.source,
+            model=self._endpoint.model,
+            response_id=request.response_id,
+            worker_id=worker_id(),
+            status=status,
+            cached=False,
+            coalesced=False,
+            retries=attempt,
+            prompt_tokens=None,
+            completion_tokens=None,
+            seconds=time.monotonic() - started,
+            cost_usd=None,
+        )
+
+    async def _known_models(self, error: SendError) -> str:
+        """For an unknown model: the nearest of those that the endpoint has."""
+        if error.status != "404":
+            return ""
+        names = await self._transport.models()
+        if not names:
+            return ""
+        near = difflib.get_close_matches(self._endpoint.model, names, n=1)
+        hint = f". Did you mean {near[0]!r}?" if near else ""
+        more = ", …" if len(names) > _MODELS_SHOWN else ""
+        return f"; it has {', '.join(names[:_MODELS_SHOWN])}{more}{hint}"
+
+
+def worker_id() -> str:
+    """Return host:pid, which tells worker processes apart."""
+    return f"{socket.gethostname()}:{os.getpid()}"

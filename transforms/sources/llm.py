@@ -1,0 +1,195 @@
+"""A language model's own knowledge, as UFO samples it: n = 5 passages a query at temperature 1."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from schemas.errors import UsageError, unknown_value
+from schemas.records import ERROR, FILTERED, REFUSED, UNPARSABLE, OpenUnits, Passage, Usage
+from transforms.llm.base import KNOWLEDGE, Choice, Client, Function, LlmError, Message, Request
+from transforms.llm.endpoint import endpoints
+from transforms.prompts import load_prompts
+from transforms.prompts.data import element
+from transforms.sources.base import FactSource, Found, Retrieved
+
+PER_QUERY = "per_query"
+BUNDLED = "bundled"
+SAMPLINGS = (PER_QUERY, BUNDLED)
+RECALL = "recall_answers"
+_STEP = "knowledge"
+
+
+class LlmSource(FactSource):
+    """Answers from what a language model knows, sampled several times.
+
+    `per_query` sends one request a query whose prompt holds the query alone, until `samples`
+    choices have come; `bundled` asks all open queries of a response in one. The model need not be
+    the judge. Where the endpoint gives log-probabilities their mean is kept, and nothing depends
+    on it.
+    """
+
+    remote = True
+
+    def __init__(
+        self,
+        samples: int = 5,
+        temperature: float = 1.0,
+        sampling: str = PER_QUERY,
+        model: str | None = None,
+        base_url: str | None = None,
+        knowledge_model: str | None = None,
+        knowledge_base_url: str | None = None,
+        concurrency: int = 64,
+        prompts: str | None = None,
+        client: Callable[[], Client] | None = None,
+    ) -> None:
+        if sampling not in SAMPLINGS:
+            raise UsageError(unknown_value("--sampling", sampling, SAMPLINGS))
+        self.samples = samples
+        self.temperature = temperature
+        self.sampling = sampling
+        self.concurrency = concurrency
+        self.prompts = prompts
+        self._endpoints = endpoints(
+            model, base_url, knowledge_model=knowledge_model, knowledge_base_url=knowledge_base_url
+        )
+        self.knowledge_model = self._endpoints[KNOWLEDGE].model
+        self._client = client
+
+    def unavailable(self) -> str | None:
+        """Return that no endpoint was named."""
+        if self._client is None and not self._endpoints[KNOWLEDGE].configured:
+            return "it needs a model: set OPENAI_API_KEY, or name an endpoint with --base_url"
+        return None
+
+    def open(self) -> None:
+        """Take this process's client, and the prompts."""
+        self._texts = load_prompts(self.prompts)
+        if self._client is not None:
+            self._asked = self._client()
+            return
+        from transforms.llm.client import ClientSettings
+        from transforms.llm.shared import shared_client
+
+        self._asked = shared_client(ClientSettings(self._endpoints, self.concurrency))
+
+    async def look_up(self, open_units: OpenUnits) -> list[Found]:
+        """Return up to `samples` passages for each unit, by its query; equal queries share them."""
+        queries = list(dict.fromkeys(unit.query for unit in open_units.units))
+        if self.sampling == BUNDLED:
+            answers = await self._bundled(queries, open_units.response_id)
+        else:
+            asked = (self._sampled(query, open_units.response_id) for query in queries)
+            answers = dict(zip(queries, await asyncio.gather(*asked), strict=True))
+        found = []
+        for unit in open_units.units:
+            answer = answers[unit.query]
+            found.append(answer)
+            if answer.usage:
+                # What was paid for is told once, with the first unit that asked.
+                answers[unit.query] = Found(
+                    answer.passages,
+                    answer.outcome,
+                    answer.reason,
+                    answer.error_type,
+                    answer.message,
+                )
+        return found
+
+    async def _sampled(self, query: str, response_id: str) -> Found:
+        request = self._request([Message("user", query)], response_id)
+        try:
+            completion = await self._asked.complete(request)
+        except LlmError as error:
+            return _failed(error)
+        texts = [(choice.text, choice) for choice in completion.choices]
+        return self._found(texts, completion.request_id, completion.usage)
+
+    async def _bundled(self, queries: Sequence[str], response_id: str) -> dict[str, Found]:
+        user = "\n".join(element(f"q{n}", query) for n, query in enumerate(queries, 1))
+        system = self._texts["knowledge_bundled_system"]
+        messages = [Message("system", system), Message("user", user)]
+        function = Function(RECALL, self._texts["function_knowledge"], _answers(len(queries)))
+        try:
+            completion = await self._asked.complete(self._request(messages, response_id, function))
+        except LlmError as error:
+            failure = _failed(error)
+            rest = Found((), failure.outcome, failure.reason, failure.error_type, failure.message)
+            return {query: failure if not n else rest for n, query in enumerate(queries)}
+        samples = [(_parsed(choice), choice) for choice in completion.choices]
+        found = {}
+        for number, query in enumerate(queries, 1):
+            texts = [(answers.get(f"q{number}", ""), choice) for answers, choice in samples]
+            usage = completion.usage if number == 1 else ()
+            found[query] = self._found(texts, completion.request_id, usage)
+        return found
+
+    def _request(
+        self, messages: Sequence[Message], response_id: str, function: Function | None = None
+    ) -> Request:
+        return Request(
+            role=KNOWLEDGE,
+            model=self.knowledge_model,
+            messages=messages,
+            function=function,
+            temperature=self.temperature,
+            n=self.samples,
+            logprobs=function is None,
+            step=_STEP,
+            source=self.name,
+            response_id=response_id,
+        )
+
+    def _found(
+        self, texts: Sequence[tuple[str, Choice]], request_id: str, usage: Sequence[Usage]
+    ) -> Found:
+        hits = [
+            Retrieved(
+                self.named(Passage(text.strip()), sample),
+                sample_index=sample,
+                logprob_mean=choice.logprob_mean,
+                request_id=request_id,
+            )
+            for sample, (text, choice) in enumerate(texts)
+            if text.strip() and not choice.refusal
+        ]
+        if hits:
+            return Found(hits, usage=usage)
+        reason = _reason([choice for _, choice in texts])
+        return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}", usage)
+
+
+def _answers(count: int) -> dict[str, Any]:
+    names = [f"q{number}" for number in range(1, count + 1)]
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in names},
+        "required": names,
+        "additionalProperties": False,
+    }
+
+
+def _parsed(choice: Choice) -> Mapping[str, str]:
+    """Return the answers of one sample by their query's number; what is no text is left out."""
+    try:
+        raw = json.loads(choice.arguments or choice.text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(raw, dict):
+        return {}
+    return {name: value for name, value in raw.items() if isinstance(value, str)}
+
+
+def _reason(choices: Sequence[Choice]) -> str:
+    if any(choice.refusal for choice in choices):
+        return REFUSED
+    if any(choice.finish_reason == "content_filter" for choice in choices):
+        return FILTERED
+    return UNPARSABLE
+
+
+def _failed(error: LlmError) -> Found:
+    if error.final:
+        raise error
+    return Found((), ERROR, error.reason, "LlmError", error.message, error.usage)
