@@ -34,6 +34,7 @@ _ATTEMPT = "attempt.json"
 _DONE = "done.json"
 
 Fingerprint = Mapping[str, Any]
+"""Plain JSON values, so that one that was read back is equal."""
 
 
 def checked_name(name: str) -> str:
@@ -51,8 +52,9 @@ def checked_name(name: str) -> str:
 
 
 def name_of(fingerprint: Fingerprint) -> str:
-    """Return the default name of a run: a hash of the inputs' names and the options."""
-    stable = {key: value for key, value in fingerprint.items() if key != "inputs"}
+    """Return the default name of a run: a hash of the inputs' names and of what affects results."""
+    left_out = ("inputs", "chunk_size")
+    stable = {key: value for key, value in fingerprint.items() if key not in left_out}
     stable["inputs"] = [item["name"] for item in fingerprint["inputs"]]
     text = json.dumps(stable, sort_keys=True, default=str)
     return sha256(text.encode()).hexdigest()[:12]
@@ -101,10 +103,10 @@ class Attempt:
             attempt = cls(run_folder, match[1], fingerprint)
             if fresh:
                 storage.delete(attempt.folder)
-            elif old == json.loads(json.dumps(fingerprint, default=str)):
+            elif old == fingerprint:
                 return attempt
             else:
-                changed = "\n  ".join(differences(old, json.loads(json.dumps(fingerprint))))
+                changed = "\n  ".join(differences(old, fingerprint))
                 raise UsageError(
                     f"the unfinished attempt in {attempt.folder} differs from this command:\n"
                     f"  {changed}\nRun it as it was started to complete it, pass --fresh to start "
@@ -112,7 +114,7 @@ class Attempt:
                 )
         attempt = cls(run_folder, uuid4().hex[:8], fingerprint)
         storage.make_folder(attempt.folder)
-        text = json.dumps(fingerprint, indent=1, default=str)
+        text = json.dumps(fingerprint, indent=1)
         storage.write(storage.join(attempt.folder, _ATTEMPT), text.encode())
         return attempt
 
@@ -140,6 +142,11 @@ class Attempt:
         """Record that a chunk is finished, all its parts being written."""
         text = json.dumps([asdict(part) for part in parts])
         storage.write(storage.join(self.chunk_folder(chunk), _DONE), text.encode())
+
+    def abandon(self) -> None:
+        """Delete the attempt, unless some of it is done."""
+        if not any(path.endswith(_DONE) for path in storage.files_below(self.folder)):
+            storage.delete(self.folder)
 
     def finish(self, parts: Iterable[Part], facts: Mapping[str, Any]) -> dict[str, Any]:
         """Move the parts in, write the manifest, delete what it does not list; returns it.
@@ -201,3 +208,10 @@ class Attempt:
             match = re.search(r"^(.*\.attempt-[0-9a-f]+)[/\\]", path)
             if match:
                 storage.delete(match[1])
+
+
+def tidy(run_folder: str, manifest: Mapping[str, Any]) -> None:
+    """Delete what a run has left that was stopped between its manifest and its end."""
+    attempt = Attempt(run_folder, manifest["attempt"], manifest["fingerprint"])
+    if storage.exists(attempt.folder):
+        attempt._sweep(manifest["tables"])

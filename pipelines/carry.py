@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CARRIED = "carried"
+FINAL = "final"
 
 # Failures are not carried: those of reading come again with the input, and a response that had one
 # of another step is evaluated again.

@@ -44,7 +44,10 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for pattern in patterns:
-        paths = storage.matches(pattern)
+        try:
+            paths = storage.matches(pattern)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"--input {pattern!r} cannot be read: {error}") from error
         if not paths:
             what = "pattern matches no file" if glob_like(pattern) else "file does not exist"
             raise UsageError(f"--input {pattern!r}: the {what}; check the path")

@@ -39,7 +39,9 @@ def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
 
     # FnApiRunner by name: DirectRunner would try to download another runner. Flags are given, as
     # Beam else reads those of whatever program we are imported into.
-    pipeline = beam.Pipeline(runner=FnApiRunner(), options=PipelineOptions([]))
+    # The graph is the same for every chunk: its types are checked by the tests, not each time.
+    options = PipelineOptions(["--no_pipeline_type_check"])
+    pipeline = beam.Pipeline(runner=FnApiRunner(), options=options)
     splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
     evaluate(splits, job, folder)
     pipeline.run().wait_until_finish()

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pipelines import storage
-from pipelines.attempt import Attempt, checked_name, differences, name_of
+from pipelines.attempt import Attempt, checked_name, differences, name_of, tidy
 from pipelines.inputs import InputFile, find_inputs, measure, shown_names, spool
 from pipelines.options import Settings
 from pipelines.plan import Chunk, PlainFile, plan
@@ -48,7 +49,7 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
     if not any(file.size for file in files):
         raise UsageError(f"--input {', '.join(paths)}: empty; there is nothing to evaluate")
     fingerprint = _fingerprint(settings, chosen, files)
-    name = checked_name(settings.run) if settings.run else name_of(fingerprint)
+    name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
     folder = storage.join(settings.output, f"run={name}")
     progress = Progress(sum(file.lines for file in files), quiet)
     say = progress.say
@@ -67,6 +68,9 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
             say(f"Judging offline, without a model. {ACCURACY}")
         try:
             manifest = _evaluate(settings, chosen, files, attempt, name, carry, progress)
+        except UsageError:
+            attempt.abandon()
+            raise
         except OSError as error:
             raise RunError(
                 f"the run stopped: {error}. What was finished is kept in {attempt.folder}; the "
@@ -76,8 +80,8 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
 
 
 def _fingerprint(settings: Settings, chosen: Chosen, files: Sequence[InputFile]) -> dict[str, Any]:
-    """Return what the results are a function of; two runs with equal ones are equal."""
-    return {
+    """Return what the results are a function of, as plain JSON; equal ones have equal results."""
+    found = {
         "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
         "options": settings.affecting(),
         "sources": [dict(item) for item in chosen.fingerprint],
@@ -85,12 +89,18 @@ def _fingerprint(settings: Settings, chosen: Chosen, files: Sequence[InputFile])
         "schema_version": SCHEMA_VERSION,
         "ufo_version": VERSION,
     }
+    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return plain
 
 
 @contextmanager
 def _only_one(output: str, folder: str, name: str) -> Iterator[None]:
     """Hold the run's lock, so that two commands do not write one folder."""
     if storage.is_remote(output):
+        try:
+            storage.exists(output)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"--output {output!r} cannot be written: {error}") from error
         yield
         return
     from filelock import FileLock, Timeout
@@ -117,6 +127,7 @@ def _earlier(folder: str) -> dict[str, Any] | None:
     if not storage.exists(path):
         return None
     manifest: dict[str, Any] = json.loads(storage.read(path))
+    tidy(folder, manifest)
     return manifest
 
 
@@ -126,7 +137,7 @@ def _tell_changes(
     earlier: Mapping[str, Any],
     fingerprint: Mapping[str, Any],
 ) -> None:
-    changed = differences(earlier["fingerprint"], json.loads(json.dumps(fingerprint)))
+    changed = differences(earlier["fingerprint"], fingerprint)
     say(f"Run {name} is finished; left as it is (--if_finished skip).")
     if changed:
         say("  It was made with other inputs or options: " + "; ".join(changed))
@@ -142,7 +153,7 @@ def _carried_over(
     """Return the ids of the responses whose results are taken over: those without an error."""
     from pipelines.carry import responses_without_errors
 
-    changed = differences(earlier["fingerprint"], json.loads(json.dumps(fingerprint)))
+    changed = differences(earlier["fingerprint"], fingerprint)
     if changed:
         raise UsageError(
             f"run {name!r} was made with other inputs or options; its results cannot be kept:\n  "
@@ -163,7 +174,7 @@ def _evaluate(
     carry: frozenset[str] | None,
     progress: Progress,
 ) -> dict[str, Any]:
-    from pipelines.carry import CARRIED, carry_over, each_passage_once
+    from pipelines.carry import CARRIED, FINAL, carry_over, each_passage_once
     from pipelines.local import run_chunks
     from pipelines.portable import IN_PROCESS, run_portable, runner_of
     from transforms.job import Job
@@ -189,15 +200,26 @@ def _evaluate(
     def on_done(chunk: Chunk, parts: Sequence[Part], fresh: bool) -> None:
         progress.chunk(chunk.n_lines, parts, fresh)
 
-    chunks = plan(plain, settings.chunk_size, settings.max_line_bytes, carried)
+    planned = plan(plain, settings.chunk_size, settings.max_line_bytes, carried)
+    first = next(planned, None)
+    if first is None:
+        names_given = ", ".join(file.path for file in files)
+        raise UsageError(f"--input {names_given}: empty; there is nothing to evaluate")
+    chunks = chain([first], planned)
     if runner_of(settings.beam) in IN_PROCESS:
         parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
     else:
         parts = run_portable(chunks, job, attempt, settings.beam, settings.workers)
-    if carry is not None:
-        folder = attempt.chunk_folder(CARRIED)
-        parts = [*carry_over(settings.output, name, carry, folder), *parts]
-    parts = each_passage_once(parts)
+    final = attempt.done(FINAL)
+    if final is None:
+        if carry is not None:
+            folder = attempt.chunk_folder(CARRIED)
+            parts = [*carry_over(settings.output, name, carry, folder), *parts]
+        # Recorded before the first part moves: a run that is stopped while they do, and goes on,
+        # finds some of them moved.
+        final = each_passage_once(parts)
+        attempt.mark_done(FINAL, final)
+    parts = final
     parts.append(_sources_part(chosen, attempt))
     progress.say(progress.line())
     counts = {

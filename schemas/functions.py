@@ -3,10 +3,10 @@
 The verification function takes fact statements in and gives a function object out, and a reply is
 invoked on it. FaaF (Katranidis & Barany, 2024): the facts of a text become the arguments of one
 function that is generated for them, and a model that calls it judges all of them at once. Two
-things differ from its code. Arguments are named by us (f1, f2, …), never after the fact, so that quotes, hyphens,
-digits, newlines, 60 facts or any script survive; the statements themselves stand in the message,
-where they are delimited as data. And a value that does not fit its type costs that value: the
-others are taken.
+things differ from its code. Arguments are named by us (f1, f2, …), never after the fact, so that
+quotes, hyphens, digits, newlines, 60 facts or any script survive; the statements themselves stand
+in the message, where they are delimited as data. And a value that does not fit its type costs that
+value: the others are taken.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

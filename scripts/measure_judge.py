@@ -117,7 +117,7 @@ def _labelled(record: dict[str, Any]) -> Iterator[tuple[str, list[str], object]]
 
 
 def judged(judge: OfflineJudge, case: Case) -> bool:
-    """Whether the shipped judge finds a claim supported by the majority of its passages."""
+    """Whether the shipped judge finds a claim supported by most of its passages."""
     unit = FactUnit("response", "unit", 0, case.claim, case.query, None)
     units = OpenUnits("response", case.claim, None, None, (), (), (unit,))
     found = Found([Retrieved(Passage(text)) for text in case.passages])
@@ -228,7 +228,8 @@ def cross_validated(sets: dict[str, list[Example]], repeats: int) -> dict[str, l
             for name, examples in unseen.items():
                 said = [decided(example.rows, intercept, weights) for example in examples]
                 truth = [example.supported for example in examples]
-                found[name].append(scores(truth, said)["balanced_accuracy"])
+                if examples:
+                    found[name].append(scores(truth, said)["balanced_accuracy"])
     return found
 
 
@@ -237,9 +238,8 @@ def microseconds(sets: dict[str, list[Case]]) -> float:
     claims = sorted({case.claim for case in sets["stance"]})
     texts = sorted({text for case in sets["stance"] for text in case.passages})
     texts = [text for text in texts if 400 <= len(text) <= 680]
-    times: list[float] = []
     for _ in range(2):  # The first round fills the table of words, as a run's first pages do.
-        times.clear()
+        times: list[float] = []
         for number, text in enumerate(texts):
             start = perf_counter()
             passage = prepare(text)

@@ -27,7 +27,11 @@ _MARKER = re.compile(
 _FENCE = re.compile(r"[^\S\r\n]*(?:```|~~~)")
 _RULE = re.compile(r"[-=*_\s|:+]+$")
 _NUMBER_ONLY = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]+$")
-_NUMBER_AT_END = re.compile(r":\s+(\(?\d{1,2}[.)])$")
+_NUMBER_AT_END = re.compile(
+    r"(?::\s+(\(?\d{1,2}[.)])|[.!?][\"”’]?\s*(\d{1,2}[.)]\s+[“\"*(]+))$"  # "… steps: 1." "….” 2. “"
+)
+_MAX_NUMBER = 12
+_OPENERS = ("“", '"', "*", "(")
 _CLOSERS = re.compile(r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\[\d+\])+(?=\s|$)")
 _WORD = re.compile(r"\w")
 
@@ -94,11 +98,11 @@ def _sentences(
             at = opening = closers.end()
         content = text[at:stop].strip()
         number = None
-        if stop < end and content[-1:] in (".", ")") and content[-2:-1].isdigit():
-            number = _NUMBER_AT_END.search(content)
+        if stop < end and (content[-2:-1].isdigit() or content[-1:] in _OPENERS):
+            number = _NUMBER_AT_END.search(content, max(0, len(content) - _MAX_NUMBER))
         if number:
             # "in three steps: 1. Buy": the number opens what follows.
-            _add(text, opening, text.rindex(number[1], at, stop), spans)
+            _add(text, opening, text.rindex(number[1] or number[2], at, stop), spans)
             opening, at = spans[-1].end, stop
             continue
         at = stop

@@ -6,10 +6,12 @@ verdicts in process.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from .chat import Chat, Reply
+from .prompts import numbered, read
 
 
 class Answerer(Protocol):
@@ -20,8 +22,48 @@ class Answerer(Protocol):
     def answer(self, chat: Chat) -> Reply: ...
 
 
+class Probe:
+    """The project's probe of what an endpoint can do."""
+
+    def matches(self, chat: Chat) -> bool:
+        return chat.function == "report" or chat.user.startswith("Count from 1 to 60")
+
+    def answer(self, chat: Chat) -> Reply:
+        if chat.function:
+            return Reply(arguments={"word": "ready"}, step="probe")
+        return Reply(", ".join(str(number) for number in range(1, 61)), step="probe")
+
+
+class Knowledge:
+    """A knowledge model. What it says to a query is in `texts`, one text a sample and then again
+    from the first; to another query it says something that is a function of the query alone, so
+    that no order of requests changes it."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, Sequence[str]] = {}
+
+    def matches(self, chat: Chat) -> bool:
+        return chat.function == "recall_answers" or (chat.function is None and not chat.system)
+
+    def answer(self, chat: Chat) -> Reply:
+        if chat.function is None:
+            return Reply(self._text(chat.user, chat.sample), step="knowledge")
+        queries = {f"q{n}": read(content) for n, _, content in numbered("q", chat.user)}
+        answers = {name: self._text(query, chat.sample) for name, query in queries.items()}
+        return Reply(arguments=answers, step="knowledge")
+
+    def _text(self, query: str, sample: int) -> str:
+        if self.texts.get(query):
+            return self.texts[query][sample % len(self.texts[query])]
+        kind = hashlib.sha256(query.encode()).digest()[0]
+        if kind % 4 == 0:
+            return "I do not know."
+        words = _QUESTION_WORDS.sub("", query).rstrip(" ?")
+        return f"As far as I know, {words}, in {1800 + kind + sample % 5 // 4}."
+
+
 class Anything:
-    """Fills in any function by its schema, and counts where words are asked for."""
+    """Fills in any function by its schema; says one sentence where words are asked for."""
 
     def matches(self, chat: Chat) -> bool:
         return True
@@ -29,7 +71,13 @@ class Anything:
     def answer(self, chat: Chat) -> Reply:
         if chat.function is not None:
             return Reply(arguments=filled(chat.schema), step="other")
-        return Reply(", ".join(str(number) for number in range(1, 61)), step="other")
+        return Reply("A plain answer in a few words.", step="other")
+
+
+_QUESTION_WORDS = re.compile(
+    r"^(?:who|what|when|where|which|why|how)?\s*(?:is|are|was|were|did|does|do|has|have)?\s*",
+    re.IGNORECASE,
+)
 
 
 def filled(schema: Mapping[str, Any]) -> Any:
@@ -48,29 +96,6 @@ def filled(schema: Mapping[str, Any]) -> Any:
     if kind == "array":
         return [filled(schema.get("items", {"type": "string"}))]
     return {"string": "x", "integer": 1, "number": 1.0, "boolean": True}.get(kind)
-
-
-class Knowledge:
-    """A knowledge model: five samples a query, some of them wrong, and of some queries none.
-
-    `claims_of` returns the claims that were extracted for a query; what it knows is made of them,
-    so that the verdicts differ from query to query and are the same in every run.
-    """
-
-    def __init__(self, claims_of: Callable[[str], Sequence[str]]) -> None:
-        self._claims_of = claims_of
-
-    def matches(self, chat: Chat) -> bool:
-        return chat.function is None and "knowledge" in chat.model
-
-    def answer(self, chat: Chat) -> Reply:
-        query = chat.user.strip().splitlines()[-1]
-        claims = self._claims_of(query)
-        kind = hashlib.sha256(query.encode()).digest()[0] % 4
-        text = "I do not know anything certain about that."
-        if claims and kind < 3 and chat.sample % 5 <= kind + 2:
-            text = " ".join(claims)
-        return Reply(text, step="knowledge")
 
 
 def reply_to(chat: Chat, answerers: Sequence[Answerer]) -> Reply:

@@ -49,10 +49,6 @@ class OfflineAnswers:
                 claims.append(claim)
             self._queries.setdefault(claim, query)
 
-    def claims_of(self, query: str) -> list[str]:
-        """The claims that are known to have that query."""
-        return self._claims.get(query, [])
-
     def matches(self, chat: Chat) -> bool:
         return self._task(chat) in self._tasks
 

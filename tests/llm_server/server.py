@@ -18,7 +18,7 @@ from typing import Any
 
 from . import chat as chats
 from . import faults, http, tokens
-from .answerers import Answerer, Anything, Knowledge, reply_to
+from .answerers import Answerer, Anything, Knowledge, Probe, reply_to
 from .errors import ApiError, bad, no_key, server_error, unknown_model, unknown_path, wrong_key
 from .judge import OfflineAnswers
 from .limits import Limits, Meter
@@ -58,7 +58,8 @@ class LlmServer:
     ) -> None:
         """`keys` None takes any key and none. `answerers` go before those that the server has."""
         self.judge = OfflineAnswers()
-        self.answerers = (*answerers, self.judge, Knowledge(self.judge.claims_of), Anything())
+        self.knowledge = Knowledge()
+        self.answerers = (*answerers, Probe(), self.judge, self.knowledge, Anything())
         self.switches = switches or chats.Switches()
         self.models = list(models)
         self.keys = keys

@@ -22,11 +22,45 @@ def check_invariants(text: str, language: str = "en") -> None:
 
 FRAGMENTS = st.sampled_from(
     [
-        "Dr. Smith left. ", "1. ", "2) ", "- ", "* ", "# ", "\n", "\r\n", "\n\n", "| a |", "|---|\n",
-        "```\n", "😀", "👨‍👩‍👧", "日本語。", "e\u0301", "\0", "[1]", "**", '"', "“", "(", ")", "...", "?",
-        " ", "\t", "\u2028", "U.S. Navy", "a", "B", "“Stop.” ", "---\n", "：", "\u200b", ": 1. ",
+        "Dr. Smith left. ",
+        "1. ",
+        "2) ",
+        "- ",
+        "* ",
+        "# ",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "| a |",
+        "|---|\n",
+        "```\n",
+        "😀",
+        "👨\u200d👩\u200d👧",
+        "日本語。",
+        "é",
+        "\x00",
+        "[1]",
+        "**",
+        '"',
+        "“",
+        "(",
+        ")",
+        "...",
+        "?",
+        " ",
+        "\t",
+        "\u2028",
+        "U.S. Navy",
+        "a",
+        "B",
+        "“Stop.” ",
+        "---\n",
+        "：",
+        "\u200b",
+        ": 1. ",
+        ". 2. “",
     ]
-)  # fmt: skip
+)
 
 
 @settings(derandomize=True, deadline=None, max_examples=300)
@@ -48,7 +82,10 @@ def test_offsets_hold_for_markdown_like_text(text: str, language: str) -> None:
         (" \r\n\t", []),
         ("One. Two.", ["One.", "Two."]),
         ("  One.\n", ["One."]),
-        ("Dr. J. R. Smith met the U.S. Navy. He left.", ["Dr. J. R. Smith met the U.S. Navy.", "He left."]),
+        (
+            "Dr. J. R. Smith met the U.S. Navy. He left.",
+            ["Dr. J. R. Smith met the U.S. Navy.", "He left."],
+        ),
         ("Hi 😀 there. It is 3.5 m.", ["Hi 😀 there.", "It is 3.5 m."]),
         ("Wow! 😀 Great.", ["Wow!", "😀 Great."]),
         ("Great. 😀", ["Great. 😀"]),
@@ -58,7 +95,7 @@ def test_offsets_hold_for_markdown_like_text(text: str, language: str) -> None:
         ("Born: 1879\nDied: 1955", ["Born: 1879", "Died: 1955"]),
         ("One.\r\n\r\nTwo.", ["One.", "Two."]),
     ],
-)  # fmt: skip
+)
 def test_running_text(text: str, expected: list[str]) -> None:
     assert pieces(text) == expected
 
@@ -69,6 +106,7 @@ def test_running_text(text: str, expected: list[str]) -> None:
         ("1. Foo is.\n2. Bar\n10. Baz.", ["1. Foo is.", "2. Bar", "10. Baz."]),
         ("- Foo\n- Bar. Baz.\n* Qux", ["- Foo", "- Bar.", "Baz.", "* Qux"]),
         ("Three steps: 1. Buy. 2. Eat.", ["Three steps:", "1. Buy.", "2. Eat."]),
+        ('One: 1. “A B" is “it.” 2. “C D" too.', ["One:", '1. “A B" is “it.”', '2. “C D" too.']),
         ("1.\n\nFoo.", ["1.\n\nFoo."]),
         ("Foo.\n2.", ["Foo.", "2."]),
         ("# Title\nText here.", ["# Title", "Text here."]),

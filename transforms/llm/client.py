@@ -69,20 +69,23 @@ class OpenAiClient:
         )
         return Completion(choices, first, rows)
 
-    async def capabilities(self, role: str, *shapes: str) -> Capabilities:
-        """Return what the role's endpoint can do, asking it where that is not known yet.
+    async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
+        """Return what the role's endpoint can do, and what was sent where that was not known yet.
+
+        `shapes` are of capabilities.PROBES, by default all. A run may skip this: what it needs is
+        asked before its first request.
 
         Raises:
             LlmError: the endpoint cannot be used; final, and with the remedy.
         """
         session = self._session(self._endpoint(role, ""))
         rows: list[Usage] = []
-        for shape in shapes or abilities.PROBES:
-            try:
+        try:
+            for shape in shapes or abilities.PROBES:
                 await session.probe(shape, rows)
-            except LlmError as error:
-                raise LlmError(error.message, error.reason, error.final, rows) from None
-        return session.known
+        except LlmError as error:
+            raise LlmError(error.message, error.reason, error.final, rows) from None
+        return session.known, rows
 
     async def aclose(self) -> None:
         """Close the connections; a later request opens them again."""

@@ -24,6 +24,11 @@ def read(text: str) -> str:
     return _ESCAPED.sub(lambda found: _CHARACTERS[found[1]], text)
 
 
+def plain(said: str | None) -> str | None:
+    """Return what a model said, without the escapes that it took over from the prompt."""
+    return None if said is None else read(said)
+
+
 def element(tag: str, text: str, **attributes: str | None) -> str:
     """Return `<tag name="value">text</tag>`; an attribute that is None or empty is left out."""
     return wrapped(tag, escape(text), **attributes)

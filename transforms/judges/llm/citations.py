@@ -1,19 +1,14 @@
 """Whether a citation stands in its passage, as an exact quote up to white space."""
 
-from transforms.prompts.data import read
-
-_QUOTES = "\"'“”‘’«»"
+_QUOTES = " \"'“”‘’«»"
 
 
 def citation_found(citation: str, passage: str) -> bool:
-    """Tell whether the passage has the citation, white space normalised and outer quotes aside.
-
-    A quote of a passage as the prompt showed it, with escapes, is looked up as well.
-    """
-    text = _plain(passage)
-    quotes = (citation, citation.strip().strip(_QUOTES), read(citation))
-    return any(quote and quote in text for quote in map(_plain, quotes))
+    """Tell whether the passage has the citation, white space normalised and outer quotes aside."""
+    text = _normalised(passage)
+    quotes = (citation, citation.strip(_QUOTES))
+    return any(quote and quote in text for quote in map(_normalised, quotes))
 
 
-def _plain(text: str) -> str:
+def _normalised(text: str) -> str:
     return " ".join(text.split())

@@ -17,7 +17,7 @@ from transforms.judges.llm.parsing import arguments_of
 from transforms.judges.llm.parts import Part, around, parts_of, rendered
 from transforms.llm.base import Choice, Function
 from transforms.prompts import Prompts
-from transforms.prompts.data import element
+from transforms.prompts.data import element, read
 from transforms.sentences import Span
 
 CLAIMS = "extract_facts"
@@ -126,8 +126,8 @@ def read_claims(choice: Choice, numbers: Sequence[int]) -> Claims:
             continue
         claim, query = fact.get("claim"), fact.get("query")
         if isinstance(claim, str) and claim.strip():
-            text = query.strip() if isinstance(query, str) else ""
-            claims.setdefault(number, []).append(Draft(number, claim.strip(), text))
+            text = read(query).strip() if isinstance(query, str) else ""
+            claims.setdefault(number, []).append(Draft(number, read(claim).strip(), text))
         else:
             malformed.add(number)
     for number in _items(arguments.get("no_claim")):

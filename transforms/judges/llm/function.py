@@ -36,7 +36,7 @@ from transforms.judges.llm.packing import Limits, Packed, pack, tokens_of
 from transforms.judges.llm.parsing import arguments_of, xml_arguments
 from transforms.llm.base import Function
 from transforms.prompts import Prompts
-from transforms.prompts.data import block, element, wrapped
+from transforms.prompts.data import block, element, plain, wrapped
 
 NAME = "verify_facts"
 _TOO_MUCH = (TRUNCATED, FILTERED, REFUSED)
@@ -197,9 +197,9 @@ class FunctionFormulation:
 def _finding(check: Check, reply: Reply) -> Finding:
     return Finding(
         outcome_of(check.verdict),
-        answer=check.answer,
-        rationale=check.rationale,
-        citation=check.citation,
+        answer=plain(check.answer),
+        rationale=plain(check.rationale),
+        citation=plain(check.citation),
         raw_verdict=check.raw_verdict,
         request_id=reply.request_id,
     )

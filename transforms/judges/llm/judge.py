@@ -16,7 +16,7 @@ from schemas.records import (
     Passage,
     Usage,
 )
-from transforms.judges.base import Draft, Drafts, Judge, Judged
+from transforms.judges.base import Drafts, Judge, Judged
 from transforms.judges.llm import extraction, queries
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.citations import citation_found
@@ -141,7 +141,7 @@ class LlmJudge(Judge):
             made = await self.queries(bare, record.response_id)
             left = iter(made.queries)
             result.drafts = [
-                draft if draft.query else _asked(draft, next(left)) for draft in drafts
+                draft if draft.query else replace(draft, query=next(left)) for draft in drafts
             ]
             result.failures += made.failures
             result.usage += made.usage
@@ -192,9 +192,11 @@ def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
         control = Control(settings.options, settings.explain, settings.citation)
         xml = settings.format == XML
         return FunctionFormulation(prompts, control, xml, limits, settings.repairs)
-    others = {STEPWISE: StepwiseFormulation, RATIONALE: RationaleFormulation}
-    kind = others.get(settings.formulation, PromptFormulation)
-    return kind(prompts, settings.options, settings.repairs)
+    if settings.formulation == STEPWISE:
+        return StepwiseFormulation(prompts, settings.options, settings.repairs)
+    if settings.formulation == RATIONALE:
+        return RationaleFormulation(prompts, settings.options, settings.repairs)
+    return PromptFormulation(prompts, settings.options, settings.repairs)
 
 
 def case_of(open_units: OpenUnits, found: Sequence[Found]) -> Case:
@@ -216,7 +218,3 @@ def case_of(open_units: OpenUnits, found: Sequence[Found]) -> Case:
 
 def _content(passage: Passage) -> tuple[str, str]:
     return passage.title or "", passage.text
-
-
-def _asked(draft: Draft, query: str) -> Draft:
-    return replace(draft, query=query)

@@ -23,7 +23,6 @@ from schemas.functions import (
 )
 from schemas.records import FILTERED, REFUSED, TRUNCATED, UNPARSABLE
 from transforms.llm.base import Choice
-from transforms.prompts.data import read
 
 _MAX_FALSE_STARTS = 1000
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -32,7 +31,9 @@ _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _PASSAGE_TAG = re.compile(r"<p([0-9]{1,6})>")
 _NUMBERS = re.compile(r"p?([0-9]{1,4})(?:-p?([0-9]{1,4}))?")
 _WORD = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
-_NEGATED = re.compile(r"\b(?:not|n't|neither|nor|isn['’]t)\s+(?:\w+\s+)?(?:true|false)\b", re.I)
+_NEGATED = re.compile(
+    r"\b(?:\w*n['’]t|cannot|not|never|neither|nor)\s+(?:\w+\s+)?(?:true|false)\b", re.IGNORECASE
+)
 _RATIONALE_HEAD = re.compile(r"^[^\w\n]*rationale[^\w\n]*?:", re.IGNORECASE)
 _VERDICT_LINE = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | re.MULTILINE)
 
@@ -168,7 +169,7 @@ def xml_arguments(choice: Choice, function: FactFunction) -> dict[str, Any]:
 
 def _fields(content: str, function: FactFunction) -> dict[str, str]:
     found = {name: _tag(content, name) for name in function.control.fields}
-    return {name: read(text) for name, text in found.items() if text is not None}
+    return {name: text for name, text in found.items() if text is not None}
 
 
 def _numbers(content: str) -> list[int]:

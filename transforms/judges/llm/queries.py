@@ -8,7 +8,7 @@ from transforms.judges.llm.formulation import worth_repairing
 from transforms.judges.llm.packing import tokens_of
 from transforms.judges.llm.parsing import arguments_of
 from transforms.llm.base import Choice, Function
-from transforms.prompts.data import element
+from transforms.prompts.data import element, read
 
 NAME = "write_queries"
 PROMPTS = (
@@ -71,7 +71,7 @@ def read_queries(choice: Choice, count: int) -> dict[int, str]:
             continue
         place, query = item.get("claim"), item.get("query")
         if is_number(place) and 0 <= place < count and isinstance(query, str) and query.strip():
-            found.setdefault(place, query.strip())
+            found.setdefault(place, read(query).strip())
     return found
 
 

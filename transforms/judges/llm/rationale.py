@@ -21,7 +21,7 @@ from transforms.judges.llm.formulation import (
 )
 from transforms.judges.llm.parsing import rationale_reader
 from transforms.prompts import Prompts
-from transforms.prompts.data import element
+from transforms.prompts.data import element, plain
 
 
 class RationaleFormulation:
@@ -62,7 +62,7 @@ class RationaleFormulation:
                 return unknown(reply)
             return Finding(
                 outcome_of(found.verdict),
-                rationale=found.rationale,
+                rationale=plain(found.rationale),
                 raw_verdict=found.raw_verdict,
                 request_id=reply.request_id,
             )

@@ -20,7 +20,7 @@ from transforms.judges.llm.formulation import (
 )
 from transforms.judges.llm.parsing import verdict_reader
 from transforms.prompts import Prompts
-from transforms.prompts.data import element
+from transforms.prompts.data import element, read
 
 
 class StepwiseFormulation:
@@ -52,7 +52,7 @@ class StepwiseFormulation:
                     passage=passage_block(case.passages[pair[1]]),
                     query=query,
                 ),
-                lambda text: text.strip() or None,
+                lambda text: read(text).strip() or None,
                 "an answer",
                 self._repairs,
             )

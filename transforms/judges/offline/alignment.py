@@ -10,8 +10,11 @@ from transforms.judges.offline.quantities import agree
 class Alignment:
     """The parts of a claim are its items, then its quantities; part k is bit k of a mask.
 
-    `said` is what the passage (title included) says, `masks[i]` what sentence i says (one that
-    begins with "It" or "He" has the subject of the one before), `titled` what the title says, `best` the sentence that says the most (-1: there is none)."""
+    `said` is what the passage or its title says, `titled` what the title says, `masks[i]` what
+    sentence i says: one that begins with "It" or "He" has the subject of the one before. `best` is
+    the sentence that says the most together with the title (-1: there is none), `best_weight` how
+    much.
+    """
 
     weights: tuple[float, ...]
     said: int

@@ -127,7 +127,9 @@ def trailing_relative(clause: Clause) -> list[Words]:
         return []
     before = lows[first - 1]
     # "The mayor of Paris, who": not of Paris. "Rome and Paris, which": not of Paris alone.
-    if before in ("and", "or", "&", "of") or (before in PREPOSITIONS and lows[at + 1] == "who"):
+    if before in ("and", "or", "&", "of", "for") or (
+        before in PREPOSITIONS and lows[at + 1] == "who"
+    ):
         return []
     return [words[: at + 1], [*without_comma(words[first : at + 1]), *words[at + 2 :]]]
 

@@ -31,7 +31,9 @@ from transforms.judges.offline.clause import (
     parse,
 )
 from transforms.judges.offline.coordination import predicates, second_clause
-from transforms.judges.offline.grammar import CLAUSE_OPENERS, lower
+from transforms.judges.offline.grammar import CLAUSE_OPENERS, is_capital, is_finite, lower
+from transforms.judges.offline.names import name_length
+from transforms.judges.offline.verbs import PARTICIPLES
 from transforms.judges.offline.wording import Wording, wording
 
 # Stand for punctuation, which the bare words do not have.
@@ -58,7 +60,12 @@ _SIGNS: Final = frozenset().union(*(signs for _, signs in _RULES))
 _MAX_WORDS: Final = 90
 _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
+_DASHES: Final = frozenset("-–—")
+_DASH: Final = re.compile(" [-–—] ")
+_MAX_LABEL: Final = 8
 _SAYS_SOMETHING: Final = re.compile(r"[^\W_]")
+_COMMA_QUOTES: Final = frozenset({',"', ",”", ",'", ",’"})
+_ENDS_QUOTED: Final = frozenset(end + mark for end in ".!?" for mark in "\"”'’)")
 _PAIRED: Final = re.compile(r"[\"(\[“«]")
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
 
@@ -73,8 +80,10 @@ def claims_of(sentence: str) -> list[str]:
 
 def split(sentence: Wording) -> list[Wording]:
     """`claims_of` for a sentence whose wording is known."""
+    text = " ".join(sentence.words)
+    if _DASH.search(text):
+        sentence = _undashed(sentence)
     words = sentence.words
-    text = " ".join(words)
     pieces = [sentence]
     if len(words) <= _MAX_WORDS:
         divided = (_COMMA if "," in text else _NONE) | (_BRACKET if "(" in text else _NONE)
@@ -86,10 +95,29 @@ def split(sentence: Wording) -> list[Wording]:
     return [sentence] if _SAYS_SOMETHING.search(text) else []
 
 
+def _undashed(sentence: Wording) -> Wording:
+    """ "X – appointed in 1981" and "X (2016) – This is an album" as sentences about X."""
+    words, lows = sentence
+    at = next(at for at, word in enumerate(words) if word in _DASHES)
+    after = at + 1
+    if not 0 < at <= _MAX_LABEL or after + 1 >= len(words) or not is_capital(words[0]):
+        return sentence
+    if lows[after] in ("this", "it", "he", "she") and is_finite(words[after + 1]):
+        said = words[after + 1 :]
+    elif lows[after] in PARTICIPLES and name_length(words[:at]) == at:
+        said = ["was", *words[after:]]
+    else:
+        return sentence
+    words = [*words[:at], *said]
+    return Wording(words, lower(words))
+
+
 def written(words: Words) -> str:
     """The words of a claim as a sentence, with a capital and a full stop."""
     text = " ".join(words).lstrip(" ,;:").rstrip(" ,;:—–-")
-    if text[-1:] not in ".!?…" and text[-2:] not in ('."', ".”", ".'", ".)"):
+    if text[-2:] in _COMMA_QUOTES:
+        text = text[:-2] + text[-1]  # the comma was that of the sentence
+    if text[-1:] not in ".!?…" and text[-2:] not in _ENDS_QUOTED:
         text += "."
     return text[0].upper() + text[1:] if text[:2].islower() else text
 

@@ -27,6 +27,7 @@ REDUCED: Final = word_set(
 )
 OPENING_PARTICIPLES: Final = REDUCED | {"raised", "educated"}
 
+_OPENINGS: Final = PREPOSITIONS | OPENING_PARTICIPLES | {"later", "today"}
 _MAX_SUBJECT: Final = 12
 _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
@@ -49,7 +50,7 @@ class Clause:
 
 def parse(words: Words, lows: Words) -> Clause | None:
     """The clause that the words are, None where no subject with a verb is found."""
-    start = _subject_start(words, lows)
+    start = subject_start(words, lows)
     verb = first_verb(words, lows, start)
     if verb <= start:
         return None
@@ -64,10 +65,12 @@ def first_verb(words: Words, lows: Words, start: int) -> int:
     return -1
 
 
-def _subject_start(words: Words, lows: Words) -> int:
+def subject_start(words: Words, lows: Words) -> int:
     """Past an opening like "In 1905, at the age of 26, " or "Born in Ulm, Germany, "."""
-    if lows[0] not in PREPOSITIONS and lows[0] not in OPENING_PARTICIPLES:
+    if lows[0] not in _OPENINGS:
         return 0
+    if lows[0] == "based" and lows[1] not in ("in", "at"):
+        return 0  # "Based on this, the river is long" says nothing of the river
     for at in range(min(len(words) - 1, _MAX_OPENING)):
         if at and is_finite(words[at]):
             return 0

@@ -113,10 +113,12 @@ def _antonym(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
         if word.lower in places or word.opposites.isdisjoint(places):
             continue
         itself = _parts_at(claim, place)
-        if share(found, sentence, itself) < _SAME_WORDING:
+        if _is_negated(ours, place) or share(found, sentence, itself) < _SAME_WORDING:
             continue
         for other in sorted(word.opposites & places.keys()):
             at = places[other]
+            if _is_negated(words, at):
+                continue
             if _following(ours, place, 1) & _following(words, at, 1) or (
                 word.kind != STOP
                 and (
@@ -126,6 +128,11 @@ def _antonym(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
             ):
                 return Conflict(sentence, instead(other, word.lower))
     return None
+
+
+def _is_negated(words: Sequence[Word], place: int) -> bool:
+    """Whether a negation stands shortly before a word: "did not win" is no opposite of "lost"."""
+    return any(w.negative for w in words[max(0, place - _NEAR) : place])
 
 
 def _parts_at(claim: PreparedClaim, place: int) -> int:

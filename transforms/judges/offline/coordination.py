@@ -27,6 +27,7 @@ from transforms.judges.offline.verbs import (
     PLURAL,
     SINGULAR,
 )
+from transforms.judges.offline.word_set import word_set
 
 _CONJUNCTIONS: Final = frozenset({"and", "but"})
 _CLAUSE_CONJUNCTIONS: Final = frozenset({"and", "but", "while", "whereas"})
@@ -34,6 +35,8 @@ _CORRELATIVES: Final = frozenset({"either", "neither", "both", "between"})
 _NESTING: Final = CLAUSE_OPENERS | _CORRELATIVES
 # After these the predicates may be those of another subject, or a choice.
 _ENDS: Final = _NESTING | {"or"}
+# "and later pursued": what follows these is a predicate, whatever it looks like.
+_SEQUENCE: Final = word_set("later then also subsequently eventually finally soon")
 _MAX_PREDICATES: Final = 8
 
 
@@ -152,6 +155,7 @@ def _is_predicate(words: Words, lows: Words, at: int) -> bool:
     following = lows[at + 1]
     return (
         low in PAST_ONLY
+        or lows[at - 1] in _SEQUENCE
         or following in DETERMINERS
         or following in PREPOSITIONS
         or following in ADVERBS

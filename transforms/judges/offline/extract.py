@@ -6,12 +6,8 @@ from typing import Final, NamedTuple
 
 from transforms.judges.offline.claims import split, written
 from transforms.judges.offline.queries import query_of_wording
-from transforms.judges.offline.subjects import (
-    asks_for_person,
-    opening_name,
-    resolve_wordings,
-    topic_of,
-)
+from transforms.judges.offline.subjects import resolve_wordings
+from transforms.judges.offline.topics import asks_for_person, opening_name, topic_of
 from transforms.judges.offline.wording import Wording, wording
 from transforms.judges.offline.worthiness import reason_of
 from transforms.sentences import Span

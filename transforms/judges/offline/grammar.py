@@ -29,7 +29,7 @@ PREPOSITIONS: Final = word_set(
     in on at by for with from to into of off over under about after before during since until
     through throughout between among against without within along across around near behind
     beyond above below toward towards upon onto via per as despite alongside amid following
-    including like aside apart prior due besides unlike outside inside
+    including like according aside apart prior due besides unlike outside inside
     """
 )
 # What opens a clause of its own: a later verb may then not belong to the first subject.
@@ -51,6 +51,8 @@ ADVERBS: Final = word_set(
 )
 OCCUPATIONS: Final = word_set(
     """
+    engraver printmaker clockmaker senator commander tenor officer leader founder executive
+    consultant strategist blogger podcaster stylist puppeteer animator philologist
     academic activist actor actress admiral analyst anthropologist archaeologist architect
     artist astronaut astronomer astrophysicist athlete author bassist biochemist biologist
     botanist boxer broadcaster businessman businessperson businesswoman cartoonist cellist chef

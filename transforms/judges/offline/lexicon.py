@@ -223,8 +223,6 @@ illness disease diseases
 annual yearly
 quick fast rapid rapidly
 attorney lawyer lawyers
-usa america
-british britain uk
 """
 
 # Who comes from where, so that "a German physicist" meets "a physicist from Germany".

@@ -37,7 +37,7 @@ class PreparedClaim:
     to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places
     of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or "". Two
     masks of parts: `told` is what the claim tells of its subject (0: it has nothing but a subject),
-    `answer` what the query asks for (0: none of the parts)."""
+    `answer` what a passage has to say of to answer at all (0: nothing in particular)."""
 
     text: str
     words: tuple[Word, ...]
@@ -197,20 +197,36 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         tuple(negated),
         event,
         _told(items, numbers),
-        _answer(query, items, numbers) if query else 0,
+        (_asked(query, items, numbers) if query else 0) or _identified(words, items),
     )
+
+
+def _leading_names(items: list[Item]) -> int:
+    """How many items the name that a claim begins with has."""
+    count = 0
+    while count < len(items) and items[count][2]:
+        count += 1
+    return count
+
+
+def _identified(words: list[Word], items: list[Item]) -> int:
+    """Who or what a claim like "Kyoto is the capital of Japan" says it is, as a mask; else 0."""
+    count = max(1, _leading_names(items))
+    if len(items) <= count:
+        return 0
+    last = items[count - 1][1]
+    verb = [w.lower for w in words[last + 1 : last + 3]]
+    definite = verb in (["is", "the"], ["was", "the"], ["are", "the"], ["were", "the"])
+    return (1 << count) - 1 if definite else 0
 
 
 def _told(items: list[Item], numbers: list[Quantity]) -> int:
     """The parts after the subject: after the name that a claim begins with, or its first word."""
-    subject = 0
-    while subject < len(items) and items[subject][2]:
-        subject += 1
-    subject = max(subject, 1)
+    subject = max(1, _leading_names(items))
     return (1 << len(items) + len(numbers)) - 1 >> subject << subject
 
 
-def _answer(query: str, items: list[Item], numbers: list[Quantity]) -> int:
+def _asked(query: str, items: list[Item], numbers: list[Quantity]) -> int:
     """The parts of a claim that a wh-question leaves out: what it asks for, as a mask."""
     asked = read(query)
     if not asked or asked[0].lower not in _WH:

@@ -9,6 +9,7 @@ always stays.
 import re
 from typing import Final
 
+from transforms.judges.offline.clause import subject_start
 from transforms.judges.offline.grammar import (
     ADVERBS,
     CLAUSE_OPENERS,
@@ -65,9 +66,9 @@ _AMOUNT: Final = re.compile(
 )
 # "consists of twelve chapters" counts, "died in 12 days" does not.
 _NOT_COUNTED_AFTER: Final = word_set("in at on for from by to until since")
+_IN_BRACKETS: Final = re.compile(r" \([^()]*\)")
 _END: Final = " .!;,:"
 _MAX_SUBJECT: Final = 12
-_MAX_OPENING: Final = 8
 
 
 def query_of(claim: str) -> str:
@@ -96,7 +97,7 @@ def keywords(words: list[str]) -> str:
 
 
 def _question(words: list[str], lows: list[str]) -> str | None:
-    start = _subject_start(words, lows)
+    start = subject_start(words, lows)
     verb = next((at for at in range(start + 1, len(words) - 1) if _is_verb(words, lows, at)), -1)
     if not start < verb <= start + _MAX_SUBJECT:
         return None
@@ -112,7 +113,8 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     end = verb
     while end - 1 > start and lows[end - 1] in ADVERBS:
         end -= 1
-    head = words[start].lower() if first in DETERMINERS and words[start] != "A" else words[start]
+    # The "A." of an initial keeps its capital.
+    head = words[start].lower() if words[start].lower() in DETERMINERS else words[start]
     subject = " ".join([head, *words[start + 1 : end]]).rstrip(",")
     rest = " ".join(words[verb + 1 :])
     opening = " ".join(words[:start]).rstrip(",")
@@ -120,7 +122,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     low = lows[verb]
     if low in BE:
         return _of_being(subject, low, rest, opening)
-    if low in HAVE and lows[verb + 1] not in PARTICIPLES and lows[verb + 1] not in ADVERBS:
+    if low in HAVE and PARTICIPLES.isdisjoint(lows[verb + 1 : verb + 4]):
         return _of_having(subject, low, rest, opening)
     if low in AUXILIARIES:
         return f"{low.capitalize()} {subject} {rest}{opening}?"
@@ -142,15 +144,6 @@ def _is_verb(words: list[str], lows: list[str], at: int) -> bool:
             or (lows[at + 1] in PREPOSITIONS and lows[at + 1] != "of")
         )
     )
-
-
-def _subject_start(words: list[str], lows: list[str]) -> int:
-    """Past an adverbial in front of the subject ("In 1921, ")."""
-    if lows[0] in PREPOSITIONS:
-        for at in range(min(_MAX_OPENING, len(words) - 1)):
-            if words[at][-1] == ",":
-                return at + 1
-    return 0
 
 
 def _time_at_end(text: str) -> str | None:
@@ -197,18 +190,18 @@ def _of_having(subject: str, have: str, rest: str, opening: str) -> str:
 
 def _noun_phrase(text: str) -> tuple[str, str]:
     """The words before the first preposition, and the others with a space in front."""
-    words = text.split()
+    words = _IN_BRACKETS.sub("", text).split()
     for at, word in enumerate(words):
         if at and core(word) in PREPOSITIONS and core(word) != "of":
             return " ".join(words[:at]).rstrip(","), " " + " ".join(words[at:])
-    return text, ""
+    return " ".join(words), ""
 
 
 def _of_doing(subject: str, low: str, rest: str, opening: str) -> str | None:
     past = PAST_TO_BASE.get(low)
     base = past or THIRD_TO_BASE.get(low)
-    if base is None:
-        return None
+    if base is None or rest.startswith("by "):
+        return None  # "the tools developed by X" is no clause
     do = "did" if past else "does"
     counted, lead = rest, ""
     head, _, tail = rest.partition(" ")

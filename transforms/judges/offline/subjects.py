@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from transforms.judges.offline.clause import first_verb, subject_start
 from transforms.judges.offline.grammar import (
     ADVERBS,
-    DETERMINERS,
     OCCUPATIONS,
     POSSESSIVES,
     PREPOSITIONS,
-    core,
+    STOP_WORDS,
     is_finite,
     lower,
 )
@@ -59,11 +59,6 @@ _EXPLETIVE: Final = re.compile(
     r"|follows?|happens?) )",
     re.IGNORECASE,
 )
-_ASKS_FOR_PERSON: Final = re.compile(
-    r"\b(?:bio|biography|who|whom|whose|born|die|died|married|he|she|his|her|him)\b", re.IGNORECASE
-)
-_ASKS_FOR_LIFE: Final = re.compile(r"\b(?:bio|biography|life|who (?:is|was)) of\b", re.IGNORECASE)
-_LEADING: Final = frozenset({"later", "today", "then", "born", "raised", "educated"})
 _PEOPLE: Final = OCCUPATIONS | MALE_WORDS | FEMALE_WORDS
 _BEFORE_PEOPLE: Final = frozenset({"with", "by", "and", "to"})
 _MAX_SUBJECT_WORDS: Final = 7
@@ -88,7 +83,7 @@ class _Opening:
 
     def __init__(self, wording: Wording) -> None:
         self.words, self.lows = words, lows = wording
-        self.start = start = _subject_start(words, lows) if words else 0
+        self.start = start = subject_start(words, lows) if words else 0
         self.asks = False
         if start + 1 < len(words):
             word = words[start]
@@ -141,40 +136,6 @@ def _is_short_for(name: str, topic: _Candidate) -> bool:
     )
 
 
-def topic_of(question: str | None) -> str:
-    """The one name that a question is about ("Tell me a bio of Marie Curie."), else ""."""
-    words = question.split() if question else []
-    if not question or not 1 < len(words) <= 40:
-        return ""
-    if name_length(words) == len(words) and core(words[0]) not in NO_NAMES:
-        return bare_name(" ".join(words))
-    names = []
-    lows = lower(words)
-    for first, end in names_in(words, lows, 1):
-        before = lows[first - 2 if lows[first - 1] == "the" and first > 1 else first - 1]
-        about = before not in PREPOSITIONS or before == "about" or _ASKS_FOR_LIFE.search(question)
-        if about or kind_of(lows[first:end]) == PERSON:
-            names.append(bare_name(" ".join(words[first:end])))
-        elif before != "in":
-            return ""
-    return names[0] if len(names) == 1 else ""
-
-
-def asks_for_person(question: str) -> bool:
-    """Whether what the question names is a person ("Who was …", "a bio of …")."""
-    return _ASKS_FOR_PERSON.search(question) is not None
-
-
-def opening_name(words: Sequence[str]) -> str:
-    """The full name that is the subject of a sentence's words ("Marie Curie was …"), else ""."""
-    length = name_length(words)
-    if length < 2 or core(words[0]) in NO_NAMES or length == len(words):
-        return ""
-    following = words[length]
-    opens = words[length - 1][-1] == "," or following[0] == "(" or is_finite(following)
-    return bare_name(" ".join(words[:length])) if opens else ""
-
-
 def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> list[str]:
     """The sentences of one paragraph, their opening pronouns replaced where that is unambiguous.
 
@@ -214,20 +175,6 @@ def resolve_wordings(
     return resolved
 
 
-def _subject_start(words: list[str], lows: list[str]) -> int:
-    """Where the subject begins: past "In 1905, " and the like, which hold no clause."""
-    if lows[0] not in PREPOSITIONS and lows[0] not in _LEADING:
-        return 0
-    for at, word in enumerate(words[:10]):
-        if is_finite(word):
-            return 0
-        if word[-1] == "," and at + 1 < len(words):
-            following = lows[at + 1]
-            if following not in PREPOSITIONS and not following[:1].isdigit():
-                return at + 1
-    return 0
-
-
 def _rewrite(paragraph: _Paragraph, opening: _Opening) -> Wording | None:
     """The sentence with its opening named; None where it stays. Sets `paragraph.last`."""
     words, start = opening.words, opening.start
@@ -238,6 +185,10 @@ def _rewrite(paragraph: _Paragraph, opening: _Opening) -> Wording | None:
         full = paragraph.named(bare)
         if full is None or full.name == bare or full.kind in (IT, THEY):
             return None
+        if full.kind not in (HE, SHE) and not full.name.endswith(" " + bare):
+            return None  # "Sinking" is no first name
+        if bare == word and _is_noun(words[start + 1], opening.lows[start + 1]):
+            return None  # "Holm disease" is not the person's
         name = full.name + word[len(bare) :]
     else:
         if low == "it" and _EXPLETIVE.match(" ".join(words[start : start + 10])):
@@ -282,7 +233,7 @@ def _antecedent(paragraph: _Paragraph, kind: str) -> _Candidate | None:
 def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None:
     """Adds what a sentence names to what was named so far."""
     words, lows, start = opening.words, opening.lows, opening.start
-    verb = _main_verb(words, lows, start)
+    verb = first_verb(words, lows, start)
     pronoun = lows[start] in _KIND_OF_PRONOUN and lows[start] not in POSSESSIVES
     at = start
     if verb > start and not pronoun:
@@ -293,6 +244,8 @@ def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None
     for first, end in names_in(words, lows, at):
         before = lows[first - 1] if first else ""
         kind = kind_of(lows[first:end], before)
+        if end < len(words) and _is_noun(words[end], lows[end]) and words[end - 1][-1].isalnum():
+            continue  # "a South Korean diplomat" names nobody
         if kind != IT and (kind != ANY or before in PAST or before in _BEFORE_PEOPLE):
             paragraph.add(bare_name(" ".join(words[first:end])), kind, False)
     if paragraph.last is not None and paragraph.last.kind == PERSON:
@@ -301,12 +254,14 @@ def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None
             paragraph.last.kind = HE if male else SHE
 
 
-def _main_verb(words: list[str], lows: list[str], start: int) -> int:
-    """The first word that can be the verb, -1 if none."""
-    for at in range(start + 1, len(words)):
-        if is_finite(words[at]) and lows[at - 1] not in DETERMINERS:
-            return at
-    return -1
+def _is_noun(word: str, low: str) -> bool:
+    return (
+        word[0].islower()
+        and low not in STOP_WORDS
+        and low not in PREPOSITIONS
+        and low not in ADVERBS
+        and not is_finite(word)
+    )
 
 
 def _note_subject(

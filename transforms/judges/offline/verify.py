@@ -58,8 +58,8 @@ def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
     if not tells(claim, found):
         return Finding("noans", _UNSAID, None, _missing(claim, found))
     if not answers(claim, found):
-        asked = _parts(claim, claim.answer)
-        return Finding("noans", _UNSAID, None, f"does not say {asked}, which the query asks for")
+        unsaid = _parts(claim, claim.answer)
+        return Finding("noans", _UNSAID, None, f"does not say {unsaid}, on which the answer rests")
     return Finding("supported", chance, passage.sentences[found.best], _said(claim, found))
 
 
@@ -73,7 +73,7 @@ def tells(claim: PreparedClaim, found: Alignment) -> bool:
 
 
 def answers(claim: PreparedClaim, found: Alignment) -> bool:
-    """Whether the passage says any of what the query asks for."""
+    """Whether the passage says any of the parts without which it does not answer."""
     return not claim.answer or bool(found.said & claim.answer)
 
 

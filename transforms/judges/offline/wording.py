@@ -25,7 +25,7 @@ _DISCOURSE: Final = re.compile(
       |for\ (?:example|instance)|that\ (?:being\ )?said|to\ (?:summarize|sum\ up)|after\ all
       |at\ the\ same\ time|more\ importantly|most\ importantly|contrary\ to\ popular\ belief
       |as\ (?:mentioned|noted|stated)\ (?:above|before|earlier)|fun\ fact
-      |(?:as\ of|based\ on|according\ to|up\ to)\ my\ (?:last\ |latest\ )?
+      |(?:as\ of|based\ on|according\ to|up\ to)\ my\ (?:last\ |latest\ |general\ |current\ )?
         (?:knowledge|training|data|update)[^,]{0,40}
       |to\ (?:the\ best\ of\ )?my\ knowledge
     ),\s+

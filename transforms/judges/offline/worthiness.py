@@ -132,6 +132,8 @@ _IMPERATIVES: Final = word_set(
     utilize verify visit wait wash watch wear work write
     """
 )
+# "The four presidents were:"
+_INTRODUCING: Final = word_set("is are was were include includes included following follows by as")
 _AFTER_IMPERATIVE: Final = word_set(
     """
     the a an your you yourself these those this any all some it them each every whether online
@@ -180,6 +182,10 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
     polite = lows[0] in _POLITE and len(words) > 1
     if polite:
         words, lows = words[1:], lows[1:]
+    if words[0][-1] == ":" and len(words) > 1 and words[1][0].isupper():
+        words, lows = words[1:], lows[1:]  # "Budget: Determine your budget."
+    if text[-1] == ":" and lows[-1] in _INTRODUCING:
+        return ANNOUNCEMENT
     first = lows[0]
     if first in _OPENING_WORDS:
         opening = _OPENING.match(" ".join(words))

@@ -27,8 +27,10 @@ def test_claims_stand_by_themselves_and_know_their_sentence() -> None:
         Extracted(3, "Ada Berg was born in Oslo.", "Where was Ada Berg born?"),
         Extracted(3, "Ada Berg was born in 1950.", "When was Ada Berg born?"),
         Extracted(3, "Ada Berg died in Paris.", "Did Ada Berg die in Paris?"),
-        Extracted(4, "In 1990, Ada Berg won the Holm Prize.", "When did Ada Berg win the Holm Prize?"),
-    ]  # fmt: skip
+        Extracted(
+            4, "In 1990, Ada Berg won the Holm Prize.", "When did Ada Berg win the Holm Prize?"
+        ),
+    ]
 
 
 def test_the_first_subject_is_what_later_paragraphs_are_about() -> None:

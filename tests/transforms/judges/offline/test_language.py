@@ -31,7 +31,8 @@ def test_english_and_what_shows_no_other_language(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Der Hund schläft.", "Berlin ist die Hauptstadt von Deutschland.", "Wien liegt an der Donau.",
+        "Der Hund schläft.", "Berlin ist die Hauptstadt von Deutschland.",
+        "Wien liegt an der Donau.",
         "Le chat dort sur la table.", "Marie Curie est née à Varsovie.",
         "Madrid es la capital de España.", "El perro duerme en la casa.",
         "Roma è la capitale d'Italia.", "Dante nacque a Firenze nel 1265.",
@@ -39,7 +40,8 @@ def test_english_and_what_shows_no_other_language(text: str) -> None:
         "Amsterdam is de hoofdstad van Nederland.", "Hij werd geboren in Utrecht.",
         "Warszawa jest stolicą Polski.", "Zażółć gęślą jaźń", "北京是中国的首都。",
         "東京は日本の首都です。", "Москва столица России.", "القاهرة عاصمة مصر",
-        "दिल्ली भारत की राजधानी है।", "서울은 대한민국의 수도이다.", "Stockholm är huvudstad i Sverige.",
+        "दिल्ली भारत की राजधानी है।", "서울은 대한민국의 수도이다.",
+        "Stockholm är huvudstad i Sverige.",
     ],
 )  # fmt: skip
 def test_other_languages(text: str) -> None:

@@ -17,7 +17,10 @@ from transforms.judges.offline.queries import query_of
         ("The Holm Tower was completed in 1889.", "When was the Holm Tower completed?"),
         ("The Holm Tower is located in Oslo.", "Where is the Holm Tower located?"),
         ("The Holm Tower is about 330 metres tall.", "How tall is the Holm Tower?"),
-        ("The Danube flows through ten countries.", "How many countries does the Danube flow through?"),
+        (
+            "The Danube flows through ten countries.",
+            "How many countries does the Danube flow through?",
+        ),
         ("Paris has two million inhabitants.", "How many inhabitants does Paris have?"),
         ("Norway has a population of 5.5 million.", "What is the population of Norway?"),
         ("Oslo is the capital of Norway.", "Is Oslo the capital of Norway?"),
@@ -29,7 +32,7 @@ from transforms.judges.offline.queries import query_of
         ("Berium: a metal of the Alps", "Berium metal Alps"),
         ("It is.", "It is"),
     ],
-)  # fmt: skip
+)
 def test_query_of(claim: str, query: str) -> None:
     assert query_of(claim) == query
 

@@ -1,6 +1,6 @@
 import pytest
 
-from transforms.judges.offline.subjects import asks_for_person, resolve, topic_of
+from transforms.judges.offline.subjects import resolve
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,7 @@ def test_the_one_candidate_is_named(sentences: list[str], expected: list[str]) -
         ["It rains a lot.", "He was there."],
         ["Jan Holm has dogs.", "They bark."],
         ["Ada Berg was a chemist.", "She"],
+        ["Ada Berg was a chemist.", "Berg syndrome is rare."],
     ],
 )
 def test_what_is_ambiguous_stays(sentences: list[str]) -> None:
@@ -64,26 +65,3 @@ def test_the_topic_of_the_question_is_a_candidate() -> None:
 def test_a_middle_name_makes_nobody_else() -> None:
     found = resolve(["Ada Maria Berg is a chemist.", "She lives in Oslo."], "Ada Berg")
     assert found[1] == "Ada Berg lives in Oslo."
-
-
-@pytest.mark.parametrize(
-    ("question", "topic"),
-    [
-        ("Tell me a bio of Ada Berg.", "Ada Berg"),
-        ("Question: Tell me about the Holm Tower", "Holm Tower"),
-        ("When was Ada Berg born?", "Ada Berg"),
-        ("Ada Berg", "Ada Berg"),
-        ("What is the capital of France?", ""),
-        ("Did Holm meet Dahl?", ""),
-        ("Where do whales live?", ""),
-        ("", ""),
-        (None, ""),
-    ],
-)
-def test_topic_of(question: str | None, topic: str) -> None:
-    assert topic_of(question) == topic
-
-
-def test_asks_for_person() -> None:
-    assert asks_for_person("Tell me a bio of Zeno.")
-    assert not asks_for_person("Where is Oslo?")

@@ -64,12 +64,20 @@ REFUTED = [
     ("The expedition reached the pole.", "The expedition failed to reach the pole.", "failed"),
     ("He never visited Paris.", "He visited Paris in 1900.", "never"),
     ("Pluto is a planet.", "Pluto is not a planet.", "not"),
-    ("The town is the smallest in the region.", "The town is the largest in the region.", "largest"),
+    (
+        "The town is the smallest in the region.",
+        "The town is the largest in the region.",
+        "largest",
+    ),
     ("Gagarin was the first human in space.", "Gagarin was the last human in space.", "last"),
     ("The treaty was signed before 1914.", "The treaty was signed after 1914.", "after"),
     ("The team won the final.", "The team lost the final.", "lost"),
     ("The bill was rejected.", "The bill was approved by parliament.", "approved"),
-    ("Titanic was directed by Steven Spielberg.", "Titanic was directed by James Cameron.", "Cameron"),
+    (
+        "Titanic was directed by Steven Spielberg.",
+        "Titanic was directed by James Cameron.",
+        "Cameron",
+    ),
     ("Rome is the capital of France.", "Paris is the capital of France.", "Paris"),
     ("Obama was the 43rd US president.", "Barack Obama was the 44th US president.", "44th"),
     ("The company's revenue was $5 million.", "The company's revenue was $7 million.", "7 million"),
@@ -105,7 +113,7 @@ def test_refuted_with_the_words_that_speak_against_it(
     finding = judge(claim, passage)
     assert finding.outcome == "refuted", finding
     assert finding.probability < 0.5
-    assert f'{instead}' in finding.rationale
+    assert f"{instead}" in finding.rationale
     assert finding.citation
     assert finding.citation in passage
 
@@ -145,7 +153,11 @@ def test_a_sentence_over_two_lines_stays_whole() -> None:
 @pytest.mark.parametrize(
     ("claim", "passage", "rationale"),
     [
-        ("Einstein was born in Ulm.", "Einstein was born in Ulm.", 'all of "Einstein", "born", "Ulm" are said'),
+        (
+            "Einstein was born in Ulm.",
+            "Einstein was born in Ulm.",
+            'all of "Einstein", "born", "Ulm" are said',
+        ),
         ("The glacier is melting.", "A museum.", 'does not mention "glacier", "melting"'),
         (
             "The Danube flows through eight countries.",
@@ -165,7 +177,10 @@ def test_a_long_list_of_missing_words_is_cut() -> None:
 
 
 def test_the_title_is_context() -> None:
-    claim, text = "Abraham Lincoln was born in Kentucky.", "He was born in a cabin in Kentucky. It burned."
+    claim, text = (
+        "Abraham Lincoln was born in Kentucky.",
+        "He was born in a cabin in Kentucky. It burned.",
+    )
     with_title = judge(claim, text, title="Abraham Lincoln")
     assert with_title.outcome == "supported"
     assert with_title.probability > judge(claim, text).probability

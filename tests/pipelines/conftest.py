@@ -1,0 +1,129 @@
+"""The public command, in this process or another one, and the tables that it wrote."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.cli import main
+from schemas.results import open_results
+from schemas.tables import TABLES
+
+Tables = dict[str, list[tuple[Any, ...]]]
+
+# Cuts a claim's first word off as its outcome: `supported …`, `refuted …`, or nothing known; and
+# remembers in a file what it was asked. What it says is what the offline judge plainly agrees to.
+RECORDING = '''
+import os
+from ufo import FactSource, Passage
+
+class Recording(FactSource):
+    """Knows each claim that has `word` in it, and appends what it is asked to the file `log`."""
+
+    def __init__(self, log: str, word: str = "", fails: str = "", waits: str = "", gate: str = ""):
+        self.log, self.word, self.fails, self.waits, self.gate = log, word, fails, waits, gate
+
+    def find(self, unit):
+        import time
+        descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(descriptor, (unit.claim + chr(10)).encode())
+        os.close(descriptor)
+        if self.waits and self.waits in unit.claim:
+            while not os.path.exists(self.gate):
+                time.sleep(0.01)
+        if self.fails and os.path.exists(self.fails) and "Oslo" in unit.claim:
+            raise OSError("the source is down")
+        return [Passage(unit.claim)] if self.word in unit.claim else []
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a command ended: its exit code, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+def ufo(*arguments: object) -> Outcome:
+    """Run a command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([str(argument) for argument in arguments])
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def command(*arguments: object) -> list[str]:
+    """The words that run a command as a user's shell would."""
+    return [sys.executable, "-m", "pipelines.cli", *map(str, arguments)]
+
+
+def ufo_process(*arguments: object, **options: Any) -> Outcome:
+    """Run a command in a process of its own; `options` are those of subprocess.run."""
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, **options)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def tables(output: Path, run: str | None = None) -> Tables:
+    """The rows of every table of a run, sorted."""
+    with open_results(output, run) as results:
+        queries = {table: f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL" for table in TABLES}
+        found = {table: results.query(query) for table, query in queries.items()}
+    return {table: [tuple(row.values()) for row in rows.to_pylist()] for table, rows in found.items()}
+
+
+def write_lines(path: Path, records: Iterable[Any]) -> Path:
+    """Write records as JSON Lines; a text is a line as it is."""
+    lines = [item if isinstance(item, str) else json.dumps(item) for item in records]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def response(number: int, text: str, **more: Any) -> Mapping[str, Any]:
+    return {"id": f"r{number}", "response": text, **more}
+
+
+@pytest.fixture(name="ufo", scope="session")
+def _ufo() -> Callable[..., Outcome]:
+    return ufo
+
+
+@pytest.fixture(name="ufo_process", scope="session")
+def _ufo_process() -> Callable[..., Outcome]:
+    return ufo_process
+
+
+@pytest.fixture(name="command", scope="session")
+def _command() -> Callable[..., list[str]]:
+    return command
+
+
+@pytest.fixture(name="tables", scope="session")
+def _tables() -> Callable[..., Tables]:
+    return tables
+
+
+@pytest.fixture(name="write_lines", scope="session")
+def _write_lines() -> Callable[..., Path]:
+    return write_lines
+
+
+@pytest.fixture(scope="session")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The type name of the recording source, for a configuration file."""
+    path = tmp_path_factory.mktemp("plug-in") / "recording.py"
+    path.write_text(RECORDING)
+    return f"{path}{os.extsep}"[:-1] + ":Recording"

@@ -1,0 +1,236 @@
+"""What a user gets wrong: a failure row or an exit code with a message, and nothing disturbed."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from schemas.results import open_results
+
+Ufo = Callable[..., Any]
+
+GOOD = {"id": "good", "response": "Etna is in Sicily.", "reference_answers": "Etna is in Sicily."}
+
+BAD: list[tuple[bytes, str]] = [
+    (b"{nope", "not JSON"),
+    (b"[1, 2]", "object, not a list"),
+    (b'{"respnse": "x"}', "`response` is missing"),
+    (b'{"response": ""}', "`response` is empty"),
+    (b'{"response": 5}', "`response` is text, not a number"),
+    (b'{"response": "x", "claims": 5}', "`claims` is a list"),
+    (b'{"response": "x", "label": "good"}', "`label` is a number"),
+    (b'{"response": "' + b"x" * 5_000_000 + b'"}', "--max_line_bytes, which is 4,194,304"),
+    (b'{"response": "a\0b"}', "NUL byte"),
+    (b'{"response": "a\\u0000b"}', "NUL character"),
+    (b'{"response": "\xff\xfe"}', "not UTF-8"),
+    (b'{"response": "\\ud83d"}', "surrogate"),
+    (json.dumps(GOOD).encode(), "the id 'good' was used"),
+]
+
+
+@pytest.fixture(scope="module")
+def failures(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo) -> tuple[Any, list[Any], Path]:
+    folder = tmp_path_factory.mktemp("bad")
+    lines = [json.dumps(GOOD).encode(), b"", *(line for line, _ in BAD)]
+    lines.append(json.dumps(GOOD | {"id": "last"}).encode())
+    path = folder / "in.jsonl"
+    path.write_bytes(b"\r\n".join(lines))
+    done = ufo("evaluate", "--input", path, "--output", folder / "out", "--json")
+    with open_results(folder / "out") as results:
+        rows = results.query("SELECT * FROM failures").to_pylist()
+    return done, rows, folder / "out"
+
+
+def test_a_run_with_bad_lines_is_done_and_says_how_many(failures: Any) -> None:
+    done, rows, _ = failures
+    assert done.code == 0
+    assert (done.json["responses"], done.json["failures"]) == (2, len(BAD))
+    assert f"{len(BAD)} failures" in done.err
+    assert len(rows) == len(BAD)
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_each_bad_line_is_a_failure_with_its_number_and_reason(failures: Any, number: int) -> None:
+    _, rows, _ = failures
+    (row,) = [row for row in rows if row["key"] == f"in.jsonl:{number + 3}"]
+    assert BAD[number][1] in row["message"]
+    assert row["step"] == "read"
+    assert len(row["input"]) <= 4096
+    repeated = "was used" in BAD[number][1]
+    assert row["error_type"] == ("repeated_id" if repeated else "unusable_record")
+
+
+def test_the_good_lines_around_them_are_evaluated(failures: Any, tables: Any) -> None:
+    found = tables(failures[2])
+    assert sorted(row[0] for row in found["responses"]) == ["good", "last"]
+    assert len(found["verdicts"]) == 2
+
+
+def test_ten_thousand_good_lines_with_a_hundred_bad_ones_among_them(
+    tmp_path: Path, ufo: Ufo
+) -> None:
+    lines, bad = [], []
+    for number in range(1, 10_101):
+        if number % 101 == 50:
+            lines.append(BAD[len(bad) % 7][0])
+            bad.append(f"in.jsonl:{number}")
+        else:
+            lines.append(b'{"id": "r%d", "response": "Hm.", "claims": []}' % number)
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
+    done = ufo(
+        *("evaluate", "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out"),
+        *("--workers", 2, "--chunk_size", 5050, "--sources", "reference", "--json"),
+    )
+    assert done.code == 0
+    assert (done.json["responses"], done.json["failures"], len(bad)) == (10_000, 100, 100)
+    with open_results(tmp_path / "out") as results:
+        keys = results.query("SELECT key FROM failures")["key"].to_pylist()
+        responses = results.query("SELECT DISTINCT response_id FROM responses").num_rows
+    assert sorted(keys) == sorted(bad)
+    assert responses == 10_000
+
+
+def test_ids_are_unique_across_files_and_chunks(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
+    record = {"response": "Hm.", "claims": []}
+    first = write_lines(tmp_path / "a.jsonl", [record | {"id": "x"}, record | {"id": "y"}, record])
+    second = write_lines(tmp_path / "b.jsonl", [record | {"id": "y"}, record, record | {"id": "z"}])
+    done = ufo(
+        *("evaluate", "--input", first, second, "--output", tmp_path / "out", "--json"),
+        *("--chunk_size", 2, "--workers", 1),
+    )
+    assert (done.json["responses"], done.json["failures"]) == (4, 2)
+    with open_results(tmp_path / "out") as results:
+        keys = results.query("SELECT key FROM failures ORDER BY key")["key"].to_pylist()
+    assert keys == ["b.jsonl:1", "b.jsonl:2"]
+
+
+def test_an_input_with_nothing_but_failures_is_done_without_a_score(
+    tmp_path: Path, ufo: Ufo, write_lines: Any
+) -> None:
+    path = write_lines(tmp_path / "in.jsonl", ["nope"])
+    done = ufo("evaluate", "--input", path, "--output", tmp_path / "out", "--json")
+    assert done.code == 0
+    assert (done.json["responses"], done.json["factuality_score"]) == (0, None)
+    assert ufo("report", tmp_path / "out").code == 0
+    below = ("--fail_under", "0")
+    assert ufo("evaluate", "--input", path, "--output", tmp_path / "out", *below).code == 3
+
+
+@pytest.fixture
+def good(tmp_path: Path, write_lines: Any) -> Path:
+    path: Path = write_lines(tmp_path / "good.jsonl", [GOOD])
+    return path
+
+
+def wrong(ufo: Ufo, *arguments: object) -> str:
+    """The message of a command that is a usage error; it writes nothing to stdout."""
+    done = ufo(*arguments)
+    assert done.code == 2, done
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    assert "ufo: " in done.err
+    return str(done.err)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "message"),
+    [
+        (lambda p: p.write_bytes(b""), "in.jsonl", "empty"),
+        (lambda p: p.write_bytes(b"\n \n\r\n"), "in.jsonl", "empty"),
+        (lambda p: p.write_bytes(gzip.compress(b"")), "in.jsonl.gz", "empty"),
+        (lambda p: pq.write_table(pa.table({"response": pa.array([], pa.string())}), p),
+         "in.parquet", "empty"),
+        (lambda p: p.write_bytes(b'{"response": "x"}'), "in.jsonl.gz", "cannot be read"),
+        (lambda p: p.write_bytes(gzip.compress(b'{"response": "x"}' * 99)[:-9]),
+         "in.jsonl.gz", "cannot be read"),
+        (lambda p: p.write_bytes(b'{"response": "x"}'), "in.parquet", "cannot be read"),
+        (lambda p: p.mkdir(), "in.jsonl", "is a folder"),
+        (lambda p: None, "in.jsonl", "file does not exist"),
+        (lambda p: None, "in-*.jsonl", "pattern matches no file"),
+        (lambda p: None, "x://in.jsonl", "cannot be read"),
+    ],
+)  # fmt: skip
+def test_an_input_that_is_none(
+    tmp_path: Path, ufo: Ufo, make: Callable[[Path], object], name: str, message: str
+) -> None:
+    path = name if "://" in name else tmp_path / name
+    if isinstance(path, Path):
+        make(path)
+    said = wrong(ufo, "evaluate", "--input", path, "--output", tmp_path / "out")
+    assert message in said
+    assert str(name) in said
+    # Nothing is left that a later run, with the input put right, would be held against.
+    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] in ([], [".lock"])
+
+
+@pytest.mark.parametrize("output", ["good.jsonl", "good.jsonl/below"])
+def test_an_output_that_cannot_be_written(
+    tmp_path: Path, ufo: Ufo, good: Path, output: str
+) -> None:
+    said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / output)
+    assert "cannot be written" in said
+    assert good.read_text().startswith('{"id": "good"')
+
+
+@pytest.mark.parametrize(
+    ("flags", "messages"),
+    [
+        (["--sorces", "reference"], ["unknown flag --sorces", "--sources"]),
+        (["--chunksize=5"], ["unknown flag --chunksize", "--chunk_size"]),
+        (["extra"], ["unexpected argument 'extra'"]),
+        (["--sources", "referense"], ["unknown fact source 'referense'", "'reference'"]),
+        (["--sources", ","], ["--sources names no source"]),
+        (["--sources", "reference,reference"], ["two sources are named 'reference'"]),
+        (["--mode", "sequential"], ["unknown --mode 'sequential'", "seq, mv, single, all"]),
+        (["--mode", "sq"], ["Did you mean 'seq'?"]),
+        (["--tie", "fair"], ["not_factual, factual"]),
+        (["--units", "sentences"], ["Did you mean 'sentence'?"]),
+        (["--judge", "oracle"], ["unknown --judge 'oracle'", "offline"]),
+        (["--if_finished", "retry"], ["Did you mean 'retry_errors'?"]),
+        (["--workers", "0"], ["--workers '0'", "from 1"]),
+        (["--chunk_size", "many"], ["--chunk_size 'many'", "whole number"]),
+        (["--passages", "0"], ["--passages '0'"]),
+        (["--fail_under", "1.5"], ["--fail_under '1.5'", "from 0 to 1"]),
+        (["--fail_under", "nan"], ["--fail_under 'nan'"]),
+        (["--run", "../up"], ["--run '../up'", "letters, digits"]),
+        (["--run", ""], ["--run ''"]),
+        (["--sources", "wikipedia"], ["'wikipedia' cannot serve", "ufo index build"]),
+        (["--sources", "wikipedia", "--index", "."], ["ufo index build"]),
+        (["--sources", "wikipedia", "--index", "nowhere"], ["nowhere", "ufo index build"]),
+        (["--index", "nowhere"], ["nowhere"]),
+        (["--sources", "no/such/file.py:Mine"], ["no file", "file.py"]),
+        (["--config", "no-such.yaml"], ["--config 'no-such.yaml' cannot be read"]),
+        (["--input"], ["--input"]),
+    ],
+)
+def test_a_wrong_flag_or_value_is_told_what_is_right(
+    tmp_path: Path, ufo: Ufo, good: Path, flags: list[str], messages: list[str]
+) -> None:
+    said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / "out", *flags)
+    for message in messages:
+        assert message in said
+
+
+def test_what_is_missing_is_named(ufo: Ufo, good: Path, tmp_path: Path) -> None:
+    assert "--output is missing" in wrong(ufo, "evaluate", "--input", good)
+    assert "--input is missing" in wrong(ufo, "evaluate", "--output", tmp_path)
+
+
+def test_an_unknown_command_is_told_the_nearest(ufo: Ufo) -> None:
+    assert "Did you mean 'evaluate'?" in wrong(ufo, "evalute")
+
+
+def test_single_with_several_sources(ufo: Ufo, good: Path, tmp_path: Path, recording: str) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        "mode: single\nsources:\n- reference\n- {name: mine, type: reference, passages: 2}\n"
+    )
+    said = wrong(
+        ufo, "evaluate", "--input", good, "--output", tmp_path / "o", "--config", config
+    )
+    assert "--mode single asks one source, and there are 2: reference, mine" in said

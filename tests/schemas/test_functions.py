@@ -1,0 +1,238 @@
+"""The function object: what it looks like, and what a reply to it means."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.functions import (
+    Check,
+    Control,
+    Fact,
+    FactFunction,
+    extraction_parameters,
+    is_noans,
+    query_parameters,
+)
+
+
+class Named(dict):
+    """A description for whatever is asked for."""
+
+    def __missing__(self, name):
+        return f"what {name} is"
+
+
+def function(*passages, **control):
+    return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
+
+
+def check(passage=None, **fields):
+    numbered = {} if passage is None else {"passage": passage}
+    return {**numbered, "answer": "a", "rationale": "r", "verdict": "T", **fields}
+
+
+@pytest.mark.parametrize(
+    ("control", "fields"),
+    [
+        (Control(), ("answer", "rationale", "verdict")),
+        (Control(citation=True), ("answer", "citation", "rationale", "verdict")),
+        (Control(explain="none"), ("verdict",)),
+        (Control(explain="none", citation=True), ("citation", "verdict")),
+    ],
+)
+def test_grounds_are_asked_for_before_the_verdict(control, fields):
+    assert control.fields == fields
+    single = FactFunction([Fact("c", "q", [1])], control).parameters(Named())
+    several = FactFunction([Fact("c", "q", [1, 2])], control).parameters(Named())
+    assert tuple(single["$defs"]["fact"]["properties"]) == fields
+    checks = several["$defs"]["fact"]["properties"]["checks"]["items"]["properties"]
+    assert tuple(checks) == ("passage", *fields)
+
+
+def test_only_tfn_can_abstain():
+    for options, verdicts in (("tfn", ["T", "F", "N"]), ("tf", ["T", "F"])):
+        value = function([1, 2], options=options).parameters(Named())["$defs"]["fact"]["properties"]
+        assert value["checks"]["items"]["properties"]["verdict"]["enum"] == verdicts
+        assert ("noans" in value) == (options == "tfn")
+
+
+def objects(schema):
+    if isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield schema
+        for below in schema.values():
+            yield from objects(below)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        function([1]).parameters(Named()),
+        function([1, 2], [2], citation=True).parameters(Named()),
+        extraction_parameters(Named()),
+        query_parameters(Named()),
+    ],
+)
+def test_every_property_is_required_and_no_other_allowed(schema):
+    found = list(objects(schema))
+    assert found
+    for value in found:
+        assert value["required"] == list(value["properties"])
+        assert value["additionalProperties"] is False
+    assert json.loads(json.dumps(schema)) == schema
+
+
+def test_arguments_are_named_by_number_and_never_after_the_fact():
+    facts = [Fact(text, text, [1]) for text in ('"x"-y\n1', "事実", "", "f2 " * 99)]
+    schema = FactFunction(facts, Control()).parameters(Named())
+    assert list(schema["properties"]) == ["f1", "f2", "f3", "f4"]
+    assert "事実" not in json.dumps(schema, ensure_ascii=False)
+
+
+def test_a_reply_gives_a_check_for_each_pair():
+    asked = function([1, 2, 3], [2], citation=True)
+    found = asked.invoke(
+        {
+            "f1": {"checks": [check(2, citation=" q ", verdict="F")], "noans": [1, 3]},
+            "f2": {"checks": [check(2, verdict="N", answer="maybe")], "noans": []},
+        }
+    )
+    assert found == {
+        (1, 1): Check("N", "NOANS"),
+        (1, 2): Check("F", "F", "a", "q", "r"),
+        (1, 3): Check("N", "NOANS"),
+        (2, 2): Check("N", "N", "maybe", None, "r"),
+    }
+
+
+def test_one_passage_is_the_literal_form():
+    asked = function([1], [1])
+    assert asked.single
+    found = asked.invoke({"f1": check(), "f2": check(verdict="N", answer="NOANS")})
+    assert found == {
+        (1, 1): Check("T", "T", "a", None, "r"),
+        (2, 1): Check("N", "N", None, None, "r"),
+    }
+    assert asked.invoke({"f1": {"checks": [check(1)], "noans": []}}).keys() == {(1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("raw", "verdict"),
+    [("T", "T"), ("true", "T"), (" False ", "F"), ("Not clear", "N"), ("NOANS", "N")],
+)
+def test_a_verdict_is_kept_as_it_was_given(raw, verdict):
+    (found,) = function([1]).invoke({"f1": check(verdict=raw)}).values()
+    assert (found.verdict, found.raw_verdict) == (verdict, raw)
+
+
+BAD_VERDICTS = [None, "", "maybe", 1, 0, True, ["T"], {"verdict": "T"}, "T F", "yes"]
+
+
+@pytest.mark.parametrize("verdict", BAD_VERDICTS)
+def test_a_malformed_verdict_costs_its_pair_alone(verdict):
+    asked = function([1, 2], [1])
+    arguments = {
+        "f1": {"checks": [check(1, verdict=verdict), check(2)], "noans": []},
+        "f2": {"checks": [check(1)], "noans": []},
+    }
+    assert asked.invoke(arguments).keys() == {(1, 2), (2, 1)}
+
+
+def test_a_null_verdict_beside_an_empty_citation_is_no_judgement():
+    asked = function([1], citation=True)
+    assert asked.invoke({"f1": check(citation="", verdict=None)}) == {}
+    assert asked.invoke({"f1": check(answer="NOANS", citation="", verdict=None)}) == {}
+
+
+def test_an_answer_that_contradicts_its_verdict_is_no_judgement_unless_it_is_forced():
+    value = {"f1": check(answer="NOANS", verdict="T")}
+    assert function([1]).invoke(value) == {}
+    (forced,) = function([1], options="tf").invoke(value).values()
+    assert (forced.verdict, forced.answer) == ("T", None)
+
+
+@pytest.mark.parametrize("verdict", ["N", "NOANS", "Not clear"])
+def test_tf_takes_no_abstention(verdict):
+    assert function([1], options="tf").invoke({"f1": check(verdict=verdict)}) == {}
+    several = {"f1": {"checks": [check(1, verdict=verdict)], "noans": [2]}}
+    assert function([1, 2], options="tf").invoke(several) == {}
+
+
+def test_a_malformed_answer_costs_the_answer():
+    (found,) = function([1]).invoke({"f1": check(answer=5, rationale=None)}).values()
+    assert found == Check("T", "T")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"checks": [check(1), check(1, verdict="F")], "noans": [2]},
+        {"checks": [check(1)], "noans": [1, 2]},
+        {"checks": [check(1, verdict=None), check(1)], "noans": [2]},
+    ],
+)
+def test_what_is_said_twice_and_differently_is_not_taken(value):
+    assert function([1, 2]).invoke({"f1": value}).keys() == {(1, 2)}
+
+
+def test_what_was_not_asked_for_is_passed_over():
+    asked = function([1, 2], explain="none")
+    arguments = {
+        "f1": {"checks": [{**check(1), "extra": 1}, check(7)], "noans": [2, 9], "more": {}},
+        "f2": {"checks": [check(1)], "noans": []},
+        "f": check(),
+    }
+    assert asked.invoke(arguments) == {(1, 1): Check("T", "T"), (1, 2): Check("N", "NOANS")}
+
+
+@pytest.mark.parametrize("passage", ["1", 1.0, True, None, [1]])
+def test_a_passage_is_named_by_its_number(passage):
+    asked = function([1, 2])
+    value = {"checks": [{**check(), "passage": passage}], "noans": [passage]}
+    assert asked.invoke({"f1": value}) == {}
+
+
+def test_noans_is_known_however_it_is_written():
+    assert all(map(is_noans, ("NOANS", " noans. ", '"NoAns"', "`NOANS`")))
+    assert not any(map(is_noans, (None, "", "NOANS because", "no")))
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["f1", "f2", "checks", "noans", "passage", "answer", "verdict"]),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=25,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["f1", "f2", "f3"]), json_values))
+def test_nothing_but_a_verdict_gives_a_verdict(arguments):
+    for asked in (function([1], [1]), function([1, 2], [2, 3])):
+        before = copy.deepcopy(arguments)
+        found = asked.invoke(arguments)
+        assert repr(arguments) == repr(before)
+        assert found.keys() <= set(asked.pairs)
+        for value in found.values():
+            assert value.verdict in "TFN"
+            assert value.raw_verdict == "NOANS" or value.raw_verdict in repr(arguments)
+
+
+def test_sixty_facts_survive_in_order():
+    passages = [[n % 7 + 1, n % 5 + 8] for n in range(60)]
+    asked = function(*passages)
+    arguments = {
+        f"f{n}": {"checks": [check(p, answer=f"{n} {p}") for p in found], "noans": []}
+        for n, found in enumerate(passages, 1)
+    }
+    found = asked.invoke(dict(reversed(arguments.items())))
+    assert list(found) == asked.pairs
+    assert all(value.answer == f"{n} {p}" for (n, p), value in found.items())

@@ -1,0 +1,229 @@
+"""From what a model said to values: lenient in finding, strict in taking."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.functions import Check, Control, Fact, FactFunction
+from transforms.judges.llm.parsing import (
+    arguments_of,
+    rationale_reader,
+    reason_of,
+    verdict_reader,
+    word_verdict,
+    xml_arguments,
+)
+from transforms.llm.base import Choice
+
+A = {"f1": {"verdict": "T"}, "f2": {"verdict": "F"}}
+TEXT = json.dumps(A)
+
+
+def found(text, names=("f1", "f2"), **choice):
+    return arguments_of(Choice(text, **choice), names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        f"Sure! Here it is:\n```json\n{json.dumps(A, indent=2)}\n```\nAnything else?",
+        f"I use {{braces}} and {{}} first. {TEXT}",
+        json.dumps({"name": "verify_facts", "arguments": A}),
+        json.dumps({"name": "verify_facts", "arguments": TEXT}),
+        json.dumps({"verify_facts": A}),
+        f"{TEXT} or, once more: {TEXT}",
+        TEXT[:-1],
+        TEXT[:-1] + ", ",
+        TEXT.replace("}, ", "} "),
+    ],
+)
+def test_arguments_are_found_in_a_text(text):
+    assert found(text) == A
+
+
+def test_a_call_comes_before_the_text_beside_it():
+    choice = Choice('Let me see: {"f1": 5}', arguments=TEXT, finish_reason="tool_calls")
+    assert arguments_of(choice, ["f1", "f2"]) == A
+    assert arguments_of(Choice(TEXT, arguments=""), ["f1", "f2"]) == A
+
+
+@pytest.mark.parametrize("end", range(1, len(TEXT)))
+def test_half_a_json_has_what_was_complete(end):
+    got = found(TEXT[:end])
+    assert got == (
+        {} if end < TEXT.index(', "f2"') else {"f1": A["f1"]} if end < len(TEXT) - 1 else A
+    )
+
+
+def test_a_number_that_may_have_lost_digits_is_not_taken():
+    assert found('{"f1": 1', ["f1"]) == {}
+    assert found('{"f1": 1}', ["f1"]) == {"f1": 1}
+
+
+def test_a_name_given_twice_and_differently_is_not_taken():
+    assert found('{"f1": {"verdict": "T"}, "f1": {"verdict": "F"}, "f2": 1}') == {"f2": 1}
+    assert found('{"f1": 1} {"f1": 2}') == {}
+    assert found('{"f1": {"verdict": "T", "verdict": "F"}}') == {"f1": {}}
+    assert found(json.dumps({"arguments": '{"f1": 1, "f1": 2}'})) == {}
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        Choice(TEXT, refusal="I will not."),
+        Choice(TEXT, finish_reason="content_filter"),
+        Choice(arguments=TEXT, finish_reason="content_filter"),
+        Choice("", finish_reason="tool_calls"),
+        Choice("The first fact is true and the second is false."),
+        Choice("[1, 2, {}]"),
+        Choice("null"),
+        Choice(arguments="[]"),
+    ],
+)
+def test_no_reply_has_no_arguments(choice):
+    assert arguments_of(choice, ["f1", "f2"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        (Choice("x", refusal="no", finish_reason="length"), "refused"),
+        (Choice("x", finish_reason="content_filter"), "filtered"),
+        (Choice("x", finish_reason="length"), "truncated"),
+        (Choice("x", finish_reason="tool_calls"), "unparsable"),
+        (Choice("x", finish_reason="stop"), "unparsable"),
+    ],
+)
+def test_each_bad_reply_has_its_reason(choice, reason):
+    assert reason_of(choice) == reason
+
+
+texts = st.text() | st.lists(
+    st.text(max_size=3)
+    | st.sampled_from(
+        ['{"f1": ', '"f2":', "{", "}", "[", "]", '"', "\\", ",", TEXT, "1e999", "NaN", "<f1>",
+         "</f1>", "<p1>", "</p1>", "<verdict>", "</verdict>", "<noans>", "</noans>", "1-9", "Verdict:"]
+    ),
+    max_size=25,
+).map("".join)  # fmt: skip
+
+
+@given(texts)
+def test_nothing_a_model_says_raises(text):
+    for choice in (Choice(text), Choice(arguments=text)):
+        arguments_of(choice, ["f1", "f2"])
+    for passages in ([1], [1, 2]):
+        function = FactFunction([Fact("c", "q", passages)] * 2, Control())
+        function.invoke(xml_arguments(Choice(text), function))
+    assert rationale_reader("tfn")(text) is None or "erdict" in text
+    word_verdict(text)
+
+
+@given(st.text(alphabet='{}[]",: \n', max_size=300))
+def test_signs_alone_are_no_verdict(text):
+    function = FactFunction([Fact("c", "q", [1])], Control())
+    assert function.invoke(arguments_of(Choice(text), ["f1"])) == {}
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a":' * 50_000, "[" * 50_000, '{"f1":' + "[" * 50_000, "{" * 50_000]
+)
+def test_deep_nesting_is_no_reply(text):
+    assert found(text) == {}
+
+
+def xml(text, *passages, **control):
+    function = FactFunction([Fact("c", "q", list(p)) for p in passages], Control(**control))
+    return function.invoke(xml_arguments(Choice(text), function))
+
+
+def test_tags_are_the_same_function():
+    text = """Here you are:
+    <f1><p2><answer>a &lt;b></answer><rationale> r </rationale><verdict>T</verdict></p2>
+    <noans>1, 3-4</noans></f1>
+    <f2>
+      <p3><answer>NOANS</answer><rationale></rationale><verdict>N</verdict></p3>
+      <noans></noans>
+    </f2>"""
+    assert xml(text, [1, 2, 3, 4], [3]) == {
+        (1, 1): Check("N", "NOANS"),
+        (1, 2): Check("T", "T", "a &lt;b>", None, "r"),
+        (1, 3): Check("N", "NOANS"),
+        (1, 4): Check("N", "NOANS"),
+        (2, 3): Check("N", "N"),
+    }
+
+
+def test_tags_of_one_passage_are_the_literal_form():
+    text = "<f1><answer>a</answer><citation>c</citation><verdict>F</verdict></f1>"
+    assert xml(text, [1], citation=True) == {(1, 1): Check("F", "F", "a", "c")}
+    wrapped = "<f1><p1><answer>a</answer><verdict>F</verdict></p1><noans></noans></f1>"
+    assert xml(wrapped, [1]) == {(1, 1): Check("F", "F", "a")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<f1><verdict>T</verdict>",
+        "<f1><verdict>T</f1>",
+        "<f1><verdict></verdict></f1>",
+        "<f1><verdict>T</verdict><verdict>F</verdict></f1>",
+        "<f1><verdict>T</verdict></f1><f1><verdict>F</verdict></f1>",
+        "<f1><citation></citation><verdict>T</verdict></citation><verdict>F</verdict></f1>",
+        "<f2><verdict>T</verdict></f2>",
+        "<verdict>T</verdict>",
+        "T",
+    ],
+)
+def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text):
+    assert xml(text, [1]) == {}
+
+
+def test_a_list_of_noans_with_anything_else_in_it_is_none():
+    assert xml("<f1><noans>1, all others</noans></f1>", [1, 2]) == {}
+    assert xml("<f1><noans>p1 2.</noans></f1>", [1, 2]) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("True", "T"),
+        ("**False**", "F"),
+        ("The claim is true.", "T"),
+        ("FALSE: the passage says otherwise.", "F"),
+        ("Not clear", "N"),
+        ("It is unclear.", "N"),
+        ("True or False?", None),
+        ("It is not true.", None),
+        ("That isn't really true", None),
+        ("This cannot be true", None),
+        ("untrue", None),
+        ("", None),
+        ("I cannot help with that.", None),
+    ],
+)
+def test_a_word_is_a_verdict_where_it_is_the_only_one(text, verdict):
+    assert word_verdict(text) == verdict
+
+
+def test_tf_has_no_third_verdict():
+    assert verdict_reader("tfn")("Not clear") == "N"
+    assert verdict_reader("tf")("Not clear") is None
+    assert rationale_reader("tf")("Rationale: x\nVerdict: Not clear") is None
+
+
+def test_a_rationale_ends_in_its_verdict():
+    read = rationale_reader("tfn")
+    assert read("Rationale: It is\ntrue so.\n\n**Verdict:** True.") == Check(
+        "T", "True", rationale="It is\ntrue so."
+    )
+    assert read("Off the topic.\nverdict: not clear") == Check(
+        "N", "not clear", rationale="Off the topic."
+    )
+    assert read("Verdict: False") == Check("F", "False")
+    assert read("Rationale: true") is None
+    assert read("Verdict: True\nVerdict: False") is None
+    assert read("Verdict:") is None

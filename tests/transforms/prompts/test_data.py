@@ -1,0 +1,57 @@
+"""Data in prompts can neither open nor close a tag, and is read back as it was."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transforms.prompts.data import block, element, escape, plain, read, wrapped
+
+pieces = st.lists(
+    st.text(max_size=5)
+    | st.sampled_from(
+        ["</p1>", "<f1 ", "&lt;", "&amp;", "&amp;lt;", "&quot;", '"', "<", "&", "\n"]
+    ),
+    max_size=8,
+).map("".join)
+
+
+def sendable(text):
+    return re.sub("[\ud800-\udfff\x00]", "\ufffd", text)
+
+
+@given(pieces)
+def test_what_is_escaped_is_read_back_and_holds_no_tag(text):
+    assert read(escape(text)) == sendable(text)
+    assert not re.search(r"<[A-Za-z/!?]", escape(text))
+
+
+@given(pieces, pieces)
+def test_elements_are_read_back_from_among_others(text, title):
+    whole = f"{block('p1', text, title=title)}\n{element('p2', title, query=text)}"
+    first = re.fullmatch(r'<p1(?: title="([^"]*)")?>\n(.*)\n</p1>', whole.split("\n<p2")[0], re.S)
+    second = re.fullmatch(
+        r'p2(?: query="([^"]*)")?>([^<]*(?:<[^/][^<]*)*)</p2>', whole.split("\n<")[-1]
+    )
+    assert first is not None
+    assert read(first[1] or "") == sendable(title)
+    assert read(first[2]) == sendable(text)
+    assert whole.count("</p1>") == 1
+    assert whole.count("<p2") == 1
+    assert second is None or read(second[2]) == sendable(title)
+
+
+@pytest.mark.parametrize("text", ["a < b", "AT&T", "x <= 3 & y", "5 > 4", "a&b;c", 'say "hi"'])
+def test_what_is_no_tag_is_shown_as_it_is(text):
+    assert escape(text) == text
+
+
+def test_empty_attributes_are_left_out():
+    assert element("q", "x", a=None, b="", c='1"2') == '<q c="1&quot;2">x</q>'
+    assert wrapped("ps", "<p1></p1>") == "<ps><p1></p1></ps>"
+
+
+def test_what_a_model_says_loses_the_prompts_escapes():
+    assert plain("&lt;b> &amp;lt;") == "<b> &lt;"
+    assert plain(None) is None

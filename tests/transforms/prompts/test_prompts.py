@@ -1,0 +1,88 @@
+"""The prompt files and what overrides them."""
+
+import re
+from importlib import resources
+
+import pytest
+
+from schemas.errors import UsageError
+from transforms.prompts import Prompts, load_prompts
+
+
+def test_every_shipped_prompt_says_something_and_names_its_task():
+    shipped = load_prompts().texts
+    for name, text in shipped.items():
+        assert text.strip(), name
+        if name.endswith("_system"):
+            task = re.sub(r"(_tfn|_tf)?_system$", "", name)
+            assert text.splitlines()[0] == f"Task: {task}"
+
+
+def test_the_fixed_prefix_has_no_data_in_it():
+    """What changes from call to call would keep providers from caching the prefix."""
+    for name, text in load_prompts().texts.items():
+        if name.endswith("_system") and name != "verify_xml_system":
+            assert not re.search(r"\{[a-z_]+\}", text), name
+
+
+def test_variables_are_filled_once_and_empty_lines_left_out():
+    prompts = Prompts({"p": '{a}\n{b}\nThen {a}: {"x": {b}}'})
+    assert prompts.render("p", a="{b}", b="") == '{b}\nThen {b}: {"x": }'
+    assert prompts.render("p", a="1", b="{a}") == '1\n{a}\nThen 1: {"x": {a}}'
+
+
+def test_a_folder_overrides_by_name(tmp_path):
+    shipped = load_prompts()
+    (tmp_path / "verify_user.txt").write_text("Now {facts} by {passages} in {context}\n", "utf-8")
+    (tmp_path / "argument_answer.txt").write_bytes("\ufeffKurz.\r\nGut.".encode())
+    (tmp_path / "README.md").write_text("not a prompt")
+    changed = load_prompts(str(tmp_path))
+    assert changed.render("verify_user", facts="1", passages="2", context="3") == "Now 1 by 2 in 3"
+    assert changed["argument_answer"] == "Kurz.\nGut."
+    assert changed["repair"] == shipped["repair"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("verify_user.txt", "{passages} {context}", ["verify_user.txt", "lacks", "{facts}"]),
+        ("verify_user.txt", "{passages}{context}{facts}{fact}", ["verify_user.txt", "{fact};"]),
+        ("repair.txt", "Again, {name}", ["repair.txt", "unknown", "{name}", "none"]),
+        ("verify_usr.txt", "x", ["verify_usr.txt", "Did you mean 'verify_user'"]),
+    ],
+)
+def test_a_wrong_file_is_named_with_its_variable(tmp_path, file, text, said):
+    (tmp_path / file).write_text(text)
+    with pytest.raises(UsageError) as error:
+        load_prompts(str(tmp_path))
+    assert all(part in str(error.value) for part in said)
+
+
+def test_a_folder_that_overrides_nothing_is_an_error(tmp_path):
+    with pytest.raises(UsageError, match="no prompt"):
+        load_prompts(str(tmp_path))
+    with pytest.raises(UsageError, match="not a folder"):
+        load_prompts(str(tmp_path / "absent"))
+    (tmp_path / "repair.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="UTF-8"):
+        load_prompts(str(tmp_path))
+
+
+def test_the_version_follows_the_text_of_the_prompts_used(tmp_path):
+    shipped = load_prompts()
+    names = ["verify_user", "repair"]
+    version = shipped.version(names)
+    assert re.fullmatch("[0-9a-f]{12}", version)
+    assert version == shipped.version(["repair", "verify_user", "repair"])
+    (tmp_path / "prompt_user.txt").write_text("{claim} {passage}")
+    assert load_prompts(str(tmp_path)).version(names) == version
+    (tmp_path / "repair.txt").write_text("Once more.")
+    assert load_prompts(str(tmp_path)).version(names) != version
+
+
+def test_prompt_files_end_in_one_newline():
+    for file in resources.files("transforms.prompts").iterdir():
+        if file.name.endswith(".txt"):
+            text = file.read_text(encoding="utf-8")
+            assert text.endswith("\n"), file.name
+            assert not text.endswith("\n\n"), file.name

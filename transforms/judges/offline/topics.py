@@ -1,0 +1,54 @@
+"""What a text is about: the one name in the question it answers, or the subject it opens with."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from transforms.judges.offline.grammar import PREPOSITIONS, core, is_finite, lower
+from transforms.judges.offline.names import (
+    NO_NAMES,
+    PERSON,
+    bare_name,
+    kind_of,
+    name_length,
+    names_in,
+)
+
+_ASKS_FOR_PERSON: Final = re.compile(
+    r"\b(?:bio|biography|who|whom|whose|born|die|died|married|he|she|his|her|him)\b", re.IGNORECASE
+)
+_ASKS_FOR_LIFE: Final = re.compile(r"\b(?:bio|biography|life|who (?:is|was)) of\b", re.IGNORECASE)
+
+
+def topic_of(question: str | None) -> str:
+    """The one name that a question is about ("Tell me a bio of Marie Curie."), else ""."""
+    words = question.split() if question else []
+    if not question or not 1 < len(words) <= 40:
+        return ""
+    if name_length(words) == len(words) and core(words[0]) not in NO_NAMES:
+        return bare_name(" ".join(words))
+    names = []
+    lows = lower(words)
+    for first, end in names_in(words, lows, 1):
+        before = lows[first - 2 if lows[first - 1] == "the" and first > 1 else first - 1]
+        about = before not in PREPOSITIONS or before == "about" or _ASKS_FOR_LIFE.search(question)
+        if about or kind_of(lows[first:end]) == PERSON:
+            names.append(bare_name(" ".join(words[first:end])))
+        elif before != "in":
+            return ""
+    return names[0] if len(names) == 1 else ""
+
+
+def asks_for_person(question: str) -> bool:
+    """Whether what the question names is a person ("Who was …", "a bio of …")."""
+    return _ASKS_FOR_PERSON.search(question) is not None
+
+
+def opening_name(words: Sequence[str]) -> str:
+    """The full name that is the subject of a sentence's words ("Marie Curie was …"), else ""."""
+    length = name_length(words)
+    if length < 2 or core(words[0]) in NO_NAMES or length == len(words):
+        return ""
+    following = words[length]
+    opens = words[length - 1][-1] == "," or following[0] == "(" or is_finite(following)
+    return bare_name(" ".join(words[:length])) if opens else ""
