@@ -214,7 +214,8 @@ def _settings(
     from dataclasses import replace
 
     from pipelines.config import named_sources
-    from pipelines.options import Parser, add_evaluate_options, settings
+    from pipelines.flags import Parser, add_evaluate_options
+    from pipelines.options import settings
 
     parser = Parser(prog="ufo.evaluate")
     add_evaluate_options(parser)
@@ -341,7 +342,7 @@ async def _check(
     if isinstance(record, Failure):
         raise UsageError(record.message)
     opened = [make_source(spec, settings.source_flags()) for spec in choose(settings).specs]
-    judge = make_judge(settings.judge)
+    judge = make_judge(settings.judge_spec())
     judge.open()
     for source in opened:
         source.open()

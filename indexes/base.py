@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from math import log
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -39,6 +40,19 @@ class Retriever(Protocol):
         nothing with the query is no hit, so a list may be shorter than `k`, or empty.
         """
         ...
+
+
+class Lexicon(Retriever, Protocol):
+    """A Retriever that knows how rare words are."""
+
+    def rarity(self, terms: Sequence[str]) -> list[float]:
+        """Return for each stemmed term its inverse document frequency, 0 or more."""
+        ...
+
+
+def inverse_frequency(count: int, size: int) -> float:
+    """Return how rare a term is that `count` of `size` passages hold, never below 0 (Lucene's)."""
+    return log(1 + (size - count + 0.5) / (count + 0.5))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ Improvements to BM25 and Language Models Examined (2014), for the ATIRE variant 
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,8 @@ import pyarrow as pa
 from rank_bm25 import BM25Okapi
 
 from indexes.base import Hit
-from indexes.store import PASSAGES, read_mapped
+from indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
+from indexes.store import read_mapped
 from indexes.tokens import query_terms, terms_of
 
 TERMS = "bm25-terms.arrow"
@@ -27,18 +29,8 @@ TOKEN_SCHEMA = pa.schema([pa.field("terms", pa.list_(pa.int32()), nullable=False
 
 K1 = 1.5
 B = 0.75
-TITLE_WEIGHT = 2  # a title counted twice: recall@5 .748 against .736 once and .702 without
-SMALL = 20_000  # passages; beyond, opening takes seconds and gigabytes
-# Kept in the store but never a hit: lists of titles and links, which match a query on their page's
-# subject better than its prose does and say nothing of it.
-NOT_RANKED = (
-    "citations",
-    "external links",
-    "footnotes",
-    "further reading",
-    "references",
-    "see also",
-)
+_BATCH = 1024
+SMALL = 5_000  # passages; beyond, opening takes seconds and a query milliseconds
 SETTINGS = {
     "name": "bm25",
     "k1": K1,
@@ -51,11 +43,12 @@ _Rows = npt.NDArray[np.int32]
 _Scores = npt.NDArray[np.float64]
 
 
-def passage_terms(title: str, section: str, text: str) -> list[str]:
-    """Return what BM25 counts of a passage: its title (twice), its headings, its text."""
-    if section.partition(" > ")[0].lower() in NOT_RANKED:
+def passage_terms(passage: Ranked | None) -> list[str]:
+    """Return what BM25 counts of a passage: nothing where it is not ranked."""
+    if passage is None:
         return []
-    return terms_of(title) * TITLE_WEIGHT + terms_of(section) + terms_of(text)
+    named = terms_of(passage.title) + terms_of(passage.aliases)
+    return named * TITLE_WEIGHT + terms_of(passage.section) + terms_of(passage.text)
 
 
 class Bm25:
@@ -80,6 +73,14 @@ class Bm25:
         """See `indexes.base.Retriever`."""
         rows = within or [None] * len(queries)
         return [self._search(query, k, only) for query, only in zip(queries, rows, strict=True)]
+
+    def rarity(self, terms: Sequence[str]) -> list[float]:
+        """See `indexes.base.Lexicon`."""
+        return [inverse_frequency(len(rows), self._size) for rows in map(self._rows_with, terms)]
+
+    def _rows_with(self, term: str) -> _Rows:
+        number = self._id_of.get(term)
+        return np.empty(0, np.int32) if number is None else self._rows[number]
 
     def scores(self, query: str) -> _Scores:
         """Return the score of every passage, as BM25Okapi.get_scores does on the query's terms."""
@@ -143,13 +144,12 @@ def _postings(okapi: BM25Okapi | None, n_terms: int) -> tuple[list[_Rows], list[
 def build(folder: Path) -> list[str]:
     """Tokenise the passages of an index folder; return the names of the files written."""
     ids: dict[str, int] = {}
-    passages = read_mapped(folder / PASSAGES).select(["title", "section", "text"])
+    passages = ranked_passages(folder)
     with pa.ipc.new_file(folder / TOKENS, TOKEN_SCHEMA) as writer:
-        for batch in passages.to_batches():
-            columns = [batch.column(name).to_pylist() for name in batch.schema.names]
+        while batch := list(islice(passages, _BATCH)):
             corpus = [
-                [ids.setdefault(term, len(ids)) for term in passage_terms(*row)]
-                for row in zip(*columns, strict=True)
+                [ids.setdefault(term, len(ids)) for term in passage_terms(passage)]
+                for passage in batch
             ]
             array = pa.array(corpus, pa.list_(pa.int32()))
             writer.write_batch(pa.record_batch([array], schema=TOKEN_SCHEMA))

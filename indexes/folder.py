@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from indexes import bm25
 from indexes.blocks import COUNTS
 from indexes.manifest import file_sha256, is_index, write_manifest
-from indexes.names import ALIAS_SCHEMA, ALIASES, normal_name
+from indexes.names import ALIAS_SCHEMA, ALIASES, name_table
 from indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
 from schemas.errors import UsageError
 from schemas.records import Failure
@@ -150,7 +150,7 @@ def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, An
 def _write(path: Path, schema: pa.Schema, columns: Sequence[Any]) -> None:
     arrays = [pa.array(column, kind.type) for column, kind in zip(columns, schema, strict=True)]
     with pa.ipc.new_file(path, schema) as writer:
-        writer.write_table(pa.Table.from_arrays(arrays, schema=schema), max_chunksize=65_536)
+        writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
 def _write_passages(building: Path) -> int:
@@ -191,17 +191,7 @@ def _alias_parts(building: Path, keys: np.ndarray[Any, Any]) -> tuple[list[str],
 
 
 def _write_aliases(building: Path, titles: list[str], names: list[str], pages: list[int]) -> int:
-    """Write titles and aliases sorted by name; return how many names are not titles."""
-    table = pa.table(
-        [
-            pa.array([*map(normal_name, titles), *names], pa.string()),
-            pa.array([*range(len(titles)), *pages], pa.int64()),
-            pa.array([True] * len(titles) + [False] * len(names), pa.bool_()),
-        ],
-        schema=ALIAS_SCHEMA,
-    )
-    order = [("name", "ascending"), ("page", "ascending"), ("is_title", "descending")]
-    table = table.sort_by(order)
+    """Write the names of the pages; return how many of them are aliases."""
     with pa.ipc.new_file(building / ALIASES, ALIAS_SCHEMA) as writer:
-        writer.write_table(table.combine_chunks(), max_chunksize=65_536)
+        writer.write_table(name_table(titles, names, pages))
     return len(names)

@@ -1,32 +1,44 @@
 """Titles and aliases: which pages a name stands for, and which such names a text holds.
 
-`aliases.arrow` has one row for each (name, page): the title of each page and the titles of the
-redirects to it, as MediaWiki normalises them, sorted by their UTF-8 bytes so that a look-up is a
-binary search in a memory-mapped file, whatever the number of names.
+`aliases.arrow` has one row for each (name, page): the title of each page, the titles of the
+redirects to it, and titles without what tells them apart ("Big Stone Gap" for "Big Stone Gap
+(film)"), all as MediaWiki normalises them. It is sorted by a 64-bit hash of the name, so that all
+names a text may hold are looked up in one search of a memory-mapped column, whatever their number.
 """
 
 import re
-from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from indexes.store import read_mapped
+from indexes.store import column_view, read_mapped
 from indexes.tokens import STOP_WORDS
 
 ALIASES = "aliases.arrow"
 ALIAS_SCHEMA = pa.schema(
     [
-        pa.field("name", pa.string(), nullable=False),
+        pa.field("key", pa.uint64(), nullable=False),
+        pa.field("kind", pa.int8(), nullable=False),
         pa.field("page", pa.int64(), nullable=False),
-        pa.field("is_title", pa.bool_(), nullable=False),
+        pa.field("name", pa.string(), nullable=False),
     ]
 )
+TITLE, ALIAS, BASE = 0, 1, 2  # kinds of a name, the better first
 
 _KEPT_NAMES = 65_536
+_KEPT_TEXTS = 8_192
+_MOST_PAGES = 20  # of one name; "John Smith (…)" has hundreds, and names nobody
 _LONGEST_NAME = 6  # words; fewer than 1 in 100 titles that are named in prose are longer
 _WORD = re.compile(r"[^\s,;:!?\"“”()\[\]]+")
+_TOLD_APART = re.compile(r"(.*\S)\s*\([^()]*\)")
+
+_Keys = npt.NDArray[np.uint64]
 
 
 def normal_name(name: str) -> str:
@@ -41,61 +53,90 @@ def normal_name(name: str) -> str:
     return first + words[1:] if len(first) == 1 else words
 
 
+def base_name(title: str) -> str:
+    """Return a title without the words in brackets that tell it from others of the same name."""
+    match = _TOLD_APART.fullmatch(title)
+    return match[1] if match else title
+
+
+def name_table(titles: Sequence[str], names: Sequence[str], pages: Sequence[int]) -> pa.Table:
+    """Return the rows of `aliases.arrow`: `titles` by page, and the aliases `names` of `pages`."""
+    normal = list(map(normal_name, titles))
+    bases = [
+        (base, page) for page, name in enumerate(normal) if (base := base_name(name)) != name
+    ]
+    every = [*normal, *names, *(base for base, _ in bases)]
+    columns = [
+        pa.array(_keys(every)),
+        pa.array([TITLE] * len(normal) + [ALIAS] * len(names) + [BASE] * len(bases), pa.int8()),
+        pa.array([*range(len(normal)), *pages, *(page for _, page in bases)], pa.int64()),
+        pa.array(every, pa.string()),
+    ]
+    order = [(name, "ascending") for name in ALIAS_SCHEMA.names]
+    return pa.Table.from_arrays(columns, schema=ALIAS_SCHEMA).sort_by(order).combine_chunks()
+
+
+def _keys(names: Iterable[str]) -> _Keys:
+    """Return the hash of each name: the same in every process, unlike Python's own."""
+    digests = [blake2b(name.encode("utf-8", "replace"), digest_size=8).digest() for name in names]
+    return np.frombuffer(b"".join(digests), "<u8")
+
+
 class NameTable:
     """The pages of a name; safe for readers in several threads."""
 
     def __init__(self, folder: Path) -> None:
         table = read_mapped(folder / ALIASES)
-        self._names = table.column("name")
-        self._pages = table.column("page")
+        self._keys: _Keys = column_view(table, "key")
+        self._pages: npt.NDArray[np.int64] = column_view(table, "page")
         self.pages = lru_cache(_KEPT_NAMES)(self._pages_of)
+        self.names_in = lru_cache(_KEPT_TEXTS)(self._names_in)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._keys)
 
     def _pages_of(self, name: str) -> tuple[int, ...]:
-        """Return the pages (rows of `pages.arrow`) of a normalised name: none, one or several."""
-        wanted = name.encode("utf-8", "replace")
-        at = bisect_left(range(len(self._names)), wanted, key=self._bytes_at)
-        pages: list[int] = []
-        while at < len(self._names) and self._bytes_at(at) == wanted:
-            pages.append(self._pages[at].as_py())
-            at += 1
-        return tuple(pages)
+        """Return the pages (rows of `pages.arrow`) of a normalised name: none, one or several.
 
-    def _bytes_at(self, at: int) -> bytes:
-        name: str = self._names[at].as_py()
-        return name.encode("utf-8")
+        Those that have it as title come first, then those that have it as alias, then those whose
+        title is told apart from it; of a name that many share, the first 20.
+        """
+        first, last = (int(at[0]) for at in self._found(_keys([name])))
+        return tuple(dict.fromkeys(self._pages[first : min(last, first + _MOST_PAGES)].tolist()))
 
-    def names_in(self, text: str) -> list[str]:
+    def _found(self, keys: _Keys) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return for each key where its rows begin and end."""
+        first: Any = np.searchsorted(self._keys, keys, "left")
+        return first, np.searchsorted(self._keys, keys, "right")
+
+    def _names_in(self, text: str) -> tuple[str, ...]:
         """Return the normalised names of pages that `text` mentions, in order, longest first.
 
         A name starts with a capital or a digit in the text and does not overlap another; a single
         word that is grammar ("The", "It") is none, although Wikipedia has a page for it.
         """
         spans = [match.span() for match in _WORD.finditer(text)]
+        written = list(_candidates(text, spans))
+        first, last = self._found(_keys(name for _, _, name in written))
         found: dict[str, None] = {}
-        at = 0
-        while at < len(spans):
-            length, name = self._longest_at(text, spans, at)
-            if name:
+        free = 0  # the first word that no name has taken yet
+        for (at, length, name), known in zip(written, (last > first).tolist(), strict=True):
+            if known and at >= free:
                 found[name] = None
-            at += length
-        return list(found)
+                free = at + length
+        return tuple(found)
 
-    def _longest_at(self, text: str, spans: list[tuple[int, int]], at: int) -> tuple[int, str]:
-        start = spans[at][0]
+
+def _candidates(text: str, spans: list[tuple[int, int]]) -> Iterable[tuple[int, int, str]]:
+    """Yield (first word, number of words, normalised name) of what may be a name, longest first."""
+    for at, (start, _) in enumerate(spans):
         if not (text[start].isupper() or text[start].isdigit()):
-            return 1, ""
+            continue
         for length in range(min(_LONGEST_NAME, len(spans) - at), 0, -1):
             written = text[start : spans[at + length - 1][1]]
             for name in (written, *_without_ending(written)):
-                if length == 1 and (len(name) < 2 or name.lower() in STOP_WORDS):
-                    continue
-                normal = normal_name(name)
-                if self.pages(normal):
-                    return length, normal
-        return 1, ""
+                if length > 1 or (len(name) > 1 and name.lower() not in STOP_WORDS):
+                    yield at, length, normal_name(name)
 
 
 def _without_ending(written: str) -> tuple[str, ...]:

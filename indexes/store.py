@@ -9,8 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from schemas.ids import passage_id
@@ -85,14 +88,20 @@ def read_mapped(path: Path) -> pa.Table:
     return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
 
+def column_view(table: pa.Table, name: str) -> npt.NDArray[Any]:
+    """Return a column of numbers that was written as one batch: a view of the file, not a copy."""
+    column = table.column(name)
+    return column.chunk(0).to_numpy() if column.num_chunks else column.to_numpy()
+
+
 class PassageStore:
     """Random access to the passages of an index folder; safe for readers in several threads."""
 
     def __init__(self, folder: Path) -> None:
         self._passages = read_mapped(folder / PASSAGES)
         pages = read_mapped(folder / PAGES)
-        self._first_row = pages.column("first_row")
-        self._n_passages = pages.column("n_passages")
+        self._first_row: npt.NDArray[np.int64] = column_view(pages, "first_row")
+        self._n_passages: npt.NDArray[np.int32] = column_view(pages, "n_passages")
         self._columns = [self._passages.column(name) for name in PASSAGE_SCHEMA.names]
         self._get_one = lru_cache(_KEPT_PASSAGES)(self._read)
 
@@ -103,13 +112,19 @@ class PassageStore:
         """Return the passages of `rows`, in that order; IndexError for a row that is not there."""
         return [self._get_one(row) for row in rows]
 
-    def rows_of_pages(self, pages: Iterable[int]) -> list[int]:
-        """Return the rows of all passages of the pages (rows of `pages.arrow`), in order."""
+    def rows_of_pages(self, pages: Iterable[int], most: int | None = None) -> list[int]:
+        """Return the rows of the pages (rows of `pages.arrow`), in order: at most `most` of each."""
         rows: list[int] = []
         for page in pages:
-            first = self._first_row[page].as_py()
-            rows.extend(range(first, first + self._n_passages[page].as_py()))
+            first, count = int(self._first_row[page]), int(self._n_passages[page])
+            rows.extend(range(first, first + (count if most is None else min(count, most))))
         return rows
+
+    def pages_of_rows(self, rows: Sequence[int]) -> list[int]:
+        """Return the page (row of `pages.arrow`) of each passage."""
+        # A page without passages begins where the next one does, and stands before it.
+        pages: list[int] = (np.searchsorted(self._first_row, rows, "right") - 1).tolist()
+        return pages
 
     def _read(self, row: int) -> StoredPassage:
         if not 0 <= row < len(self):

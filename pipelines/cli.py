@@ -32,7 +32,7 @@ def _run(words: list[str]) -> int:
         report_commands,
         source_commands,
     )
-    from pipelines.options import Parser
+    from pipelines.flags import Parser
     from pipelines.version import VERSION
 
     parser = Parser(

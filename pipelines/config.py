@@ -28,6 +28,8 @@ def load(
     """
     import yaml
 
+    from pipelines.options import beam_flags, known_to_beam
+
     try:
         with open(path, encoding="utf-8") as stream:
             content = yaml.safe_load(stream)
@@ -50,13 +52,14 @@ def load(
             values["sources"], definitions = named_sources(value, f"--config {path!r}: ")
         elif name in flags:
             argv += _as_flags(name, value, flags[name].nargs == 0)
-        else:
+        elif known_to_beam(name):
             beam += _as_flags(name, value, isinstance(value, bool))
+        else:
+            raise UsageError(f"--config {path!r}: {unknown_value('key', name, flags)}")
     try:
         # The parser checks what the file says just as it checks flags.
         filed, _ = parser.parse_known_args(argv)
-        if beam:
-            _checked_beam(beam, parser, list(flags))
+        beam_flags(beam, parser)
     except UsageError as error:
         raise UsageError(f"--config {path!r}: {error.message}") from None
     values.update((key, value) for key, value in vars(filed).items() if value is not None)
@@ -71,16 +74,6 @@ def _as_flags(name: str, value: object, switch: bool) -> list[str]:
     if isinstance(value, list):
         return [f"--{name}", *map(str, value)]
     return [f"--{name}={value}"]
-
-
-def _checked_beam(beam: list[str], parser: argparse.ArgumentParser, known: list[str]) -> None:
-    from pipelines.options import beam_flags
-
-    try:
-        beam_flags(beam, parser)
-    except UsageError:
-        name = beam[0].split("=")[0].removeprefix("--")
-        raise UsageError(unknown_value("key", name, known)) from None
 
 
 def named_sources(items: object, where: str = "") -> tuple[list[str], dict[str, Mapping[str, Any]]]:

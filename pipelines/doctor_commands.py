@@ -25,7 +25,7 @@ def register(commands: Any) -> None:
         "requests each, and print what is done where they cannot. Exit code 1 where one cannot "
         "be used, 2 where none is configured.",
     )
-    from pipelines.options import number
+    from pipelines.flags import number
 
     for flag, text in _FLAGS.items():
         parser.add_argument(flag, metavar="URL" if "url" in flag else "NAME", help=text)

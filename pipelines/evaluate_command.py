@@ -11,7 +11,7 @@ from schemas.errors import EXIT_BELOW, EXIT_DONE
 
 def register(commands: Any) -> None:
     """Add the command. Its options are parsed by `handle`, which also reads the file of options."""
-    from pipelines.options import add_evaluate_options
+    from pipelines.flags import add_evaluate_options
 
     parser = commands.add_parser(
         "evaluate",

@@ -151,7 +151,9 @@ def _in_processes(
     # loky's workers import no `__main__` of the user's, see a killed sibling and do not hang then.
     from loky import ProcessPoolExecutor
 
-    pool = ProcessPoolExecutor(max_workers=workers, initializer=_ignore_interrupt)
+    pool = ProcessPoolExecutor(
+        max_workers=workers, initializer=_as_worker, initargs=(os.getpid(),)
+    )
     under_way: dict[Future[list[Part]], Chunk] = {}
     try:
         # One chunk more than workers waits its turn; further ones stay in the file.
@@ -174,6 +176,14 @@ def _take(
         finished(under_way.pop(future), parts)
 
 
-def _ignore_interrupt(*_: Any) -> None:
+def _as_worker(parent: int) -> None:
     # Ctrl-C reaches the whole group; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    # A parent that was killed could not tell us, and nobody takes what we make any more.
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

@@ -5,71 +5,31 @@ nearest one, where Beam alone would ignore it.
 """
 
 import argparse
+import difflib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from pipelines.flags import OF_THE_LLM_JUDGE
 from pipelines.quiet import quiet_beam
-from schemas.errors import UsageError, unknown_value
+from schemas.errors import UsageError
 
-MODES = ("seq", "mv", "single", "all")
-TIES = ("not_factual", "factual")
-UNITS = ("claim", "sentence")
-JUDGES = ("offline",)
-IF_FINISHED = ("replace", "skip", "retry_errors")
-CHUNK_SIZE = 2_000
-MAX_LINE_BYTES = 4 * 1024 * 1024
+if TYPE_CHECKING:
+    from transforms.judges import JudgeSpec
+    from transforms.judges.llm.settings import LlmSettings
+    from transforms.llm.client import ClientSettings
 
-
-class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, **kwargs})
-
-    def error(self, message: str) -> NoReturn:
-        """Raise what is wrong with the command line."""
-        raise UsageError(f"{message}. See `{self.prog} --help`.")
-
-
-def one_of(what: str, allowed: Sequence[str]) -> Callable[[str], str]:
-    """Return an argparse type for one of a few words; another one is told the nearest."""
-
-    def checked(value: str) -> str:
-        if value not in allowed:
-            raise UsageError(unknown_value(what, value, allowed))
-        return value
-
-    return checked
-
-
-def number(
-    what: str, low: float, high: float | None = None, whole: bool = True
-) -> Callable[[str], Any]:
-    """Return an argparse type for a number within bounds."""
-
-    def checked(text: str) -> int | float:
-        kind = int if whole else float
-        bounds = f"from {low:g}" + (f" to {high:g}" if high is not None else "")
-        try:
-            value = kind(text)
-        except ValueError:
-            value = kind(low) - 1
-        if not low <= value or (high is not None and value > high):
-            noun = "a whole number" if whole else "a number"
-            raise UsageError(f"{what} {text!r} is not {noun} {bounds}")
-        return value
-
-    return checked
+OFFLINE = "offline"
+LLM = "llm"
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The options of a run, checked. `sources` None means those of the defaults that can serve.
 
-    `source_definitions` are the named sources of the configuration file. `beam` are the flags that
-    are Beam's.
+    `source_definitions` are the named sources of the configuration file. What is None was not
+    given, and whoever takes it has the default. `beam` are the flags that are Beam's.
     """
 
     input: tuple[str, ...]
@@ -78,143 +38,116 @@ class Settings:
     if_finished: str = "replace"
     fresh: bool = False
     workers: int = 1
-    chunk_size: int = CHUNK_SIZE
+    chunk_size: int = 2_000
     fail_under: float | None = None
+    max_line_bytes: int = 4 * 1024 * 1024
     json: bool = False
     sources: tuple[Any, ...] | None = None
     source_definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     mode: str = "seq"
     tie: str = "not_factual"
     units: str = "claim"
-    judge: str = "offline"
-    index: str = ""
-    retriever: str = "bm25"
-    passages: int = 5
-    max_line_bytes: int = MAX_LINE_BYTES
+    index: str | None = None
+    retriever: str | None = None
+    passages: int | None = None
+    samples: int | None = None
+    temperature: float | None = None
+    sampling: str | None = None
+    search: str | None = None
+    pages: int | None = None
+    judge: str = OFFLINE
+    formulation: str | None = None
+    options: str | None = None
+    explain: str | None = None
+    citation: bool | None = None
+    format: str | None = None
+    repairs: int | None = None
+    passages_per_call: int | None = None
+    facts_per_call: int | None = None
+    extract_tokens: int | None = None
+    prompts: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    extractor_model: str | None = None
+    extractor_base_url: str | None = None
+    knowledge_model: str | None = None
+    knowledge_base_url: str | None = None
+    concurrency: int = 64
     beam: tuple[str, ...] = ()
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """Return those of these options that have a value."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def source_flags(self) -> dict[str, Any]:
+        """Return the flags that a fact source's parameter of that name takes its value from."""
+        return self.given(
+            *("index", "retriever", "passages", "samples", "temperature", "sampling", "search"),
+            *("pages", "prompts", "model", "base_url", "knowledge_model", "knowledge_base_url"),
+            "concurrency",
+        )
+
+    def llm(self) -> "LlmSettings | None":
+        """Return what the LLM judge is told, or None where another one judges."""
+        if self.judge != LLM:
+            return None
+        from transforms.judges.llm.settings import LlmSettings
+        from transforms.llm.base import EXTRACTOR, VERIFIER
+
+        endpoints = self.client().endpoints
+        asked = self.given(
+            *("formulation", "options", "explain", "citation", "format", "repairs"),
+            *("passages_per_call", "facts_per_call", "extract_tokens"),
+        )
+        return LlmSettings(
+            model=endpoints[VERIFIER].model,
+            extractor_model=endpoints[EXTRACTOR].model,
+            prompts_dir=self.prompts,
+            **asked,
+        )
+
+    def judge_spec(self) -> "JudgeSpec":
+        """Return the judge as it travels to the workers."""
+        from transforms.judges import JudgeSpec
+
+        told = self.llm()
+        return JudgeSpec(self.judge, told, self.client() if told is not None else None)
+
+    def client(self) -> "ClientSettings":
+        """Return how the models are reached."""
+        from transforms.llm.client import ClientSettings
+        from transforms.llm.endpoint import endpoints
+
+        places = self.given(
+            *("model", "base_url", "extractor_model", "extractor_base_url"),
+            *("knowledge_model", "knowledge_base_url"),
+        )
+        return ClientSettings(endpoints(**places), self.concurrency)
 
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, beside the sources; for the fingerprint."""
         names = ("mode", "tie", "units", "judge", "max_line_bytes")
-        return {name: getattr(self, name) for name in names}
+        found: dict[str, Any] = {name: getattr(self, name) for name in names}
+        told = self.llm()
+        if told is not None:
+            from dataclasses import asdict
 
-    def source_flags(self) -> dict[str, Any]:
-        """Return the flags that a fact source's parameter of that name takes its value from."""
-        return {"index": self.index, "retriever": self.retriever, "passages": self.passages}
+            from transforms.judges.llm.judge import LlmJudge
+
+            judge = LlmJudge(told, _no_client)
+            found["llm"] = asdict(told)
+            found["prompts"] = [judge.prompt_version, judge.extraction_version(self.units)]
+        return found
+
+
+def _no_client() -> Any:
+    raise AssertionError("nothing is asked for the fingerprint")
 
 
 def cores() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags; what is not given stays None, for the file or the default to fill."""
-    run = parser.add_argument_group("run")
-    run.add_argument(
-        "--input",
-        nargs="+",
-        action="extend",
-        metavar="FILE",
-        help="responses: .jsonl, .jsonl.gz or .parquet; patterns and gs://… too",
-    )
-    run.add_argument("--output", metavar="DIR", help="results go to DIR/run=NAME")
-    run.add_argument(
-        "--run",
-        metavar="NAME",
-        help="the run's name (default: a hash of inputs' names and options)",
-    )
-    run.add_argument(
-        "--if_finished",
-        type=one_of("--if_finished", IF_FINISHED),
-        metavar="WHAT",
-        help="what to do where the run is finished: replace (default), skip, "
-        "or retry_errors: only responses that had errors",
-    )
-    run.add_argument(
-        "--fresh",
-        action="store_const",
-        const=True,
-        help="start over where an unfinished attempt differs from this command",
-    )
-    run.add_argument(
-        "--workers",
-        type=number("--workers", 1, 1024),
-        metavar="N",
-        help="processes (default: one a core)",
-    )
-    run.add_argument(
-        "--chunk_size",
-        type=number("--chunk_size", 1),
-        metavar="N",
-        help=f"responses evaluated and finished on disk together (default {CHUNK_SIZE})",
-    )
-    run.add_argument(
-        "--fail_under",
-        type=number("--fail_under", 0, 1, whole=False),
-        metavar="X",
-        help="exit 3 where the run's factuality score is below X",
-    )
-    run.add_argument(
-        "--max_line_bytes",
-        type=number("--max_line_bytes", 2),
-        metavar="N",
-        help="longer lines are failures (default 4194304)",
-    )
-    run.add_argument("--json", action="store_const", const=True, help="print the result as JSON")
-    run.add_argument(
-        "--config",
-        metavar="FILE",
-        help="YAML with any of these flags, and named sources; a flag beats the file",
-    )
-
-    sources = parser.add_argument_group("sources")
-    sources.add_argument(
-        "--sources",
-        type=_names,
-        metavar="A,B,C",
-        help="fact sources in the order they are asked; names or "
-        "path/to/file.py:Class (default: those that can serve)",
-    )
-    sources.add_argument(
-        "--mode",
-        type=one_of("--mode", MODES),
-        metavar="MODE",
-        help="seq: the first source with an answer decides (default); mv: majority "
-        "over all; single: one source; all: every source for every unit",
-    )
-    sources.add_argument(
-        "--tie",
-        type=one_of("--tie", TIES),
-        metavar="LABEL",
-        help="what a tie of votes is: not_factual (default) or factual",
-    )
-    sources.add_argument(
-        "--units", type=one_of("--units", UNITS), metavar="UNIT", help="claim (default) or sentence"
-    )
-    sources.add_argument("--index", metavar="DIR", help="the wikipedia source's index folder")
-    sources.add_argument("--retriever", metavar="NAME", help="bm25 (default)")
-    sources.add_argument(
-        "--passages",
-        type=number("--passages", 1, 1000),
-        metavar="N",
-        help="passages asked of a source for a unit (default 5)",
-    )
-
-    judging = parser.add_argument_group("judging")
-    judging.add_argument(
-        "--judge",
-        type=one_of("--judge", JUDGES),
-        metavar="JUDGE",
-        help="offline: by what texts say, no model and no network (default)",
-    )
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise UsageError("--sources names no source")
-    return names
 
 
 def settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Settings:
@@ -237,6 +170,7 @@ def settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Settings:
     for name in ("input", "output"):
         if not values.get(name):
             raise UsageError(f"--{name} is missing. See `{parser.prog} --help`.")
+    _check_judge(values)
     known = Settings.__dataclass_fields__
     fields = {key: value for key, value in values.items() if key in known}
     fields["input"] = tuple(fields["input"])
@@ -246,17 +180,25 @@ def settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Settings:
     return Settings(**fields, source_definitions=definitions, beam=tuple(beam))
 
 
+def _check_judge(values: dict[str, Any]) -> None:
+    """Fill in which judge it is, and refuse what only the other one would hear."""
+    if not values.get("judge"):
+        endpoint = values.get("base_url") or os.environ.get("OPENAI_BASE_URL")
+        values["judge"] = LLM if endpoint or os.environ.get("OPENAI_API_KEY") else OFFLINE
+    if values["judge"] == OFFLINE:
+        for name in OF_THE_LLM_JUDGE:
+            if values.get(name) is not None:
+                raise UsageError(
+                    f"--{name} is for the LLM judge, and this run's judge is offline; add --judge "
+                    f"llm (with OPENAI_API_KEY or --base_url), or leave --{name} out"
+                )
+
+
 def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
     """Return the flags that are Beam's, or raise for the first that is nobody's."""
     if not rest:
         return []
-    quiet_beam()
-    from apache_beam.options.pipeline_options import PipelineOptions
-
-    theirs = argparse.ArgumentParser(add_help=False, allow_abbrev=False, conflict_handler="resolve")
-    for options in [PipelineOptions, *_subclasses(PipelineOptions)]:
-        if "_add_argparse_args" in options.__dict__:
-            options._add_argparse_args(theirs)
+    theirs = _beam_parser()
     try:
         _, unknown = theirs.parse_known_args(list(rest))
     except SystemExit:
@@ -271,6 +213,22 @@ def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str
     return list(rest)
 
 
+def known_to_beam(name: str) -> bool:
+    """Tell whether Beam has an option of that name."""
+    return f"--{name}" in _flags(_beam_parser())
+
+
+def _beam_parser() -> argparse.ArgumentParser:
+    quiet_beam()
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    theirs = argparse.ArgumentParser(add_help=False, allow_abbrev=False, conflict_handler="resolve")
+    for options in [PipelineOptions, *_subclasses(PipelineOptions)]:
+        if "_add_argparse_args" in options.__dict__:
+            options._add_argparse_args(theirs)
+    return theirs
+
+
 def _subclasses(kind: type) -> Iterable[type]:
     below: type
     for below in kind.__subclasses__():
@@ -283,7 +241,5 @@ def _flags(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def _nearest(flag: str, known: Sequence[str]) -> str:
-    import difflib
-
     near = difflib.get_close_matches(flag, known, n=1, cutoff=0.6)
     return f" Did you mean {near[0]}?" if near else ""

@@ -187,7 +187,7 @@ def _evaluate(
     job = Job(
         sources=chosen.specs,
         flags=settings.source_flags(),
-        judge=settings.judge,
+        judge=settings.judge_spec(),
         units=settings.units,
         mode=settings.mode,
         tie=settings.tie,

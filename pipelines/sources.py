@@ -70,6 +70,11 @@ def choose(settings: Settings) -> Chosen:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
         )
+    if settings.options == "tf" and settings.mode == "seq" and len(specs) > 1:
+        raise UsageError(
+            "--options tf cannot say that a passage does not tell, so the first of several sources "
+            "would decide everything; use tfn, or --mode mv, single or all"
+        )
     if settings.mode == "single" and len(specs) > 1:
         names = ", ".join(spec.name for spec in specs)
         raise UsageError(

@@ -74,11 +74,11 @@ def load(data: Path, judge: OfflineJudge) -> dict[str, list[Case]]:
     sets: dict[str, list[Case]] = defaultdict(list)
 
     def add(name: str, claim: str, passages: Sequence[str], supported: bool, document: str) -> None:
-        query = run_now(judge.query(claim))
+        query = run_now(judge.queries([claim])).queries[0]
         sets[name].append(Case(claim, query, tuple(passages), supported, document))
 
     def as_reference(claim: str, text: str) -> tuple[str, ...]:
-        return read_passages(text, claim, run_now(judge.query(claim)))
+        return read_passages(text, claim, run_now(judge.queries([claim])).queries[0])
 
     responses: dict[str, str] = {}
     for number, record in enumerate(lines(data / "factcheck_gpt" / "benchmark.jsonl")):
@@ -282,8 +282,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="cross-validate once, not ten times")
     parser.add_argument("--refit", action="store_true", help="print newly fitted weights instead")
     arguments = parser.parse_args()
-    judge = OfflineJudge()
-    sets = load(arguments.data, judge)
+    sets = load(arguments.data, judge := OfflineJudge())
     if arguments.refit:
         print(refit(sets))
         return

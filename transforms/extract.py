@@ -20,7 +20,7 @@ from schemas.records import (
     Usage,
 )
 from transforms.align import align
-from transforms.judges.base import Draft, Drafts, Judge
+from transforms.judges.base import Draft, Drafts, Judge, Queries
 from transforms.sentences import Span, segment
 
 CLAIM = "claim"
@@ -69,13 +69,16 @@ async def _given(record: InputRecord, spans: Sequence[Span], judge: Judge) -> Dr
         found = align([claims[row].claim for row in unplaced], texts)
         for row, place in zip(unplaced, found, strict=True):
             places[row] = place
+    missing = [claim.claim for claim in claims if not claim.query]
+    made = await judge.queries(missing, record.response_id) if missing else Queries()
+    fresh = iter(made.queries)
     drafts = []
     for claim, place in zip(claims, places, strict=True):
         if place is not None and place >= len(spans):
             # The number is from another segmentation than ours: shown as unplaced, not guessed.
             place = None
-        drafts.append(Draft(place, claim.claim, claim.query or await judge.query(claim.claim)))
-    return Drafts(drafts)
+        drafts.append(Draft(place, claim.claim, claim.query or next(fresh)))
+    return Drafts(drafts, made.failures, made.usage)
 
 
 def _numbered(record: InputRecord, spans: Sequence[Span], found: Drafts) -> Extracted:

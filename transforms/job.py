@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from transforms.judges import JudgeSpec
 from transforms.read import MAX_LINE_BYTES
 from transforms.sources.registry import SourceSpec
 
@@ -19,7 +20,7 @@ class Job:
 
     sources: tuple[SourceSpec, ...]
     flags: Mapping[str, Any] = field(default_factory=dict)
-    judge: str = "offline"
+    judge: JudgeSpec = field(default_factory=JudgeSpec)
     units: str = "claim"
     mode: str = "seq"
     tie: str = "not_factual"

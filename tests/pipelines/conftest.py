@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -19,14 +18,18 @@ from schemas.tables import TABLES
 
 Tables = dict[str, list[tuple[Any, ...]]]
 
-# Cuts a claim's first word off as its outcome: `supported …`, `refuted …`, or nothing known; and
-# remembers in a file what it was asked. What it says is what the offline judge plainly agrees to.
+# A user's own source, for every test that wants to know what was asked, to fail, or to be stopped
+# at a known place. What it says of a claim is the claim, which any judge agrees to.
 RECORDING = '''
 import os
 from ufo import FactSource, Passage
 
 class Recording(FactSource):
-    """Knows each claim that has `word` in it, and appends what it is asked to the file `log`."""
+    """Knows the claims with `word` in them, and appends what it is asked to the file `log`.
+
+    A claim with Oslo in it fails while the file `fails` is there; one with `waits` in it waits for
+    the file `gate`.
+    """
 
     def __init__(self, log: str, word: str = "", fails: str = "", waits: str = "", gate: str = ""):
         self.log, self.word, self.fails, self.waits, self.gate = log, word, fails, waits, gate
@@ -126,4 +129,4 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The type name of the recording source, for a configuration file."""
     path = tmp_path_factory.mktemp("plug-in") / "recording.py"
     path.write_text(RECORDING)
-    return f"{path}{os.extsep}"[:-1] + ":Recording"
+    return f"{path}:Recording"

@@ -18,7 +18,7 @@ from schemas.records import (
 from transforms.beam.coroutines import CoroutineDoFn
 from transforms.job import Job
 from transforms.extract import Extracted, extract
-from transforms.judges import make_judge
+from transforms.judges import JudgeSpec, make_judge
 
 TAGS = {
     "responses": Response,
@@ -30,13 +30,13 @@ TAGS = {
 
 
 class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
-    def __init__(self, judge: str, units: str) -> None:
+    def __init__(self, judge: JudgeSpec, units: str) -> None:
         super().__init__()
-        self._judge_name = judge
+        self._spec = judge
         self._units = units
 
     def setup(self) -> None:
-        self._judge = make_judge(self._judge_name)
+        self._judge = make_judge(self._spec)
         self._judge.open()
         self.remote = self._judge.remote
 

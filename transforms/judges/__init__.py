@@ -1,14 +1,37 @@
 """Judges: who extracts fact units and verifies them against passages."""
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from transforms.judges.base import Judge
 
-JUDGES = ("offline",)
+if TYPE_CHECKING:
+    from transforms.judges.llm.settings import LlmSettings
+    from transforms.llm.client import ClientSettings
+
+JUDGES = ("offline", "llm")
 
 
-def make_judge(name: str) -> Judge:
-    """Return the judge of that name; what it needs is imported only here."""
-    if name == "offline":
+@dataclass(frozen=True, slots=True)
+class JudgeSpec:
+    """A judge as it travels to the workers; `llm` and `client` are for the LLM judge."""
+
+    name: str = "offline"
+    llm: "LlmSettings | None" = None
+    client: "ClientSettings | None" = None
+
+
+def make_judge(spec: JudgeSpec) -> Judge:
+    """Return the judge; what it needs is imported only here."""
+    if spec.name == "offline":
         from transforms.judges.offline.judge import OfflineJudge
 
         return OfflineJudge()
-    raise ValueError(f"no judge {name!r}; there are {', '.join(JUDGES)}")
+    if spec.name == "llm" and spec.llm is not None and spec.client is not None:
+        from functools import partial
+
+        from transforms.judges.llm.judge import LlmJudge
+        from transforms.llm.shared import shared_client
+
+        return LlmJudge(spec.llm, partial(shared_client, spec.client))
+    raise ValueError(f"no judge {spec.name!r}; there are {', '.join(JUDGES)}")

@@ -39,6 +39,15 @@ class Judged:
     usage: list[Usage] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class Queries:
+    """The queries of claims that came without, in their order; what went wrong; what it cost."""
+
+    queries: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+
+
 class Judge:
     """What the steps `extract` and `check` ask of a judge."""
 
@@ -59,8 +68,8 @@ class Judge:
         """Return one claim for each sentence that makes a checkable one (`--units sentence`)."""
         raise NotImplementedError
 
-    async def query(self, claim: str) -> str:
-        """Return the query for a given claim that came without one."""
+    async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
+        """Return the queries for claims that came without one, in the claims' order."""
         raise NotImplementedError
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:

@@ -8,6 +8,11 @@ _lock = threading.Lock()
 _clients: dict[str, OpenAiClient] = {}
 
 
+class _Shared(OpenAiClient):
+    async def aclose(self) -> None:
+        """Stay open: others of this process use it."""
+
+
 def shared_client(settings: ClientSettings) -> OpenAiClient:
     """Return this process's client for these settings.
 
@@ -17,5 +22,5 @@ def shared_client(settings: ClientSettings) -> OpenAiClient:
     key = repr(settings)
     with _lock:
         if key not in _clients:
-            _clients[key] = OpenAiClient(settings)
+            _clients[key] = _Shared(settings)
         return _clients[key]

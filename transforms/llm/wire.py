@@ -77,17 +77,18 @@ def _tool(function: Function, strict: bool) -> dict[str, Any]:
 def can_be_strict(schema: Any) -> bool:
     """Tell whether every object of a schema requires all of its properties and allows no other,
     which is what endpoints demand of a strict one."""
-    if isinstance(schema, Mapping):
-        if "properties" in schema or schema.get("type") == "object":
-            names = set(schema.get("properties", ()))
-            closed = schema.get("additionalProperties") is False
-            if not closed or set(schema.get("required", ())) != names:
-                return False
-            return all(can_be_strict(below) for below in schema["properties"].values())
-        return all(can_be_strict(below) for below in schema.values())
     if isinstance(schema, list | tuple):
         return all(can_be_strict(below) for below in schema)
-    return True
+    if not isinstance(schema, Mapping):
+        return True
+    properties = schema.get("properties", {})
+    if properties or schema.get("type") == "object":
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(properties):
+            return False
+    # Names of properties and definitions are the user's own, what is below them are schemas.
+    named = [*properties.values(), *schema.get("$defs", {}).values()]
+    return all(map(can_be_strict, [*named, schema.get("items"), schema.get("anyOf", ())]))
 
 
 def _sendable(text: str) -> str:

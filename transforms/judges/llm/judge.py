@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from schemas.functions import Control
 from schemas.records import (
@@ -10,13 +10,11 @@ from schemas.records import (
     SUPPORTED,
     Evidence,
     FactUnit,
-    Failure,
     InputRecord,
     OpenUnits,
     Passage,
-    Usage,
 )
-from transforms.judges.base import Drafts, Judge, Judged
+from transforms.judges.base import Drafts, Judge, Judged, Queries
 from transforms.judges.llm import extraction, queries
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.citations import citation_found
@@ -33,15 +31,6 @@ from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
-
-
-@dataclass(slots=True)
-class Queries:
-    """The queries of claims that came without, in their order; what went wrong; what it cost."""
-
-    queries: list[str] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    usage: list[Usage] = field(default_factory=list)
 
 
 class LlmJudge(Judge):
@@ -93,10 +82,6 @@ class LlmJudge(Judge):
     async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return one claim for each sentence that makes a checkable one."""
         return await self._extract(extraction.SENTENCES, record, sentences)
-
-    async def query(self, claim: str) -> str:
-        """Return the query for one claim. `queries` asks for those of a response in one call."""
-        return (await self.queries([claim])).queries[0]
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
         """Return the queries of given claims that came without one."""

@@ -33,14 +33,21 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
     """Another number, quantity or date where the claim has one that the passage never gives."""
     first = len(claim.items)
     dates = sum(1 << first + k for k, q in enumerate(claim.quantities) if q.dimension in _DATES)
+    strangers: list[tuple[int, Quantity]] | None = None  # What agrees with nothing of the claim.
     for k, claimed in enumerate(claim.quantities):
         bit = 1 << first + k
         if found.said & bit and _counted(claimed, passage):
             continue
         left_out = bit | (dates if claimed.dimension in _DATES else 0)
+        if strangers is None:
+            strangers = [
+                (sentence, other)
+                for sentence, other in passage.quantities
+                if not any(agree(q, other) for q in claim.quantities)
+            ]
         others: dict[int, list[Quantity]] = {}
-        for sentence, other in passage.quantities:
-            if comparable(claimed, other) and not any(agree(q, other) for q in claim.quantities):
+        for sentence, other in strangers:
+            if comparable(claimed, other):
                 others.setdefault(sentence, []).append(other)
         for sentence, rivals in others.items():
             if share(found, sentence, left_out) >= _SAME_STATEMENT:

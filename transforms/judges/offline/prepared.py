@@ -9,12 +9,15 @@ import sentencex
 from transforms.judges.offline.quantities import Quantity, agree, quantities
 from transforms.judges.offline.words import CARDINAL, NUMBER, Word, read
 
+# The stems that lexicon.SYNONYMS gives all words for being born and for dying.
 BORN: Final = "birth"
 DIED: Final = "die"
 _WH: Final = frozenset(("what", "which", "who", "whose", "whom", "when", "where", "how"))
 _EVENTS: Final = (BORN, DIED)
 
+# What a person writes as one claim has far less; longer ones are cut to keep the time linear.
 _MAX_CLAIM_WORDS: Final = 400
+_MAX_QUANTITIES: Final = 32
 PREFIX: Final = 5  # Letters that two words of one family have in common at least.
 _PERSONAL: Final = frozenset(
     ("i", "me", "my", "mine", "we", "us", "our", "you", "your", "i'm", "i've", "i'd", "i'll")
@@ -37,9 +40,8 @@ class PreparedClaim:
     to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places
     of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or "". Two
     masks of parts: `told` is what the claim tells of its subject (0: it has nothing but a subject),
-    `answer` what a passage has to say of to answer at all (0: nothing in particular)."""
+    `answer` those of which a passage has to say one to answer at all (0: any of them will do)."""
 
-    text: str
     words: tuple[Word, ...]
     items: tuple[Item, ...]
     quantities: tuple[Quantity, ...]
@@ -60,7 +62,6 @@ class PreparedPassage:
     the like. Quantities carry the number of their sentence; `events` are the years of a birth or
     death."""
 
-    text: str
     sentences: tuple[str, ...]
     words: tuple[list[Word], ...]
     index: dict[str, list[int]]
@@ -137,7 +138,6 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
     prefixes = {stem[:PREFIX] for stem in index if len(stem) >= PREFIX}
     named = frozenset([w.stem for w in read(title) if w.kind]) if title else frozenset()
     return PreparedPassage(
-        text,
         tuple(sentences),
         tuple(all_words),
         index,
@@ -155,7 +155,7 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
     numbers: list[Quantity] = []
     for w in words:
         if w.kind >= CARDINAL:
-            numbers = quantities(words)
+            numbers = quantities(words)[:_MAX_QUANTITIES]
             break
     taken = {p for q in numbers for p in range(q.start, q.end)} if numbers else ()
     items: list[Item] = []
@@ -186,7 +186,6 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         weights.append(w.weight)
     said = frozenset(function_words)
     return PreparedClaim(
-        claim,
         tuple(words),
         tuple(items),
         tuple(numbers),

@@ -20,7 +20,8 @@ def other_name(claim: PreparedClaim, passage: PreparedPassage, found: Alignment)
             continue
         start, end = _name_around(claim.words, place)
         whole = _bits(claim, start, end)
-        if found.said & whole:
+        # No sentence says more than the best one: mostly none needs to be looked at.
+        if found.said & whole or share(found, found.best, whole) < _SAME_STATEMENT:
             continue
         for sentence, words in enumerate(passage.words):
             if share(found, sentence, whole) >= _SAME_STATEMENT:

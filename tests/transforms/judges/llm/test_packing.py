@@ -13,7 +13,7 @@ ROOMY = Limits(passages=50, facts=40, tokens=10**9)
 
 def packed(wanted, limits=ROOMY, passage_tokens=None):
     passages = set(chain.from_iterable(wanted.values()))
-    sizes = {passage: 100 for passage in passages} | (passage_tokens or {})
+    sizes = dict.fromkeys(passages, 100) | (passage_tokens or {})
     return pack(wanted, dict.fromkeys(wanted, 10), sizes, limits)
 
 

@@ -237,6 +237,8 @@ def test_other_scripts_do_not_crash(text: str) -> None:
         "born in 1900 and died in 1950. " * 10_000,
         "\n" * 100_000 + "A",
         "no not never " * 20_000,
+        " ".join(f"{n} things" for n in range(20_000)),
+        ". ".join(f"Ada{n} Bo{n} of Oslo" for n in range(10_000)),
     ],
     ids=lambda text: text[:12],
 )

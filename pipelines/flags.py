@@ -1,0 +1,204 @@
+"""The flags of `ufo evaluate`, declared once; what each is checked for, and its help.
+
+A flag that is not given stays None: the configuration file, and then the default, fill it.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from schemas.errors import UsageError, unknown_value
+
+MODES = ("seq", "mv", "single", "all")
+TIES = ("not_factual", "factual")
+UNITS = ("claim", "sentence")
+JUDGES = ("offline", "llm")
+FORMULATIONS = ("function", "stepwise", "rationale", "prompt")
+OPTIONS = ("tfn", "tf")
+EXPLAIN = ("short", "none")
+FORMATS = ("json", "xml")
+SAMPLINGS = ("per_query", "bundled")
+SEARCHES = ("serper",)
+IF_FINISHED = ("replace", "skip", "retry_errors")
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **kwargs})
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what is wrong with the command line."""
+        raise UsageError(f"{message}. See `{self.prog} --help`.")
+
+
+def one_of(what: str, allowed: Sequence[str]) -> Callable[[str], str]:
+    """Return an argparse type for one of a few words; another one is told the nearest."""
+
+    def checked(value: str) -> str:
+        if value not in allowed:
+            raise UsageError(unknown_value(what, value, allowed))
+        return value
+
+    return checked
+
+
+def number(
+    what: str, low: float, high: float | None = None, whole: bool = True
+) -> Callable[[str], Any]:
+    """Return an argparse type for a number within bounds."""
+
+    def checked(text: str) -> int | float:
+        kind = int if whole else float
+        bounds = f"from {low:g}" + (f" to {high:g}" if high is not None else "")
+        try:
+            value = kind(text)
+        except ValueError:
+            value = kind(low) - 1
+        if not low <= value or (high is not None and value > high):
+            noun = "a whole number" if whole else "a number"
+            raise UsageError(f"{what} {text!r} is not {noun} {bounds}")
+        return value
+
+    return checked
+
+
+def names(text: str) -> list[str]:
+    """Return the names in a list with commas.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    if not found:
+        raise UsageError("--sources names no source")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag `--name`: what it takes, and its help. A metavar of None is a switch."""
+
+    name: str
+    help: str
+    metavar: str | None = None
+    allowed: Sequence[str] = ()
+    low: float | None = None
+    high: float | None = None
+    whole: bool = True
+
+    def add(self, group: "argparse._ArgumentGroup") -> None:
+        """Declare it."""
+        flag = f"--{self.name}"
+        if self.name == "input":
+            group.add_argument(
+                flag, nargs="+", action="extend", metavar=self.metavar, help=self.help
+            )
+        elif self.metavar is None:
+            group.add_argument(flag, action="store_const", const=True, help=self.help)
+        else:
+            group.add_argument(flag, type=self._type(flag), metavar=self.metavar, help=self.help)
+
+    def _type(self, flag: str) -> Callable[[str], Any]:
+        if self.allowed:
+            return one_of(flag, self.allowed)
+        if self.low is not None:
+            return number(flag, self.low, self.high, self.whole)
+        return names if self.name == "sources" else str
+
+
+RUN = (
+    Flag("input", "responses: .jsonl, .jsonl.gz or .parquet; patterns and gs://… too", "FILE"),
+    Flag("output", "results go to DIR/run=NAME", "DIR"),
+    Flag("run", "the run's name (default: a hash of inputs' names and options)", "NAME"),
+    Flag(
+        "if_finished",
+        "what to do where the run is finished: replace (default), skip, or retry_errors: only "
+        "responses that had errors",
+        "WHAT",
+        IF_FINISHED,
+    ),
+    Flag("fresh", "start over where an unfinished attempt differs from this command"),
+    Flag("workers", "processes (default: one a core)", "N", low=1, high=1024),
+    Flag("chunk_size", "responses finished on disk together (default 2000)", "N", low=1),
+    Flag("fail_under", "exit 3 where the score is below X", "X", low=0, high=1, whole=False),
+    Flag("max_line_bytes", "longer lines are failures (default 4194304)", "N", low=2),
+    Flag("json", "print the result as JSON"),
+    Flag("config", "YAML with any of these flags, and named sources; a flag beats it", "FILE"),
+)
+SOURCES = (
+    Flag(
+        "sources",
+        "fact sources in the order they are asked; names or path/to/file.py:Class (default: those "
+        "that can serve)",
+        "A,B,C",
+    ),
+    Flag(
+        "mode",
+        "seq: the first source with an answer decides (default); mv: majority over all; single: "
+        "one source; all: every source for every unit",
+        "MODE",
+        MODES,
+    ),
+    Flag("tie", "what a tie of votes is: not_factual (default) or factual", "LABEL", TIES),
+    Flag("units", "claim (default) or sentence", "UNIT", UNITS),
+    Flag("index", "the wikipedia source's index folder", "DIR"),
+    Flag("retriever", "bm25 (default), dense or hybrid, as the index was built", "NAME"),
+    Flag("passages", "passages asked of a source for a unit (default 5)", "N", low=1, high=1000),
+    Flag("samples", "passages a query of the llm source (default 5)", "N", low=1, high=128),
+    Flag("temperature", "of the llm source (default 1)", "T", low=0, high=2, whole=False),
+    Flag("sampling", "per_query (default), or bundled: one request a response", "HOW", SAMPLINGS),
+    Flag("search", "the web source's engine: serper", "ENGINE", SEARCHES),
+    Flag("pages", "search results a query (default 5)", "N", low=1, high=100),
+)
+JUDGING = (
+    Flag(
+        "judge",
+        "llm (default where a key or base URL is given), or offline: by what texts say, no model "
+        "and no network",
+        "JUDGE",
+        JUDGES,
+    ),
+    Flag(
+        "formulation",
+        "function: all facts in one call (default); stepwise; rationale; prompt",
+        "HOW",
+        FORMULATIONS,
+    ),
+    Flag("options", "tfn: true, false, not clear (default); tf cannot abstain", "WHICH", OPTIONS),
+    Flag("explain", "short: answer and rationale (default); none", "HOW", EXPLAIN),
+    Flag("citation", "ask for an exact quote with each verdict"),
+    Flag("format", "of the function's reply: json (default) or xml", "FORMAT", FORMATS),
+    Flag("repairs", "ask once more for what a reply lacks: 1 (default) or 0", "N", low=0, high=1),
+    Flag("passages_per_call", "passages in one call (1: FaaF's literal form)", "N", low=1),
+    Flag("facts_per_call", "facts in one call", "N", low=1),
+    Flag("extract_tokens", "a longer text is extracted in parts (default 2000)", "N", low=50),
+    Flag("prompts", "a folder with prompts in place of the shipped ones of that name", "DIR"),
+)
+MODELS = (
+    Flag("model", "the judge's model, and the others' where they have none", "NAME"),
+    Flag("base_url", "its endpoint (default: OPENAI_BASE_URL, else OpenAI's)", "URL"),
+    Flag("extractor_model", "the model that extracts claims", "NAME"),
+    Flag("extractor_base_url", "its endpoint", "URL"),
+    Flag("knowledge_model", "the model of the llm source", "NAME"),
+    Flag("knowledge_base_url", "its endpoint", "URL"),
+    Flag("concurrency", "requests under way at an endpoint (default 64)", "N", low=1, high=4096),
+)
+GROUPS = {"run": RUN, "sources": SOURCES, "judging": JUDGING, "models": MODELS}
+
+# What only a language model that judges is told; with another judge it would be passed over.
+OF_THE_LLM_JUDGE = (
+    *(flag.name for flag in JUDGING if flag.name not in ("judge", "prompts")),
+    "extractor_model",
+    "extractor_base_url",
+)
+
+
+def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
+    """Declare all flags, in their groups."""
+    for title, flags in GROUPS.items():
+        group = parser.add_argument_group(title)
+        for flag in flags:
+            flag.add(group)

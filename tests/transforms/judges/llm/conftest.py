@@ -1,0 +1,107 @@
+"""A judge before a scripted model, and small responses for it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
+from transforms.judges.llm.judge import LlmJudge
+from transforms.judges.llm.settings import LlmSettings
+from transforms.llm.fake import FakeClient
+from transforms.sentences import segment
+from transforms.sources.base import Found, Retrieved
+
+TEXT = "Ada was born in 1815. She wrote notes.\n\nIs that not nice?"
+
+
+@dataclass
+class Asked:
+    """What a judge made of a script, and what it asked."""
+
+    result: Any
+    client: FakeClient
+    judge: LlmJudge
+
+    @property
+    def users(self) -> list[str]:
+        return [request.messages[1].content for request in self.client.requests]
+
+    @property
+    def systems(self) -> list[str]:
+        return [request.messages[0].content for request in self.client.requests]
+
+    @property
+    def functions(self) -> list[dict[str, Any]]:
+        return [dict(request.function.parameters) for request in self.client.requests]
+
+
+def record(text: str = TEXT, **fields: Any) -> InputRecord:
+    return InputRecord("file:1", "r1", text, **fields)
+
+
+def open_units(
+    claims: Sequence[str], text: str = TEXT, places: Sequence[int | None] = ()
+) -> OpenUnits:
+    spans = segment(text)
+    units = [
+        FactUnit(
+            "r1", f"u{n}", places[n] if places else min(n, len(spans) - 1), claim, f"Q{n}?", None
+        )
+        for n, claim in enumerate(claims)
+    ]
+    return OpenUnits("r1", text, None, None, [at for span in spans for at in span], [], units)
+
+
+def passages(*texts: str, title: str | None = None) -> Found:
+    """What a source has on one unit: a passage for each text, the same text being the same one."""
+    return Found([Retrieved(Passage(text, title, passage_id=f"s:{text}"), 0.5) for text in texts])
+
+
+def _run(settings: dict[str, Any], script: Any, ask: Callable[[LlmJudge], Any]) -> Asked:
+    client = FakeClient(script)
+    judge = LlmJudge(LlmSettings("m", **settings), lambda: client)
+    return Asked(asyncio.run(ask(judge)), client, judge)
+
+
+def verify(script: Any, units: OpenUnits, found: Sequence[Found], **settings: Any) -> Asked:
+    """Verify; `result` is a Judged."""
+    return _run(settings, script, lambda judge: judge.verify(units, "s", found))
+
+
+def extract(
+    script: Any, given: InputRecord | None = None, units: str = "claim", **settings: Any
+) -> Asked:
+    """Extract; `result` is Drafts."""
+    given = given or record()
+    spans = segment(given.text)
+
+    def ask(judge: LlmJudge) -> Any:
+        by = judge.extract_sentences if units == "sentence" else judge.extract
+        return by(given, spans)
+
+    return _run(settings, script, ask)
+
+
+def queries(script: Any, claims: Sequence[str], **settings: Any) -> Asked:
+    """Write queries; `result` is Queries."""
+    return _run(settings, script, lambda judge: judge.queries(claims, "r1"))
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the tests build with."""
+
+    record: Any = staticmethod(record)
+    open_units: Any = staticmethod(open_units)
+    passages: Any = staticmethod(passages)
+    verify: Any = staticmethod(verify)
+    extract: Any = staticmethod(extract)
+    queries: Any = staticmethod(queries)
+
+
+@pytest.fixture(scope="session")
+def llm() -> Tools:
+    return Tools()

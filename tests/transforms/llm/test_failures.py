@@ -1,0 +1,108 @@
+"""What a status and an error's words lead to."""
+
+from typing import Any
+
+import pytest
+
+from schemas.records import FILTERED, TRANSPORT, TRUNCATED
+from transforms.llm.endpoint import NO_KEY, Endpoint
+from transforms.llm.failures import SendError, of_response, retry_after
+
+KEY = "sk-secret-key-123456"
+ENDPOINT = Endpoint("gpt-x", "http://localhost:1/v1?token=hidden")
+
+
+def failure(status: int, key: str = KEY, headers: Any = None, **error: Any) -> SendError:
+    payload = {"error": error} if error else None
+    return of_response(ENDPOINT, key, status, headers or {}, payload, now=0.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "remedy"),
+    [
+        (401, {"message": f"Incorrect API key provided: {KEY}"}, "set it to one that is valid"),
+        (402, {"message": "Payment required"}, "top it up"),
+        (403, {"message": "Country not supported"}, "--model"),
+        (404, {"message": "The model `gpt-x` does not exist", "code": "model_not_found"}, "gpt-x"),
+        (404, {"message": "Invalid URL (POST /chat)"}, "/v1"),
+        (405, {}, "/v1"),
+        (429, {"message": "You exceeded your quota", "code": "insufficient_quota"}, "top it up"),
+        (429, {"message": "Spent", "type": "insufficient_quota", "code": None}, "top it up"),
+    ],
+)
+def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) -> None:
+    found = failure(status, **error)
+    assert found.final
+    assert not found.transient
+    assert remedy in found.message
+    assert found.status == str(status)
+
+
+def test_a_missing_key_is_told_from_a_wrong_one() -> None:
+    assert "wants a key (401): set OPENAI_API_KEY" in failure(401, NO_KEY, message="no").message
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
+def test_what_passes_is_tried_again(status: int) -> None:
+    found = failure(status, headers={"retry-after": "3"}, message="later")
+    assert found.transient
+    assert not found.final
+    assert found.retry_after == 3.0
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "reason"),
+    [
+        (400, {"message": "no", "code": "content_filter"}, FILTERED),
+        (400, {"message": "no", "code": "content_policy_violation"}, FILTERED),
+        (400, {"message": "Too long", "code": "context_length_exceeded"}, TRUNCATED),
+        (400, {"message": "This model's maximum context length is 8 tokens."}, TRUNCATED),
+        (413, {"message": "Request entity too large"}, TRUNCATED),
+        (400, {"message": "Invalid 'n'", "param": "n"}, TRANSPORT),
+        (422, {"detail": [{"loc": ["body", "n"], "msg": "bad"}]}, TRANSPORT),
+    ],
+)
+def test_what_is_wrong_with_one_request_concerns_it_alone(
+    status: int, error: Any, reason: str
+) -> None:
+    found = failure(status, **error)
+    assert (found.reason, found.final, found.transient) == (reason, False, False)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
+def test_no_message_has_the_key_or_the_query_of_the_url(status: int) -> None:
+    said = f"Bad key {KEY} in Bearer sk-other-key-999999, for\nmodel gpt-x"
+    message = failure(status, message=said).message
+    assert KEY not in message
+    assert "999999" not in message
+    assert "hidden" not in message
+    assert "\n" not in message
+
+
+def test_the_endpoints_words_are_cut() -> None:
+    assert len(failure(500, message="x" * 10_000).message) < 400
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "600"}, 600.0),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "Thu, 01 Jan 1970 00:02:00 GMT"}, 20.0),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:01 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers, now=100.0) == seconds
+
+
+@pytest.mark.parametrize("payload", [None, [], "oops", {"error": "oops"}, {"error": None}, 3])
+def test_errors_of_other_shapes_are_read(payload: Any) -> None:
+    assert of_response(ENDPOINT, KEY, 500, {}, payload, 0.0).transient

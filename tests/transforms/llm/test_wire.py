@@ -1,0 +1,219 @@
+"""A request as it is sent, and replies of every shape as they are read."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transforms.llm import wire
+from transforms.llm.base import Choice, Function, Message, Request
+from transforms.llm.capabilities import Capabilities
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"word": {"type": "string"}},
+    "required": ["word"],
+    "additionalProperties": False,
+}
+FUNCTION = Function("report", "Reports a word.", SCHEMA)
+ALL = Capabilities()
+
+
+def request(**changes: Any) -> Request:
+    values: dict[str, Any] = {
+        "role": "verifier",
+        "model": "m",
+        "messages": [Message("system", "S"), Message("user", "U")],
+        "step": "verify",
+        "source": "reference",
+        "response_id": "r1",
+    }
+    return Request(**(values | changes))
+
+
+def reply(message: Any, **changes: Any) -> dict[str, Any]:
+    choice = {"index": 0, "message": message, "finish_reason": "stop"} | changes
+    return {"id": "c1", "choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+
+
+def only(payload: Any, function: str | None = None) -> Choice:
+    return wire.answer(payload, function).choices[0]
+
+
+def test_all_that_an_endpoint_can_do_is_used() -> None:
+    asked = request(function=FUNCTION, n=5, temperature=1.0, max_tokens=9, logprobs=True)
+    assert wire.body(asked, "m", ALL, 5) == {
+        "model": "m",
+        "messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}],
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "report",
+                    "description": "Reports a word.",
+                    "parameters": SCHEMA,
+                    "strict": True,
+                },
+            }
+        ],
+        "tool_choice": {"type": "function", "function": {"name": "report"}},
+        "temperature": 1.0,
+        "n": 5,
+        "max_completion_tokens": 9,
+        "logprobs": True,
+    }
+
+
+def test_what_an_endpoint_cannot_do_is_left_out() -> None:
+    least = Capabilities(False, False, False, False, False, False, False, ())
+    asked = request(function=FUNCTION, n=5, temperature=1.0, max_tokens=9, logprobs=True)
+    body = wire.body(asked, "m", least, 5)
+    assert set(body) == {"model", "messages"}
+    assert wire.body(request(), "m", least, 1).keys() == {"model", "messages"}
+
+
+def test_without_tools_the_schema_is_said_in_the_last_message() -> None:
+    body = wire.body(request(function=FUNCTION), "m", Capabilities(tools=False), 1)
+    assert body["response_format"] == {"type": "json_object"}
+    assert body["messages"][0]["content"] == "S"  # the prefix that a provider caches stays
+    said = body["messages"][1]["content"]
+    assert said.startswith("U\n\n")
+    assert json.loads(said[said.index("{") :]) == SCHEMA
+
+
+def test_nothing_of_the_accounting_is_sent() -> None:
+    text = json.dumps(wire.body(request(), "m", ALL, 1))
+    assert all(word not in text for word in ("verify", "reference", "r1"))
+
+
+@pytest.mark.parametrize(
+    ("temperature", "known", "sent"),
+    [
+        (0.0, ALL, 0.0),
+        (0.0, Capabilities(temperature_zero=False), None),
+        (0.7, Capabilities(temperature_zero=False), None),
+        (1.0, Capabilities(temperature_zero=False), 1.0),
+        (1.0, Capabilities(temperature_one=False), None),
+    ],
+)
+def test_a_temperature_that_cannot_be_chosen_is_not_sent(
+    temperature: float, known: Capabilities, sent: float | None
+) -> None:
+    assert wire.body(request(temperature=temperature), "m", known, 1).get("temperature") == sent
+
+
+@pytest.mark.parametrize(
+    ("schema", "strict"),
+    [
+        (SCHEMA, True),
+        (SCHEMA | {"additionalProperties": True}, False),
+        (SCHEMA | {"required": []}, False),
+        ({"type": "object"}, False),
+        (SCHEMA | {"properties": {"word": {"type": "array", "items": {"type": "object"}}}}, False),
+        (SCHEMA | {"properties": {"word": {"$ref": "#/$defs/w"}}, "$defs": {"w": SCHEMA}}, True),
+        (
+            SCHEMA | {"properties": {"word": {"$ref": "#"}}, "$defs": {"w": {"type": "object"}}},
+            False,
+        ),
+    ],
+)
+def test_strict_is_asked_only_where_the_schema_is(schema: dict[str, Any], strict: bool) -> None:
+    asked = request(function=Function("report", "", schema))
+    function = wire.body(asked, "m", ALL, 1)["tools"][0]["function"]
+    assert function.get("strict", False) is strict
+
+
+def test_lone_surrogates_can_be_sent() -> None:
+    body = wire.body(request(messages=[Message("user", "a\ud800b \U0001f600")]), "m", ALL, 1)
+    assert body["messages"][0]["content"].encode() == "a�b \U0001f600".encode()
+
+
+def test_a_call_and_its_tokens_are_read() -> None:
+    call = {"type": "function", "function": {"name": "report", "arguments": '{"word":"ok"}'}}
+    answer = wire.answer(reply({"content": None, "tool_calls": [call]}), "report")
+    assert answer.choices == [Choice("", '{"word":"ok"}')]
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.id) == (7, 2, "c1")
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments"),
+    [
+        ({"content": "prose"}, None),
+        ({"content": None, "tool_calls": []}, None),
+        ({"content": None, "tool_calls": None}, None),
+        ({"tool_calls": [{"function": {"name": "other", "arguments": "{}"}}]}, "{}"),
+        ({"tool_calls": [{"function": {"name": "report", "arguments": {"word": "é"}}}]},
+         '{"word": "é"}'),
+        ({"function_call": {"name": "report", "arguments": "{"}}, "{"),
+        ({"tool_calls": ["report"]}, None),
+    ],
+)  # fmt: skip
+def test_calls_of_all_shapes_are_read(message: dict[str, Any], arguments: str | None) -> None:
+    assert only(reply(message), "report").arguments == arguments
+
+
+def test_the_named_function_goes_before_others() -> None:
+    calls = [{"function": {"name": name, "arguments": name}} for name in ("other", "report")]
+    assert only(reply({"tool_calls": calls}), "report").arguments == "report"
+
+
+def test_refusal_filter_and_length_are_surfaced() -> None:
+    assert only(reply({"content": None, "refusal": "No."})).refusal == "No."
+    assert only(reply({"content": ""}, finish_reason="content_filter")).finish_reason == (
+        "content_filter"
+    )
+    assert only(reply({"content": "hal"}, finish_reason="length")).finish_reason == "length"
+    assert only(reply({"content": "x"}, finish_reason=None)).finish_reason == "stop"
+
+
+def test_text_in_parts_is_joined() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]
+    assert only(reply({"content": parts})).text == "ab"
+
+
+def test_the_mean_of_log_probabilities() -> None:
+    tokens = [{"logprob": -1.0}, {"logprob": -2.0}, {"logprob": float("-inf")}, {}]
+    assert only(reply({"content": "x"}, logprobs={"content": tokens})).logprob_mean == -1.5
+    for nothing in (None, {"content": None}, {"content": []}, "x"):
+        assert only(reply({"content": "x"}, logprobs=nothing)).logprob_mean is None
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [None, [], "x", {}, {"choices": []}, {"choices": None}, {"choices": [None]},
+     {"choices": [{"message": None}]}, {"error": {"message": "oops"}}],
+)  # fmt: skip
+def test_what_is_no_reply_is_garbled(payload: Any) -> None:
+    with pytest.raises(wire.Garbled):
+        wire.answer(payload, None)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(JSON, JSON, JSON, JSON, JSON)
+def test_no_reply_breaks_the_reader(
+    content: Any, calls: Any, finish: Any, logprobs: Any, usage: Any
+) -> None:
+    payload = {
+        "id": calls,
+        "usage": usage,
+        "choices": [
+            {
+                "message": {"content": content, "tool_calls": calls, "refusal": content},
+                "finish_reason": finish,
+                "logprobs": logprobs,
+            }
+        ],
+    }
+    answer = wire.answer(payload, "report")
+    choice = answer.choices[0]
+    assert isinstance(choice.text, str)
+    assert isinstance(choice.finish_reason, str)
+    assert answer.prompt_tokens is None or answer.prompt_tokens >= 0
