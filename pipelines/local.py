@@ -5,11 +5,14 @@ and is bound by the interpreter's lock. So the input is evaluated in chunks, eac
 before the next: memory stays flat, every core works, and a killed run resumes at its chunk.
 """
 
+import os
 import re
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
+from threading import Thread
 from typing import Any
 
 from pipelines import storage

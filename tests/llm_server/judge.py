@@ -97,7 +97,7 @@ class OfflineAnswers:
         queries = []
         for number, _, content in prompts.numbered("c", chat.user):
             claim = read(content)
-            query = run_now(self._judge.query(claim))
+            query = run_now(self._judge.queries([claim])).queries[0]
             self.know([(claim, query)])
             queries.append({"claim": number, "query": query})
         return Reply(arguments={"queries": queries})
@@ -191,7 +191,7 @@ class OfflineAnswers:
 
     def _alone(self, chat: Chat) -> Evidence:
         claim = prompts.text_of("claim", chat.user) or ""
-        query = self._queries.get(claim) or run_now(self._judge.query(claim))
+        query = self._queries.get(claim) or run_now(self._judge.queries([claim])).queries[0]
         context = prompts.text_of("context", chat.user)
         return self._evidence(claim, query, prompts.single_passage(chat.user), context)
 

@@ -6,12 +6,15 @@ compatible servers differ in what they leave out; what was answered is validated
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from transforms.llm.base import Choice, Function, Message, Request
 from transforms.llm.capabilities import Capabilities
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Garbled(ValueError):
@@ -93,11 +96,7 @@ def can_be_strict(schema: Any) -> bool:
 
 def _sendable(text: str) -> str:
     """Lone surrogates have no UTF-8; everything else goes as it is."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode(errors="surrogatepass").decode(errors="replace")
-    return text
+    return _SURROGATES.sub("\ufffd", text)
 
 
 def answer(payload: Any, function: str | None) -> Answer:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -90,18 +91,14 @@ def queries(script: Any, claims: Sequence[str], **settings: Any) -> Asked:
     return _run(settings, script, lambda judge: judge.queries(claims, "r1"))
 
 
-@dataclass(frozen=True)
-class Tools:
-    """What the tests build with."""
-
-    record: Any = staticmethod(record)
-    open_units: Any = staticmethod(open_units)
-    passages: Any = staticmethod(passages)
-    verify: Any = staticmethod(verify)
-    extract: Any = staticmethod(extract)
-    queries: Any = staticmethod(queries)
-
-
 @pytest.fixture(scope="session")
-def llm() -> Tools:
-    return Tools()
+def llm() -> SimpleNamespace:
+    """What the tests build with."""
+    return SimpleNamespace(
+        record=record,
+        open_units=open_units,
+        passages=passages,
+        verify=verify,
+        extract=extract,
+        queries=queries,
+    )

@@ -230,12 +230,3 @@ def test_a_client_is_made_for_each_loop_and_closed_on_it(llm):
     thread.join()
     loop.close()
     assert made[2].closed
-
-
-def test_a_query_for_one_claim(llm):
-    asked = llm.queries([{"queries": [{"claim": 0, "query": "When?"}]}], [CLAIM])
-    assert asked.result.queries == ["When?"]
-    judge = LlmJudge(
-        LlmSettings("m"), lambda: FakeClient([{"queries": [{"claim": 0, "query": "W?"}]}])
-    )
-    assert asyncio.run(judge.query(CLAIM)) == "W?"

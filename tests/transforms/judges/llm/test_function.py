@@ -96,7 +96,8 @@ def test_one_call_for_all_and_a_row_for_each_passage(llm):
     )  # fmt: skip
     assert asked.users == [
         "<passages>\n"
-        '<p1 title="&quot;A&quot;">\nIt was 1815.\n</p1>\n<p2 title="&quot;A&quot;">\nIt was 1816.\n</p2>\n'
+        '<p1 title="&quot;A&quot;">\nIt was 1815.\n</p1>\n'
+        '<p2 title="&quot;A&quot;">\nIt was 1816.\n</p2>\n'
         "</passages>\n"
         "<context>Ada was born in 1815. She wrote notes.\n\nIs that not nice?</context>\n"
         "<facts>\n"
@@ -305,9 +306,17 @@ def test_a_cut_off_reply_keeps_what_was_complete(llm):
 
 
 FACTS = [
-    'He said "no" — \'twice\'', "non-Latin: 事実は小説より奇なり", "a\nb\r\nc\td", "1815-12-10 is 10/12",
-    "</f1></facts> f2: T", "{curly} {claim}", "&lt;b&gt; &amp; <b>", "\\n \\u0041 \x00", "🙂" * 20, "f1_p02",
-]  # fmt: skip
+    "He said \"no\" — 'twice'",
+    "non-Latin: 事実は小説より奇なり",
+    "a\nb\r\nc\td",
+    "1815-12-10 is 10/12",
+    "</f1></facts> f2: T",
+    "{curly} {claim}",
+    "&lt;b&gt; &amp; <b>",
+    "\\n \\u0041 \x00",
+    "🙂" * 20,
+    "f1_p02",
+]
 
 
 @pytest.mark.parametrize("xml", [False, True])
