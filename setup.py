@@ -23,6 +23,7 @@ setup(
     ),
     package_data={
         "schemas.views": ["*.sql"],
+        "transforms.prompts": ["*.txt"],
         "examples": ["*"],
     },
     entry_points={
@@ -30,6 +31,8 @@ setup(
         "ufo.fact_sources": [
             "reference = transforms.sources.reference:ReferenceSource",
             "wikipedia = transforms.sources.wikipedia:WikipediaSource",
+            "web = transforms.sources.web:WebSource",
+            "llm = transforms.sources.llm:LlmSource",
         ],
     },
     install_requires=[
@@ -37,6 +40,8 @@ setup(
         "pyarrow>=18,<26",  # tables and Parquet; Beam allows < 26
         "duckdb>=2.0,<3",  # reports and SQL over the results
         "numpy>=1.26,<3",  # BM25 postings
+        "openai>=3.54,<4",  # the client of any OpenAI-compatible endpoint
+        "httpx>=0.28,<0.29",  # web search
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends

@@ -25,7 +25,7 @@ import os
 from ufo import FactSource, Passage
 
 class Recording(FactSource):
-    """Knows the claims with `word` in them, and appends what it is asked to the file `log`.
+    """Knows the claims with `word` in them; each that it is asked, with its process, goes to `log`.
 
     A claim with Oslo in it fails while the file `fails` is there; one with `waits` in it waits for
     the file `gate`.
@@ -37,7 +37,7 @@ class Recording(FactSource):
     def find(self, unit):
         import time
         descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        os.write(descriptor, (unit.claim + chr(10)).encode())
+        os.write(descriptor, f"{os.getpid()} {unit.claim}{chr(10)}".encode())
         os.close(descriptor)
         if self.waits and self.waits in unit.claim:
             while not os.path.exists(self.gate):

@@ -332,7 +332,7 @@ class TestIfFinished:
         return evaluate
 
     def asked(self, tmp_path: Path) -> list[str]:
-        return sorted(line.split()[0] for line in (tmp_path / "log").read_text().splitlines())
+        return sorted(line.split()[1] for line in (tmp_path / "log").read_text().splitlines())
 
     def test_skip_leaves_it(self, run: Any, tmp_path: Path, tables: Any) -> None:
         assert run().code == 0

@@ -1,0 +1,180 @@
+"""Vectors of the passages: FAISS flat while they are few, then RaBitQ codes and SQ8 re-ranking.
+
+Beyond `FLAT` vectors, lists of a coarse quantiser hold 1-bit codes (Gao & Long, RaBitQ, 2024) that
+are scanned for candidates, and these are ranked by vectors of a byte a dimension in a file of their
+own. Both are memory-mapped; with FAISS's default prefetch that would be 5 to 17 times slower, so
+the flag that maps without it is used.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+import numpy.typing as npt
+
+from indexes.base import Hit
+from indexes.embedders import Embedder, Vectors
+from indexes.ranked import ranked_passages
+
+INDEX = "dense.faiss"
+ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of
+CODES = "dense-sq8.npy"
+RANGES = "dense-ranges.npy"
+SHARDS = "vectors"
+
+FLAT = 100_000  # vectors
+
+_SHARD = 4_096  # vectors a file: what a stopped build does again at most
+_PROBES = 32  # lists scanned a query
+_CANDIDATES = 100  # re-ranked, or 4 times as many as asked for
+_TRAINED = 64  # vectors a list that the quantiser is trained with
+_SEED = 7
+
+
+class Dense:
+    """A Retriever over the vectors of an index folder; safe for searches in several threads."""
+
+    def __init__(
+        self, folder: Path, embed: Callable[[Sequence[str]], Vectors], probes: int = _PROBES
+    ) -> None:
+        self._embed = embed
+        self._index: Any = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
+        self._rows: npt.NDArray[np.int64] = np.load(folder / ROWS, mmap_mode="r")
+        self._codes: npt.NDArray[np.uint8] | None = None
+        if (folder / CODES).exists():
+            self._codes = np.load(folder / CODES, mmap_mode="r")
+            self._low, self._step = np.load(folder / RANGES)
+            self._index.nprobe = probes
+
+    def search(
+        self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
+    ) -> list[list[Hit]]:
+        """See `indexes.base.Retriever`; a score is the cosine, and one of 0 or less no hit."""
+        if not queries:
+            return []
+        return self.search_vectors(self._embed(queries), k, within)
+
+    def search_vectors(
+        self, vectors: Vectors, k: int, within: Sequence[Sequence[int] | None] | None = None
+    ) -> list[list[Hit]]:
+        """Return the hits for vectors of length 1, one a query."""
+        everywhere = [at for at in range(len(vectors)) if within is None or within[at] is None]
+        positions: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)] * len(vectors)
+        if everywhere:
+            wide = k if self._codes is None else max(_CANDIDATES, 4 * k)
+            wide = min(wide, len(self._rows))
+            _, found = self._index.search(np.ascontiguousarray(vectors[everywhere]), wide)
+            for at, row in zip(everywhere, found, strict=True):
+                positions[at] = row[row >= 0]
+        for at, rows in enumerate(within or ()):
+            if rows is not None:
+                positions[at] = self._positions(rows)
+        return [
+            self._ranked(vector, found, k)
+            for vector, found in zip(vectors, positions, strict=True)
+        ]
+
+    def _positions(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
+        wanted = np.unique(np.asarray(rows, np.int64))
+        at = np.searchsorted(self._rows, wanted)
+        inside = at < len(self._rows)
+        at, wanted = at[inside], wanted[inside]
+        return at[self._rows[at] == wanted]
+
+    def _ranked(self, vector: Vectors, positions: npt.NDArray[np.int64], k: int) -> list[Hit]:
+        if not len(positions):
+            return []
+        if self._codes is None:
+            vectors = self._index.reconstruct_batch(positions)
+        else:
+            vectors = self._codes[positions] * self._step + self._low
+        scores = vectors @ vector
+        rows = self._rows[positions]
+        order = np.lexsort((rows, -scores))[:k]
+        return [Hit(int(rows[at]), float(scores[at])) for at in order if scores[at] > 0]
+
+
+def build(
+    folder: Path, embedder: Embedder, say: Callable[[str], None] | None = None
+) -> list[str]:
+    """Embed the passages of a folder and index the vectors; return the names of the files.
+
+    Each shard of vectors is a file once it is whole; those that are there are not made again.
+    """
+    rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)
+    np.save(folder / ROWS, rows)
+    (folder / SHARDS).mkdir(exist_ok=True)
+    texts = (f"{one.title}\n{one.text}" for one in ranked_passages(folder) if one)
+    shards = []
+    for number in range(-(-len(rows) // _SHARD)):
+        path = folder / SHARDS / f"{number:06d}.npy"
+        shard = list(islice(texts, _SHARD))
+        if not path.exists():
+            unfinished = path.with_suffix(".unfinished")
+            with unfinished.open("wb") as stream:
+                np.save(stream, embedder.embed(shard))
+            unfinished.rename(path)
+            if say is not None:
+                say(f"{min((number + 1) * _SHARD, len(rows)):,} of {len(rows):,} passages embedded")
+        shards.append(path)
+    return [ROWS, *write_vectors(folder, shards, len(rows))]
+
+
+def write_vectors(folder: Path, shards: Sequence[Path], count: int) -> list[str]:
+    """Index the vectors of the shards; return the names of the files written."""
+    # An index without a passage has no vector to tell the dimension by.
+    dimension = int(np.load(shards[0], mmap_mode="r").shape[1]) if shards else 1
+    if count <= FLAT:
+        index: Any = faiss.IndexFlatIP(dimension)
+        for vectors in _loaded(shards):
+            index.add(vectors)
+        faiss.write_index(index, str(folder / INDEX))
+        return [INDEX]
+    index = _trained(_sample(shards, count), count)
+    low, high = _ranges(shards)
+    step = np.maximum((high - low) / 255, np.float32(1e-12))
+    np.save(folder / RANGES, np.stack([low, step]).astype(np.float32))
+    shape = (count, dimension)
+    codes = np.lib.format.open_memmap(folder / CODES, "w+", np.uint8, shape)
+    at = 0
+    for vectors in _loaded(shards):
+        index.add(vectors)
+        codes[at : at + len(vectors)] = np.rint((vectors - low) / step)
+        at += len(vectors)
+    codes.flush()
+    faiss.write_index(index, str(folder / INDEX))
+    return [INDEX, CODES, RANGES]
+
+
+def _loaded(shards: Sequence[Path]) -> Iterator[Vectors]:
+    for path in shards:
+        yield np.load(path)
+
+
+def _ranges(shards: Sequence[Path]) -> tuple[Vectors, Vectors]:
+    lows, highs = zip(*((part.min(axis=0), part.max(axis=0)) for part in _loaded(shards)), strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def n_lists(count: int) -> int:
+    """Return into how many lists so many vectors are put: a power of two near 2·√count."""
+    return 1 << max(1, round(float(np.log2(2 * count**0.5))))
+
+
+def _sample(shards: Sequence[Path], count: int) -> Vectors:
+    random = np.random.default_rng(_SEED)
+    share = min(1.0, _TRAINED * n_lists(count) / count)
+    return np.concatenate([part[random.random(len(part)) < share] for part in _loaded(shards)])
+
+
+def _trained(sample: Vectors, count: int) -> Any:
+    dimension = sample.shape[1]
+    lists = n_lists(count)
+    index = faiss.index_factory(
+        dimension, f"IVF{lists},RaBitQfs", faiss.METRIC_INNER_PRODUCT
+    )
+    index.train(sample)
+    return index

@@ -1,0 +1,287 @@
+"""A run that is stopped anywhere is completed by the same command, as if nothing had been."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines import storage
+
+Ufo = Callable[..., Any]
+
+CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
+
+
+class Scene:
+    """Six responses in three chunks. The source waits at Lima, in the second one, for a file."""
+
+    def __init__(self, folder: Path, plug_in: str, words: Callable[..., list[str]]) -> None:
+        self.folder = folder
+        self.log = folder / "log"
+        self.gate = folder / "gate"
+        self.down = folder / "down"
+        self.output = folder / "out"
+        self.run = self.output / "run=r"
+        self.processes: list[subprocess.Popen[str]] = []
+        self._words = words
+        lines = [{"id": city, "response": f"{city} is a large city."} for city in CITIES]
+        path = folder / "in.jsonl"
+        path.write_text("\n".join(map(json.dumps, lines)))
+        options = {"log": str(self.log), "waits": "Lima", "gate": str(self.gate)}
+        mine = {"name": "mine", "type": plug_in, "fails": str(self.down), **options}
+        self.config = folder / "ufo.yaml"
+        self.config.write_text(
+            json.dumps({"input": str(path), "run": "r", "sources": [mine], "chunk_size": 2})
+        )
+
+    def arguments(self, *flags: object) -> list[object]:
+        return ["evaluate", "--config", self.config, "--output", self.output, *flags]
+
+    def asked(self) -> list[str]:
+        """The cities that the source was asked about, in the order of asking."""
+        text = self.log.read_text() if self.log.exists() else ""
+        return [line.split()[1] for line in text.splitlines()]
+
+    def process_of(self, city: str) -> int:
+        (line,) = [line for line in self.log.read_text().splitlines() if f" {city} " in line]
+        return int(line.split()[0])
+
+    def start(self, *flags: object) -> subprocess.Popen[str]:
+        """Start the command in a group of its own; returns when it waits, the first chunk done."""
+        process = subprocess.Popen(
+            self._words(*self.arguments(*flags)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.processes.append(process)
+        self.until(lambda: "Lima" in self.asked() and self.done(0), process)
+        return process
+
+    def done(self, chunk: int) -> bool:
+        return any(self.run.glob(f".attempt-*/chunks/{chunk:05d}/done.json"))
+
+    def until(self, condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+        deadline = time.monotonic() + 60
+        while not condition():
+            if process.poll() is not None:
+                raise AssertionError(f"the command ended early: {process.communicate()}")
+            assert time.monotonic() < deadline, "the command did not get there"
+            time.sleep(0.02)
+
+    def nothing_stale(self) -> bool:
+        manifest = json.loads((self.run / "manifest.json").read_text())
+        listed = {name for entry in manifest["tables"].values() for name in entry["files"]}
+        found = {str(path.relative_to(self.run)) for path in self.run.rglob("*") if path.is_file()}
+        return found - {".lock"} == listed | {"manifest.json"} and not any(
+            self.run.glob(".attempt-*")
+        )
+
+
+def end(process: subprocess.Popen[str], how: int) -> tuple[int, str]:
+    """Send a signal to the whole group, as a terminal does; returns exit code and stderr."""
+    os.killpg(process.pid, how)
+    _, err = process.communicate(timeout=60)
+    return process.returncode, err
+
+
+@pytest.fixture
+def scene(
+    tmp_path: Path, recording: str, command: Callable[..., list[str]]
+) -> Iterator[Scene]:
+    scene = Scene(tmp_path, recording, command)
+    yield scene
+    for process in scene.processes:
+        if process.poll() is None:
+            end(process, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def expected(
+    tmp_path_factory: pytest.TempPathFactory, recording: str, command: Any, ufo: Ufo, tables: Any
+) -> Any:
+    """The tables of a run that nothing disturbed."""
+    scene = Scene(tmp_path_factory.mktemp("undisturbed"), recording, command)
+    scene.gate.touch()
+    assert ufo(*scene.arguments("--workers", 1)).code == 0
+    return without_paths(tables(scene.output))
+
+
+def without_paths(found: Any) -> Any:
+    return {name: rows for name, rows in found.items() if name != "sources"}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kill_9(scene: Scene, ufo: Ufo, tables: Any, expected: Any, workers: int) -> None:
+    # A finished run of that name is there before.
+    scene.gate.touch()
+    assert ufo(*scene.arguments("--workers", 1, "--mode", "mv")).code == 0
+    before = tables(scene.output)
+    scene.gate.unlink()
+    scene.log.unlink()
+
+    process = scene.start("--workers", workers)
+    second = ufo(*scene.arguments("--workers", 1))
+    assert second.code == 2
+    assert "is being written by another process" in second.err
+    assert end(process, signal.SIGKILL)[0] == -signal.SIGKILL
+    assert tables(scene.output) == before, "the earlier run is readable until the new one is whole"
+
+    other = ufo(*scene.arguments("--workers", workers, "--tie", "factual"))
+    assert other.code == 2
+    assert 'options.tie: "not_factual" → "factual"' in other.err
+    assert "--fresh" in other.err
+
+    finished = [city for number, city in enumerate(CITIES) if scene.done(number // 2)]
+    assert "Rome" in finished
+    scene.gate.touch()
+    scene.log.unlink()
+    done = ufo(*scene.arguments("--workers", workers))
+    assert done.code == 0, done.err
+    assert set(scene.asked()) == set(CITIES) - set(finished), "what was finished is not done again"
+    assert without_paths(tables(scene.output)) == expected
+    assert scene.nothing_stale()
+
+
+def test_a_fresh_start(scene: Scene, ufo: Ufo, tables: Any) -> None:
+    end(scene.start("--workers", 1), signal.SIGKILL)
+    scene.gate.touch()
+    scene.log.unlink()
+    done = ufo(*scene.arguments("--workers", 1, "--mode", "mv", "--fresh"))
+    assert done.code == 0, done.err
+    assert sorted(scene.asked()) == sorted(CITIES)
+    assert {row[2] for row in tables(scene.output)["verdicts"]} == {"mv"}
+    assert scene.nothing_stale()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c(scene: Scene, ufo: Ufo, tables: Any, expected: Any, workers: int) -> None:
+    code, err = end(scene.start("--workers", workers), signal.SIGINT)
+    assert code == 1
+    assert "Traceback" not in err
+    assert "interrupted" in err
+    assert "the same command completes the run" in err
+    scene.gate.touch()
+    scene.log.unlink()
+    assert ufo(*scene.arguments("--workers", 1)).code == 0
+    assert "Rome" not in scene.asked()
+    assert without_paths(tables(scene.output)) == expected
+
+
+def test_a_worker_that_is_killed(scene: Scene, ufo: Ufo, tables: Any, expected: Any) -> None:
+    process = scene.start("--workers", 2)
+    worker = scene.process_of("Lima")
+    assert worker != process.pid
+    os.kill(worker, signal.SIGKILL)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "a chunk failed" in err
+    assert "the same command goes on from there" in err
+    assert "Traceback" not in err
+    scene.gate.touch()
+    scene.log.unlink()
+    assert ufo(*scene.arguments("--workers", 2)).code == 0
+    assert "Rome" not in scene.asked()
+    assert without_paths(tables(scene.output)) == expected
+    assert scene.nothing_stale()
+
+
+def test_workers_end_with_a_parent_that_is_killed(scene: Scene) -> None:
+    process = scene.start("--workers", 2)
+    workers = {int(line.split()[0]) for line in scene.log.read_text().splitlines()}
+    process.kill()
+    process.communicate(timeout=60)
+
+    def alive(pid: int) -> bool:
+        try:
+            # A process that has ended and that nobody waited for is still there as a zombie.
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    deadline = time.monotonic() + 30
+    while any(map(alive, workers)):
+        assert time.monotonic() < deadline, "workers outlive their parent"
+        time.sleep(0.05)
+
+
+class _Stopped(BaseException):
+    """As sudden as `kill -9`: nothing that catches errors catches it."""
+
+
+@pytest.mark.parametrize("if_finished", ["replace", "retry_errors"])
+def test_stopped_at_any_step_of_finishing(
+    scene: Scene,
+    ufo: Ufo,
+    tables: Any,
+    expected: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    if_finished: str,
+) -> None:
+    """Stop at every single file operation of the end of a run, and complete it from there."""
+    scene.gate.touch()
+    scene.down.touch()
+    flags = ("--workers", 1, "--if_finished", if_finished)
+    assert ufo(*scene.arguments(*flags)).code == 0
+    before = tables(scene.output)
+    scene.down.unlink()
+
+    operations = {name: getattr(storage, name) for name in ("write", "move", "delete")}
+    countdown = [0]
+
+    def stopping(name: str) -> Callable[..., Any]:
+        def operate(*arguments: Any) -> Any:
+            if name == "move" or countdown[0] < 1000:
+                countdown[0] -= 1
+            if countdown[0] == 0:
+                raise _Stopped
+            return operations[name](*arguments)
+
+        return operate
+
+    def stop_after(number: int) -> None:
+        """Stop at the operation of that number; from 1000 on only moves are counted."""
+        countdown[0] = number
+        for name in operations:
+            monkeypatch.setattr(storage, name, stopping(name))
+
+    # The first move is the beginning of the end: all chunks are done by then.
+    stop_after(1001 - 1)
+    countdown[0] = 1001
+    monkeypatch.setattr(
+        storage, "move", lambda *_: (_ for _ in ()).throw(_Stopped())
+    )
+    with pytest.raises(_Stopped):
+        ufo(*scene.arguments(*flags))
+    state = scene.folder / "state"
+    shutil.copytree(scene.output, state)
+
+    number = 0
+    while True:
+        number += 1
+        shutil.rmtree(scene.output)
+        shutil.copytree(state, scene.output)
+        scene.log.unlink(missing_ok=True)
+        stop_after(number)
+        try:
+            assert ufo(*scene.arguments(*flags)).code == 0
+            stopped = False
+        except _Stopped:
+            stopped = True
+        monkeypatch.undo()
+        found = tables(scene.output)
+        assert found == before or without_paths(found) == expected, f"stopped at step {number}"
+        if not stopped:
+            break
+        assert ufo(*scene.arguments(*flags)).code == 0, f"stopped at step {number}"
+        assert without_paths(tables(scene.output)) == expected, f"stopped at step {number}"
+        assert scene.nothing_stale(), f"stopped at step {number}"
+    assert number > 20
