@@ -6,12 +6,12 @@ one line in `_RETRIEVERS`.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -19,6 +19,9 @@ from indexes.manifest import read_manifest
 from indexes.names import NameTable, normal_name
 from indexes.store import PassageStore, StoredPassage
 from schemas.errors import IndexUnusable, UsageError, unknown_value
+
+if TYPE_CHECKING:
+    from indexes.second_look import SecondLook
 
 
 class Hit(NamedTuple):
@@ -74,27 +77,24 @@ class Index:
     store: PassageStore
     names: NameTable
     retriever: Retriever
+    second_look: "SecondLook"
 
     def search(
         self, queries: Sequence[str], k: int, named: Sequence[Sequence[str]] | None = None
     ) -> list[list[ScoredPassage]]:
         """Return for each query at most `k` passages, best first.
 
-        `named` holds for each query the names whose pages have to be considered (`names_in` finds
-        them in a claim): up to half of the `k` places, and at least one, go to the best passages of
-        these pages, wherever they stand among all passages.
+        `named` holds for each query the names in it (`names_in` finds them): then the passages of
+        the pages that have these names, and of those that the best passages name, are considered
+        wherever they stand among all, and those are chosen that answer the query together. Without
+        it the retriever's own order is returned. A score is the retriever's in either case.
         """
         if k < 1:
             raise UsageError(f"{k} passages asked for; at least 1 is needed")
-        hits = self.retriever.search(queries, k)
-        if named is not None:
-            rows = [self.rows_named(names) for names in named]
-            asked = [at for at, found in enumerate(rows) if found]
-            on_pages = self.retriever.search(
-                [queries[at] for at in asked], (k + 1) // 2, [rows[at] for at in asked]
-            )
-            for at, reserved in zip(asked, on_pages, strict=True):
-                hits[at] = _with_reserved(hits[at], reserved, k)
+        if named is None:
+            hits = self.retriever.search(queries, k)
+        else:
+            hits = self.second_look.search(queries, k, named)
         return [
             [
                 ScoredPassage(hit.row, hit.score, passage)
@@ -107,7 +107,7 @@ class Index:
         """Return for each name the pages that have it as title or alias: none, one or several.
 
         Names are compared as MediaWiki does: spaces and underscores alike, the first letter in
-        either case.
+        either case. The words in brackets that end a title need not be given.
         """
         return [self.names.pages(normal_name(name)) for name in names]
 
@@ -116,54 +116,103 @@ class Index:
         pages = {page for found in self.pages_named(names) for page in found}
         return self.store.rows_of_pages(sorted(pages))
 
-    def names_in(self, text: str) -> list[str]:
+    def names_in(self, text: str) -> tuple[str, ...]:
         """Return the names of pages, titles or aliases, that `text` mentions."""
         return self.names.names_in(text)
 
 
-def _with_reserved(hits: list[Hit], reserved: list[Hit], k: int) -> list[Hit]:
-    """Return `k` hits, best first, all `reserved` ones among them."""
-    kept = {hit.row for hit in reserved}
-    others = [hit for hit in hits if hit.row not in kept]
-    return sorted(reserved + others[: k - len(reserved)], key=lambda hit: (-hit.score, hit.row))
+# --- opening: what brings a library with it is imported when it is first opened -------------------
 
 
-def _open_bm25(folder: Path) -> Retriever:
-    # Imported when first opened: it brings numpy and rank-bm25 with it.
-    retriever: Retriever = import_module("indexes.bm25").Bm25.open(folder)
-    return retriever
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How an index is searched. `embedder` is the one wanted, or None for the index's own."""
+
+    retriever: str = "bm25"
+    embedder: str | None = None
+    fusion_k: float = 10.0
+    bm25_weight: float = 0.5
 
 
-_RETRIEVERS: dict[str, Callable[[Path], Retriever]] = {"bm25": _open_bm25}
+def _open_bm25(folder: Path, manifest: dict[str, Any]) -> Lexicon:
+    lexicon: Lexicon = import_module(ENGINES[manifest["settings"]["engine"]["name"]]).opened(folder)
+    return lexicon
+
+
+def _open_dense(folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
+    from indexes.dense import Dense
+    from indexes.embedders import embedder_of
+
+    return Dense(folder, embedder_of(folder, manifest, options.embedder).embed)
+
+
+def _bm25(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
+    return lexicon
+
+
+def _dense(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
+    return _open_dense(folder, manifest, options)
+
+
+def _hybrid(
+    lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options
+) -> Retriever:
+    from indexes.hybrid import Fusion, Hybrid
+
+    fusion = Fusion(options.fusion_k, options.bm25_weight)
+    return Hybrid(lexicon, _open_dense(folder, manifest, options), fusion)
+
+
+ENGINES = {"bm25": "indexes.bm25", "tantivy": "indexes.bm25_large"}
+_RETRIEVERS = {"bm25": _bm25, "dense": _dense, "hybrid": _hybrid}
 RETRIEVERS = tuple(_RETRIEVERS)
 
-# Strong references: an index stays open for the life of the process. One entry a path, so that
-# one built anew takes the place of the old.
-_opened: dict[tuple[Path, str], Index] = {}
+# Strong references: an index stays open for the life of the process. One entry a path and options,
+# so that one built anew takes the place of the old.
+_opened: dict[tuple[Path, Options], Index] = {}
 _opening = threading.Lock()
 
 
-def open_index(path: str | Path, retriever: str = "bm25", *, verify: bool = False) -> Index:
+def open_index(
+    path: str | Path,
+    retriever: str = "bm25",
+    *,
+    embedder: str | None = None,
+    fusion_k: float = 10.0,
+    bm25_weight: float = 0.5,
+    verify: bool = False,
+) -> Index:
     """Open an index folder; the same object again while the folder's manifest does not change.
 
-    `verify` compares the checksum of every file, not just its size. Raises IndexUnusable for a
-    folder that is not a whole index of a known version, UsageError for an unknown retriever.
+    `embedder` is refused where it is not the one that made the vectors; `fusion_k` and
+    `bm25_weight` are for the hybrid retriever. `verify` compares the checksum of every file, not
+    just its size. Raises IndexUnusable for a folder that is not a whole index of a known version
+    or has no such vectors, UsageError for an unknown retriever.
     """
     if retriever not in _RETRIEVERS:
         raise UsageError(unknown_value("retriever", retriever, RETRIEVERS))
+    options = Options(retriever, embedder, fusion_k, bm25_weight)
     folder = Path(path).expanduser().resolve()
     with _opening:
         manifest, fingerprint = read_manifest(folder, verify=verify)
-        known = _opened.get((folder, retriever))
+        known = _opened.get((folder, options))
         if known is not None and known.fingerprint == fingerprint:
             return known
         try:
-            store, names = PassageStore(folder), NameTable(folder)
-            ranker = _RETRIEVERS[retriever](folder)
-        except (pa.ArrowException, OSError, KeyError) as error:
+            index = _open(folder, manifest, fingerprint, options)
+        except (pa.ArrowException, OSError, KeyError, ValueError, RuntimeError) as error:
             raise IndexUnusable(
                 f"{folder} is damaged: {error}; build it again with `ufo index build`"
             ) from error
-        index = Index(folder, manifest, fingerprint, store, names, ranker)
-        _opened[folder, retriever] = index
+        _opened[folder, options] = index
         return index
+
+
+def _open(folder: Path, manifest: dict[str, Any], fingerprint: str, options: Options) -> Index:
+    from indexes.second_look import SecondLook
+
+    store, names = PassageStore(folder), NameTable(folder)
+    lexicon = _open_bm25(folder, manifest)
+    retriever = _RETRIEVERS[options.retriever](lexicon, folder, manifest, options)
+    look = SecondLook(store, names, lexicon, retriever)
+    return Index(folder, manifest, fingerprint, store, names, retriever, look)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from rank_bm25 import BM25Okapi
 
-from indexes.base import Hit
+from indexes.base import Hit, inverse_frequency
 from indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
 from indexes.store import read_mapped
 from indexes.tokens import query_terms, terms_of
@@ -30,7 +30,6 @@ TOKEN_SCHEMA = pa.schema([pa.field("terms", pa.list_(pa.int32()), nullable=False
 K1 = 1.5
 B = 0.75
 _BATCH = 1024
-SMALL = 5_000  # passages; beyond, opening takes seconds and a query milliseconds
 SETTINGS = {
     "name": "bm25",
     "k1": K1,
@@ -60,12 +59,6 @@ class Bm25:
         self._id_of = {term: number for number, term in enumerate(terms)}
         okapi = BM25Okapi(corpus, k1=K1, b=B) if any(corpus) else None
         self._rows, self._impacts = _postings(okapi, len(terms))
-
-    @classmethod
-    def open(cls, folder: Path) -> "Bm25":
-        """Read the tokenised passages of an index folder; nothing is tokenised again."""
-        terms = read_mapped(folder / TERMS).column("term").to_pylist()
-        return cls(terms, read_mapped(folder / TOKENS).column("terms").to_pylist())
 
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
@@ -109,6 +102,12 @@ class Bm25:
             rows = rows[matched[rows]]
         best = _best(scores[rows], k)
         return [Hit(int(rows[at]), float(scores[rows[at]])) for at in best]
+
+
+def opened(folder: Path) -> Bm25:
+    """Return the engine of an index folder; nothing is tokenised again."""
+    terms = read_mapped(folder / TERMS).column("term").to_pylist()
+    return Bm25(terms, read_mapped(folder / TOKENS).column("terms").to_pylist())
 
 
 def _best(scores: _Scores, k: int) -> npt.NDArray[np.intp]:

@@ -101,6 +101,11 @@ class LargeBm25:
         return sorted(hits, key=lambda hit: (-hit.score, hit.row))[:k]
 
 
+def opened(folder: Path) -> LargeBm25:
+    """Return the engine of an index folder."""
+    return LargeBm25(folder)
+
+
 def build(folder: Path) -> list[str]:
     """Index the passages of an index folder; return the names of the files written."""
     path = folder / FOLDER

@@ -73,8 +73,7 @@ class Dense:
             if rows is not None:
                 positions[at] = self._positions(rows)
         return [
-            self._ranked(vector, found, k)
-            for vector, found in zip(vectors, positions, strict=True)
+            self._ranked(vector, found, k) for vector, found in zip(vectors, positions, strict=True)
         ]
 
     def _positions(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -97,9 +96,7 @@ class Dense:
         return [Hit(int(rows[at]), float(scores[at])) for at in order if scores[at] > 0]
 
 
-def build(
-    folder: Path, embedder: Embedder, say: Callable[[str], None] | None = None
-) -> list[str]:
+def build(folder: Path, embedder: Embedder, say: Callable[[str], None] | None = None) -> list[str]:
     """Embed the passages of a folder and index the vectors; return the names of the files.
 
     Each shard of vectors is a file once it is whole; those that are there are not made again.
@@ -155,7 +152,9 @@ def _loaded(shards: Sequence[Path]) -> Iterator[Vectors]:
 
 
 def _ranges(shards: Sequence[Path]) -> tuple[Vectors, Vectors]:
-    lows, highs = zip(*((part.min(axis=0), part.max(axis=0)) for part in _loaded(shards)), strict=True)
+    lows, highs = zip(
+        *((part.min(axis=0), part.max(axis=0)) for part in _loaded(shards)), strict=True
+    )
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
@@ -173,8 +172,6 @@ def _sample(shards: Sequence[Path], count: int) -> Vectors:
 def _trained(sample: Vectors, count: int) -> Any:
     dimension = sample.shape[1]
     lists = n_lists(count)
-    index = faiss.index_factory(
-        dimension, f"IVF{lists},RaBitQfs", faiss.METRIC_INNER_PRODUCT
-    )
+    index = faiss.index_factory(dimension, f"IVF{lists},RaBitQfs", faiss.METRIC_INNER_PRODUCT)
     index.train(sample)
     return index

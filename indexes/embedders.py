@@ -80,6 +80,11 @@ def make_embedder(name: str, folder: Path, *, fit: bool = False) -> Embedder:
     return LocalEmbedder(Path(name))
 
 
+def file_of(name: str) -> str | None:
+    """Return the name of the file in the index folder that an embedder was fitted into."""
+    return "lsa.npz" if name == LSA else None
+
+
 def embedder_of(folder: Path, manifest: dict[str, Any], wanted: str | None) -> Embedder:
     """Return the embedder that made the vectors of an index, ready for queries.
 

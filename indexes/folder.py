@@ -6,8 +6,9 @@ import secrets
 import shutil
 import socket
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexes import bm25
+from indexes.base import ENGINES
 from indexes.blocks import COUNTS
 from indexes.manifest import file_sha256, is_index, write_manifest
 from indexes.names import ALIAS_SCHEMA, ALIASES, name_table
@@ -27,7 +28,10 @@ from schemas.tables import sort_key, to_arrow
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
 ALIAS_PARTS = "alias-parts"
+STATE = "building.txt"
+SMALL = 5_000  # passages; beyond, rank-bm25 takes seconds to open and milliseconds a query
 
+_STOPPED = "stopped"  # in the name of a folder, where that of a running build has its process
 _BATCH = 1024  # passages a record batch, whatever the blocks were: equal bytes
 
 
@@ -37,12 +41,15 @@ class Assembled:
 
     counts: dict[str, int]
     failures: list[Failure]
+    content: dict[str, Any]
 
 
-def start(output: Path) -> Path:
-    """Return a new empty folder beside `output` to build in; UsageError where that cannot be.
+def start(output: Path, state: str = "") -> Path:
+    """Return a folder beside `output` to build in; UsageError where that cannot be.
 
     An index at `output` stays as it is until `finish`; another kind of folder is not touched.
+    `state` says what is built, of which inputs: what a stopped build of the same left is gone on
+    with, what one of another left is removed.
     """
     if output.is_file():
         raise UsageError(
@@ -52,24 +59,43 @@ def start(output: Path) -> Path:
         raise UsageError(
             f"--output {output} holds something that is not an index; give a new or an empty folder"
         )
+    building = output.parent / f"{_prefix(output)}{os.getpid()}-{secrets.token_hex(4)}"
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(output)
-        building = output.parent / f"{_prefix(output)}{os.getpid()}-{secrets.token_hex(4)}"
-        (building / BLOCKS).mkdir(parents=True)
-        (building / ALIAS_PARTS).mkdir()
+        for left in _abandoned(output):
+            if not building.exists() and state and _state_of(left) == state:
+                left.rename(building)
+            else:
+                shutil.rmtree(left, ignore_errors=True)
+        for folder in (BLOCKS, ALIAS_PARTS):
+            (building / folder).mkdir(parents=True, exist_ok=True)
+        (building / STATE).write_text(state)
     except OSError as error:
         raise UsageError(f"cannot write beside --output {output}: {error.strerror}") from None
     return building
 
 
-def _remove_abandoned(output: Path) -> None:
-    """Remove what builds of this folder left that were killed on this machine."""
+def stop(building: Path, output: Path) -> None:
+    """Leave the folder of a build that cannot go on now to the next build of the same."""
+    building.rename(output.parent / f"{_prefix(output)}{_STOPPED}-{secrets.token_hex(4)}")
+
+
+def _abandoned(output: Path) -> Iterator[Path]:
+    """Yield what builds of this folder left that were stopped or killed on this machine."""
     prefix = _prefix(output)
-    for folder in output.parent.iterdir():
+    for folder in sorted(output.parent.iterdir()):
         process = folder.name.removeprefix(prefix).partition("-")[0]
-        if folder.name.startswith(prefix) and process.isdecimal() and not _runs(int(process)):
-            shutil.rmtree(folder, ignore_errors=True)
+        if folder.name.startswith(prefix) and (
+            process == _STOPPED or (process.isdecimal() and not _runs(int(process)))
+        ):
+            yield folder
+
+
+def _state_of(folder: Path) -> str:
+    try:
+        return (folder / STATE).read_text()
+    except OSError:
+        return ""
 
 
 def _prefix(output: Path) -> str:
@@ -110,7 +136,7 @@ def describe_inputs(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> Assembled:
-    """Make the index of the blocks and alias parts in `building`; the manifest comes last."""
+    """Make passages, pages and names of the blocks and alias parts in `building`."""
     counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     failures: list[Failure] = []
     keys: list[int] = []
@@ -134,17 +160,43 @@ def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, An
     counts["unresolved_redirects"] = counts["redirects"] - len(names)
     failures.sort(key=sort_key("failures"))
     pq.write_table(to_arrow("failures", failures), building / FAILURES, compression="zstd")
-    files = [PASSAGES, PAGES, ALIASES, FAILURES, *bm25.build(building)]
-    shutil.rmtree(building / BLOCKS)
-    shutil.rmtree(building / ALIAS_PARTS)
     content = {
         "inputs": inputs,
         "dump_date": max(dates) or None,
         "counts": dict(counts),
         "settings": settings,
     }
+    return Assembled(dict(counts), failures, content)
+
+
+def add_engines(
+    building: Path,
+    content: dict[str, Any],
+    embedder: str | None = None,
+    say: Callable[[str], None] | None = None,
+) -> None:
+    """Build the engines of what `assemble` made and write the manifest with that `content`.
+
+    Imported here, each engine with its libraries: BM25 the one that fits the number of passages,
+    vectors where an `embedder` is named.
+    """
+    files = [PASSAGES, PAGES, ALIASES, FAILURES]
+    small = content["counts"]["passages"] <= SMALL
+    engine = import_module(ENGINES["bm25" if small else "tantivy"])
+    files += engine.build(building)
+    content = content | {"settings": content["settings"] | {"engine": engine.SETTINGS}}
+    if embedder is not None:
+        from indexes import dense, embedders
+
+        maker = embedders.make_embedder(embedder, building, fit=True)
+        files += dense.build(building, maker, say)
+        files += [lsa_file] if (lsa_file := embedders.file_of(embedder)) else []
+        content["embedder"] = embedders.description(maker)
+        shutil.rmtree(building / dense.SHARDS)
+    for folder in (BLOCKS, ALIAS_PARTS):
+        shutil.rmtree(building / folder)
+    (building / STATE).unlink(missing_ok=True)
     write_manifest(building, files, content)
-    return Assembled(dict(counts), failures)
 
 
 def _write(path: Path, schema: pa.Schema, columns: Sequence[Any]) -> None:

@@ -43,9 +43,7 @@ class Hybrid:
         depth = max(k, _DEPTH)
         lexical = self._bm25.search(queries, depth, within)
         dense = self._dense.search(queries, depth, within)
-        return [
-            fused(pair, self._fusion)[:k] for pair in zip(lexical, dense, strict=True)
-        ]
+        return [fused(pair, self._fusion)[:k] for pair in zip(lexical, dense, strict=True)]
 
 
 def fused(lists: tuple[Sequence[Hit], Sequence[Hit]], fusion: Fusion) -> list[Hit]:

@@ -13,7 +13,7 @@ from typing import Any
 from schemas.errors import IndexUnusable
 
 FORMAT = "ufo-index"
-VERSION = 1
+VERSION = 2
 MANIFEST = "manifest.json"
 
 _REBUILD = "build it again with `ufo index build --input DUMP --output {path}`"
@@ -87,9 +87,14 @@ def _check_format(path: Path, manifest: object, rebuild: str) -> None:
     version = manifest.get("version")
     if not isinstance(version, int) or version < 1:
         raise IndexUnusable(f"{path / MANIFEST} is damaged: version {version!r}; {rebuild}")
+    if version < VERSION:
+        raise IndexUnusable(
+            f"{path} was built by an older ufo (index version {version}, readable here: {VERSION});"
+            f" {rebuild}"
+        )
     if version > VERSION:
         raise IndexUnusable(
-            f"{path} was built by a newer ufo (index version {version}, readable here: up to "
+            f"{path} was built by a newer ufo (index version {version}, readable here: "
             f"{VERSION}); upgrade ufo, or {rebuild}"
         )
 

@@ -62,9 +62,7 @@ def base_name(title: str) -> str:
 def name_table(titles: Sequence[str], names: Sequence[str], pages: Sequence[int]) -> pa.Table:
     """Return the rows of `aliases.arrow`: `titles` by page, and the aliases `names` of `pages`."""
     normal = list(map(normal_name, titles))
-    bases = [
-        (base, page) for page, name in enumerate(normal) if (base := base_name(name)) != name
-    ]
+    bases = [(base, page) for page, name in enumerate(normal) if (base := base_name(name)) != name]
     every = [*normal, *names, *(base for base, _ in bases)]
     columns = [
         pa.array(_keys(every)),

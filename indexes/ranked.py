@@ -59,7 +59,9 @@ def _alias_words(folder: Path) -> dict[int, str]:
     chosen = np.flatnonzero(column_view(table, "kind") == ALIAS)
     pages = column_view(table, "page")[chosen]
     names: defaultdict[int, list[str]] = defaultdict(list)
-    for page, name in zip(pages.tolist(), table.column("name").take(chosen).to_pylist(), strict=True):
+    for page, name in zip(
+        pages.tolist(), table.column("name").take(chosen).to_pylist(), strict=True
+    ):
         names[page].append(name)
     titles = read_mapped(folder / PAGES).column("title")
     found = {}

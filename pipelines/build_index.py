@@ -23,7 +23,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-from indexes import bm25, folder
+from indexes import folder
 from indexes.blocks import process_block, write_block
 from indexes.names import normal_name
 from indexes.passages import WORDS
@@ -142,10 +142,10 @@ def build(
     try:
         with _Progress(building / folder.BLOCKS, block_pages, progress):
             _run(paths, building, words, block_pages, beam_options)
-        settings = {"words": words, "engine": bm25.SETTINGS}
-        made = folder.assemble(building, settings, folder.describe_inputs(paths))
+        made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
         if not made.counts["articles"]:
             raise RunError(_no_articles(paths, made))
+        folder.add_engines(building, made.content)
         folder.finish(building, output)
     except (OSError, RuntimeError) as error:  # Beam makes a RuntimeError of what a worker raises
         raise RunError(f"the index {output} could not be built: {error}") from error
@@ -229,11 +229,6 @@ def _warnings(made: folder.Assembled) -> list[str]:
         warnings.append(
             f"{counts['failures']:,} pages or parts of the input failed, see {folder.FAILURES}; "
             f"the first: {first.key}: {first.message}"
-        )
-    if counts["passages"] > bm25.SMALL:
-        warnings.append(
-            f"{counts['passages']:,} passages; the bm25 engine is made for up to {bm25.SMALL:,}: "
-            "it works, but opening takes seconds and memory grows with it"
         )
     return warnings
 

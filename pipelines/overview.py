@@ -6,7 +6,7 @@ from schemas.results import Results
 
 Row = dict[str, Any]
 
-_LOWEST = 5
+_RESPONSES = 40  # of more, those with the lowest scores
 _EXAMPLES = ((0, 2), (1, 1), (None, 1))  # (label, how many): what was refuted tells the most
 _VERDICTS = {1: "supported", 0: "refuted", None: "undecided"}
 
@@ -49,12 +49,12 @@ def overview(results: Results) -> Row:
             "SELECT * FROM source_contributions WHERE run = ? "
             "ORDER BY list_position(['seq', 'mv', 'single'], mode), position"
         ),
-        "lowest": rows(
+        "responses": rows(
             "SELECT response_id, model, factuality_score, decided_score, coverage, n_units, "
-            "question FROM scores WHERE run = ? AND mode = ? AND factuality_score < 1 "
-            "ORDER BY factuality_score, n_refuted DESC, response_id LIMIT ?",
+            "question FROM scores WHERE run = ? AND mode = ? "
+            "ORDER BY factuality_score NULLS LAST, n_refuted DESC, response_id LIMIT ?",
             mode,
-            _LOWEST,
+            _RESPONSES,
         ),
         "failures": rows("SELECT * FROM failures_by_step WHERE run = ? ORDER BY n DESC, step"),
         "errors": rows(

@@ -38,12 +38,14 @@ def print_overview(found: Row, console: "Console") -> None:
     _print_header(found, console)
     _print_scores(found, console)
     _print_contributions(found, console)
-    if found["lowest"]:
-        _title("Lowest-scoring responses", console)
+    if found["responses"]:
+        rest = found["counts"].get("responses", 0) - len(found["responses"])
+        more = f" ({rest:,} more: {_command(found, 'scores')})" if rest > 0 else ""
+        _title(f"Scores by response, the lowest first{more}", console)
         names = ["response_id", "model", "factuality_score", "coverage", "n_units", "question"]
         print_rows(
             ["response", "model", "score", "coverage", "units", "question"],
-            [[row[name] for name in names] for row in found["lowest"]],
+            [[row[name] for name in names] for row in found["responses"]],
             console,
         )
     if found["examples"]:

@@ -30,7 +30,8 @@ def build_folder(tmp_path: Path) -> Build:
         output = tmp_path / name
         building = folder.start(output)
         write_block(building / folder.BLOCKS, block, process_block(block))
-        folder.assemble(building, {}, [])
+        made = folder.assemble(building, {}, [])
+        folder.add_engines(building, made.content)
         folder.finish(building, output)
         return output
 

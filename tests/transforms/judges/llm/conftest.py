@@ -1,6 +1,7 @@
 """A judge before a scripted model, and small responses for it."""
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.fake import FakeClient
+from transforms.prompts.data import read
 from transforms.sentences import segment
 from transforms.sources.base import Found, Retrieved
 
@@ -91,6 +93,68 @@ def queries(script: Any, claims: Sequence[str], **settings: Any) -> Asked:
     return _run(settings, script, lambda judge: judge.queries(claims, "r1"))
 
 
+def asked_for(request):
+    """What a program reads out of the request: {fact: (claim, query, passages)} and passages."""
+    user = request.messages[1].content
+    passages = {
+        int(n): (read(title), read(text))
+        for n, title, text in re.findall(
+            r'<p(\d+)(?: title="([^"]*)")?>\n(.*?)\n</p\d+>', user, re.S
+        )
+    }
+    facts = {}
+    for n, query, listed, claim in re.findall(
+        r'<f(\d+)(?: query="([^"]*)")?(?: passages="([^"]*)")?>(.*?)</f\d+>', user, re.S
+    ):
+        numbers = []
+        for item in (listed or "1").split():
+            first, _, last = item.partition("-")
+            numbers += range(int(first), int(last or first) + 1)
+        facts[f"f{n}"] = (read(claim), read(query), numbers)
+    return facts, passages
+
+
+def answers(judge_of):
+    """A model that judges each pair by `judge_of(claim, passage)`."""
+
+    def reply(request):
+        facts, passages = asked_for(request)
+        single = len(passages) == 1
+        arguments = {}
+        for name, (claim, _, numbers) in facts.items():
+            checks = [
+                ({} if single else {"passage": n}) | judge_of(claim, passages[n][1])
+                for n in numbers
+            ]
+            arguments[name] = checks[0] if single else {"checks": checks, "noans": []}
+        return arguments
+
+    return reply
+
+
+def as_tags(arguments):
+    """The reply of a model that escapes nothing in its tags but `<`."""
+
+    def fields(check):
+        return "".join(
+            f"<{name}>{str(value).replace('<', '&lt;')}</{name}>"
+            for name, value in check.items()
+            if name != "passage"
+        )
+
+    lines = []
+    for name, value in arguments.items():
+        if "checks" in value:
+            checks = "".join(
+                f"<p{c['passage']}>{fields(c)}</p{c['passage']}>" for c in value["checks"]
+            )
+            noans = " ".join(map(str, value["noans"]))
+            lines.append(f"<{name}>{checks}<noans>{noans}</noans></{name}>")
+        else:
+            lines.append(f"<{name}>{fields(value)}</{name}>")
+    return "\n".join(lines)
+
+
 @pytest.fixture(scope="session")
 def llm() -> SimpleNamespace:
     """What the tests build with."""
@@ -101,4 +165,7 @@ def llm() -> SimpleNamespace:
         verify=verify,
         extract=extract,
         queries=queries,
+        asked_for=asked_for,
+        answers=answers,
+        as_tags=as_tags,
     )

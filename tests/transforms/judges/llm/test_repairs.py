@@ -1,0 +1,172 @@
+"""Formulation `function`: bad replies, what is asked again, and what stays an error."""
+
+import json
+
+import pytest
+
+from schemas.records import REASONS
+from transforms.llm.base import Choice, Completion, LlmError
+
+BORN, WROTE = "Ada was born in 1815.", "Ada wrote notes."
+YES = {"answer": "1815", "rationale": "Says so.", "verdict": "T"}
+NO = {"answer": "1816", "rationale": "Another year.", "verdict": "F"}
+SILENT = {"answer": "NOANS", "rationale": "", "verdict": "N"}
+REFUSAL = Choice(refusal="I will not.")
+
+
+def outcomes(asked):
+    return [(row.unit_id, row.outcome, row.reason) for row in asked.result.evidence]
+
+
+def test_only_what_is_missing_is_asked_again(llm):
+    first = {
+        "f1": {
+            "checks": [{"passage": 1, **YES}, {"passage": 2, **NO, "verdict": None}],
+            "noans": [],
+        },
+        "f2": {"checks": [{"passage": 2, **SILENT}], "noans": []},
+        "f3": "T",
+    }
+    second = {
+        "f1": {"checks": [{"passage": 1, **NO}], "noans": []},
+        "f2": {"checks": [{"passage": 1, **YES}], "noans": [2]},
+    }
+    found = [llm.passages("A.", "B."), llm.passages("B."), llm.passages("B.", "A.")]
+    asked = llm.verify([first, second], llm.open_units([BORN, WROTE, "Third."]), found)
+    facts, passages = llm.asked_for(asked.client.requests[1])
+    assert facts == {"f1": (BORN, "Q0?", [1]), "f2": ("Third.", "Q2?", [1, 2])}
+    assert passages == {1: ("", "B."), 2: ("", "A.")}
+    assert asked.users[1].endswith("exactly in the form asked for.")
+    assert [(row.unit_id, row.outcome, row.request_id) for row in asked.result.evidence] == [
+        ("u0", "supported", "fake-1"),
+        ("u0", "refuted", "fake-2"),
+        ("u1", "noans", "fake-1"),
+        ("u2", "supported", "fake-2"),
+        ("u2", "noans", "fake-2"),
+    ]
+    assert not asked.result.failures
+    assert len(asked.result.usage) == 2
+
+
+def test_a_null_verdict_beside_an_empty_citation_is_repaired_and_never_guessed(llm):
+    null = {"f1": YES | {"citation": "", "verdict": None}}
+    good = {"f1": YES | {"citation": "1815"}}
+    units, found = llm.open_units([BORN]), [llm.passages("1815.")]
+    assert outcomes(llm.verify([null, good], units, found, citation=True)) == [
+        ("u0", "supported", None)
+    ]
+    assert outcomes(llm.verify([null, null], units, found, citation=True)) == [
+        ("u0", "error", "unparsable")
+    ]
+
+
+BAD = [
+    (REFUSAL, "refused"),
+    (Choice("", arguments='{"f1": {"verdict": "T"}}', finish_reason="content_filter"), "filtered"),
+    (Choice(arguments='{"f1": {"answer": "1815", "ver', finish_reason="length"), "truncated"),
+    (Choice(arguments='{"f1": {"answer": "1815", "verdict": "T"'), "unparsable"),
+    (Choice("The passage says that she was born in 1815, so T."), "unparsable"),
+    (Choice("", finish_reason="tool_calls"), "unparsable"),
+    ({"f1": {"verdict": True}}, "unparsable"),
+    ({"f1": [YES]}, "unparsable"),
+    ({"f1": "T"}, "unparsable"),
+    ({}, "unparsable"),
+    ({"f2": YES, "verdict": "T"}, "unparsable"),
+    (LlmError("blocked", "filtered"), "filtered"),
+    (Completion([], "x"), "unparsable"),
+]
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD)
+@pytest.mark.parametrize("repairs", [0, 1])
+def test_each_bad_reply_has_its_reason_and_is_no_verdict(llm, bad, reason, repairs):
+    asked = llm.verify(
+        lambda r: bad, llm.open_units([BORN]), [llm.passages("1815.")], repairs=repairs
+    )
+    (row,) = asked.result.evidence
+    assert (row.outcome, row.reason, row.label, row.raw_verdict) == ("error", reason, None, None)
+    assert reason in REASONS
+    assert len(asked.client.requests) == repairs + 1
+    (failure,) = asked.result.failures
+    assert (failure.step, failure.key, failure.error_type) == ("verify", "r1", reason)
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD)
+def test_a_bad_reply_is_repaired(llm, bad, reason):
+    asked = llm.verify([bad, {"f1": YES}], llm.open_units([BORN]), [llm.passages("1815.")])
+    assert outcomes(asked) == [("u0", "supported", None)]
+    assert not asked.result.failures
+
+
+def test_a_failure_shows_what_the_model_said(llm):
+    said = "x" * 5000
+    asked = llm.verify(lambda r: said, llm.open_units([BORN]), [llm.passages("1815.")])
+    assert asked.result.failures[0].input == said[:4096]
+
+
+def test_extra_arguments_are_passed_over_and_json_in_prose_is_read(llm):
+    text = f"Here is my call:\n```json\n{json.dumps({'f1': YES | {'mood': 'good'}, 'f9': NO})}\n```"
+    asked = llm.verify([text], llm.open_units([BORN]), [llm.passages("1815.")])
+    assert outcomes(asked) == [("u0", "supported", None)]
+
+
+def test_a_request_that_does_not_get_through_costs_its_call_alone(llm):
+    def reply(request):
+        facts, _ = llm.asked_for(request)
+        if "Second." in {claim for claim, _, _ in facts.values()}:
+            return LlmError("no route", usage=[])
+        return llm.answers(lambda c, p: YES)(request)
+
+    found = [llm.passages("A."), llm.passages("A.")]
+    asked = llm.verify(reply, llm.open_units([BORN, "Second."]), found, facts_per_call=1)
+    assert outcomes(asked) == [("u0", "supported", None), ("u1", "error", "transport")]
+    assert len(asked.client.requests) == 2
+    assert asked.result.failures[0].message == "no route"
+
+
+def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(llm):
+    replies = iter([{"f1": YES}, LlmError("wrong key", final=True)])
+    found = [llm.passages("A."), llm.passages("A.")]
+    with pytest.raises(LlmError, match="wrong key") as error:
+        llm.verify(lambda r: next(replies), llm.open_units([BORN, WROTE]), found, facts_per_call=1)
+    assert error.value.final
+    assert len(error.value.usage) == 1
+
+
+@pytest.mark.parametrize(
+    "bad", [REFUSAL, Choice(finish_reason="length"), LlmError("blocked", "filtered")]
+)
+def test_what_was_too_much_is_asked_again_in_halves(llm, bad):
+    """One passage that a filter stops must not cost those that stood beside it."""
+
+    def reply(request):
+        if request.messages[1].content.count("<f") > 3:  # <facts> and its facts
+            return bad
+        return llm.answers(lambda c, p: YES)(request)
+
+    found = [llm.passages("A.")] * 4
+    asked = llm.verify(reply, llm.open_units(["a", "b", "c", "d"]), found)
+    assert [len(llm.asked_for(request)[0]) for request in asked.client.requests] == [4, 2, 2]
+    assert {row.outcome for row in asked.result.evidence} == {"supported"}
+
+
+def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most(llm):
+    def reply(request):
+        return (
+            REFUSAL
+            if "poison" in request.messages[1].content
+            else llm.answers(lambda c, p: YES)(request)
+        )
+
+    asked = llm.verify(reply, llm.open_units([BORN]), [llm.passages("A.", "B.", "poison", "D.")])
+    assert [row.outcome for row in asked.result.evidence] == [
+        "supported", "supported", "error", "error",
+    ]  # fmt: skip
+
+
+def test_a_cut_off_reply_keeps_what_was_complete(llm):
+    whole = json.dumps({"f1": YES, "f2": NO})
+    cut = Choice(arguments=whole[:-9], finish_reason="length")
+    found = [llm.passages("A.")] * 2
+    asked = llm.verify([cut], llm.open_units([BORN, WROTE]), found, repairs=0)
+    assert outcomes(asked) == [("u0", "supported", None), ("u1", "error", "truncated")]
