@@ -177,7 +177,7 @@ def _failure(error: Exception, item: RawPage | RawDocument, block: Block, positi
 
 def write_block(folder: Path, block: Block, result: BlockResult) -> None:
     """Write a block's passages and, last, what else it holds: written twice, it is the same."""
-    stem = f"{block.file:05d}-{block.number:07d}"
+    stem = _stem(block)
     columns = [[getattr(p, name) for p in result.passages] for name in PASSAGE_SCHEMA.names]
     arrays = [
         pa.array(column, kind.type) for column, kind in zip(columns, PASSAGE_SCHEMA, strict=True)
@@ -187,6 +187,7 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
         writer.write_table(table)
     rest = {
         "pages": result.pages,
+        "redirects": result.redirects,
         "failures": [asdict(failure) for failure in result.failures],
         "counts": result.counts,
         "latest": result.latest,
@@ -194,3 +195,17 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
     unfinished = folder / f".{stem}.json"
     unfinished.write_text(json.dumps(rest))
     unfinished.rename(folder / f"{stem}.json")
+
+
+def names_of(folder: Path, block: Block) -> tuple[list[tuple[str, int]], list[tuple[str, str]]]:
+    """Return the (title, page) and the (target, alias) of a block that was written.
+
+    Raises FileNotFoundError where it was not, or not to its end.
+    """
+    written = json.loads((folder / f"{_stem(block)}.json").read_bytes())
+    pages = [(normal_name(title), key) for key, title, _ in written["pages"]]
+    return pages, [(target, alias) for target, alias in written["redirects"]]
+
+
+def _stem(block: Block) -> str:
+    return f"{block.file:05d}-{block.number:012d}"

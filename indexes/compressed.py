@@ -8,7 +8,7 @@ import bz2
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 _CHUNK = 1 << 20
 _BZIP2 = b"BZh"
@@ -27,22 +27,31 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-def read_chunks(path: Path) -> Iterator[bytes]:
+def read_chunks(path: Path, start: int = 0, end: int | None = None) -> Iterator[bytes]:
     """Yield the decompressed bytes of a file in order, a few MB at a time at most.
+
+    `start` and `end` are bytes of the file as it is, and `start` the beginning of a stream.
 
     Several streams one after another (multistream dumps, concatenated gzip) are read as one.
     Raises InputDamaged after the last readable byte.
     """
     with path.open("rb") as stream:
+        stream.seek(start)
         magic = stream.read(3)
-        stream.seek(0)
-        pieces = iter(lambda: stream.read(_CHUNK), b"")
+        stream.seek(start)
+        pieces = _pieces(stream, None if end is None else end - start)
         if magic == _BZIP2:
             yield from _decompressed(pieces, "bzip2")
         elif magic[:2] == _GZIP:
             yield from _decompressed(pieces, "gzip")
         else:
             yield from pieces
+
+
+def _pieces(stream: BinaryIO, left: int | None) -> Iterator[bytes]:
+    while piece := stream.read(_CHUNK if left is None else min(left, _CHUNK)):
+        left = None if left is None else left - len(piece)
+        yield piece
 
 
 def _new(kind: str) -> _Decompressor:

@@ -63,7 +63,7 @@ def checked_name(name: str) -> str:
 
 
 def make_embedder(name: str, folder: Path, *, fit: bool = False) -> Embedder:
-    """Return the embedder of that (checked) name; `fit` fits one that learns to `folder`'s texts."""
+    """Return the embedder of that (checked) name; `fit` fits one that learns to the texts."""
     if name == LSA:
         from indexes.lsa import Lsa, fit_lsa
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexes.compressed import InputDamaged, read_chunks
+from indexes.compressed import InputDamaged
 from indexes.dump import RawPage, Site, read_pages
+from indexes.slices import Slice, slice_chunks
 
 BLOCK_PAGES = 200
 BLOCK_BYTES = 8 << 20
@@ -17,6 +18,7 @@ MAX_LINE_BYTES = 64 << 20
 
 _DUMP_DATE = re.compile(r"(?<!\d)(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 _PARQUET = b"PAR1"
+_BLOCK_BITS, _ITEM_BITS = 16, 24  # of a number within a slice; above them is the slice's
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +51,25 @@ class Block:
 
 
 def read_blocks(
-    path: Path, file: int, block_pages: int = BLOCK_PAGES, block_bytes: int = BLOCK_BYTES
+    part: Slice, block_pages: int = BLOCK_PAGES, block_bytes: int = BLOCK_BYTES
 ) -> Iterator[Block]:
-    """Yield the blocks of a dump, a JSON Lines or a Parquet file, told by its content.
+    """Yield the blocks of a slice of a dump, a JSON Lines or a Parquet file, told by its content.
 
     What cannot be read is an item with a `problem` in its place; nothing is raised for it.
     """
+    for block in _blocks(part, block_pages, block_bytes):
+        if block.number % part.shares == part.share:
+            yield block
+
+
+def _blocks(part: Slice, block_pages: int, block_bytes: int) -> Iterator[Block]:
+    file, path = part.file, Path(part.path)
     match = _DUMP_DATE.search(path.name)
     date = "-".join(match.groups()) if match else None
     site = Site()
     items: list[RawPage | RawDocument] = []
-    first = number = size = 0
-    for item in _read(path):
+    first, number, size = part.number << _ITEM_BITS, part.number << _BLOCK_BITS, 0
+    for item in _read(path, part):
         if isinstance(item, Site):
             site = item
             continue
@@ -76,11 +85,11 @@ def read_blocks(
         yield Block(file, number, first, path.name, site, date, tuple(items))
 
 
-def _read(path: Path) -> Iterator[Site | RawPage | RawDocument]:
+def _read(path: Path, part: Slice) -> Iterator[Site | RawPage | RawDocument]:
     with path.open("rb") as stream:
         if stream.read(4) == _PARQUET:
             return _read_parquet(path)
-    chunks = read_chunks(path)
+    chunks = slice_chunks(part)
     head = b""
     try:
         while not head.lstrip() and (chunk := next(chunks, b"")):

@@ -113,7 +113,7 @@ class PassageStore:
         return [self._get_one(row) for row in rows]
 
     def rows_of_pages(self, pages: Iterable[int], most: int | None = None) -> list[int]:
-        """Return the rows of the pages (rows of `pages.arrow`), in order: at most `most` of each."""
+        """Return the rows of pages (rows of `pages.arrow`), in order: at most `most` of each."""
         rows: list[int] = []
         for page in pages:
             first, count = int(self._first_row[page]), int(self._n_passages[page])

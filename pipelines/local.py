@@ -117,17 +117,24 @@ def run_chunks(
                 finished(chunk, run_chunk(chunk, job, attempt.chunk_folder(chunk.number)))
         else:
             _in_processes(_chain(first, todo), job, attempt, workers, finished)
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"interrupted; {len(parts)} finished chunks are kept, and the same command completes "
-            "the run"
-        ) from None
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if _is_interrupt(error):
+            raise Interrupted(
+                f"interrupted; {len(parts)} finished chunks are kept, and the same command "
+                "completes the run"
+            ) from None
         raise of_step(error, attempt) from error
     return [part for number in sorted(parts) for part in parts[number]]
 
 
-def of_step(error: Exception, attempt: Attempt) -> UfoError:
+def _is_interrupt(error: BaseException | None) -> bool:
+    # Beam raises an error of its own for whatever a step did, Ctrl-C in one included.
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def of_step(error: BaseException, attempt: Attempt) -> UfoError:
     """Return the error that ends the run because of one that a step raised."""
     # Beam adds in which step an error was raised, which is nothing to the user.
     message = re.sub(r" \[while running '.*?'\]", "", str(getattr(error, "message", error)))

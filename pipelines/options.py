@@ -193,6 +193,14 @@ def _check_judge(values: dict[str, Any]) -> None:
                     f"llm (with OPENAI_API_KEY or --base_url), or leave --{name} out"
                 )
 
+    elif values.get("formulation", "function") != "function":
+        for name in ("citation", "explain", "format", "passages_per_call", "facts_per_call"):
+            if values.get(name) is not None:
+                raise UsageError(
+                    f"--{name} is for --formulation function, and this run's is "
+                    f"{values['formulation']}; leave one of them out"
+                )
+
 
 def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
     """Return the flags that are Beam's, or raise for the first that is nobody's."""

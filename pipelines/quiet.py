@@ -10,7 +10,15 @@ class _FromBeam(logging.Filter):
         return record.levelno >= logging.ERROR or "apache_beam" not in record.pathname
 
 
+class _NoInterrupts(logging.Filter):
+    """Drops the traceback of a step in which Ctrl-C was pressed."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.exc_info and record.exc_info[0] is KeyboardInterrupt)
+
+
 _filter = _FromBeam()
+_no_interrupts = _NoInterrupts()
 
 
 def quiet_beam() -> None:
@@ -18,3 +26,4 @@ def quiet_beam() -> None:
     is imported, as the import itself makes the first."""
     logging.getLogger("apache_beam").setLevel(logging.ERROR)
     logging.getLogger().addFilter(_filter)
+    logging.getLogger("apache_beam.runners.common").addFilter(_no_interrupts)

@@ -7,6 +7,8 @@ from typing import Any
 
 from schemas.errors import EXIT_DONE
 
+_PLAIN = (str, int, float, bool, list, tuple, dict, type(None))
+
 
 def register(commands: Any) -> None:
     """Add the command."""
@@ -51,5 +53,7 @@ def _described(name: str) -> dict[str, Any]:
             parameter.name: None if parameter.default is parameter.empty else parameter.default
             for parameter in parameters
             if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+            # A function or an object is for who calls the class, not for a configuration.
+            and (parameter.default is parameter.empty or isinstance(parameter.default, _PLAIN))
         },
     }

@@ -16,7 +16,7 @@ from schemas.records import (
     Verdict,
 )
 from transforms.judges.base import Judge, Judged
-from transforms.sources.base import FactSource, Found, failed
+from transforms.sources.base import FactSource, Found, failed, message_of
 from transforms.votes import SEQ, decides, tally, verdicts
 
 
@@ -86,7 +86,7 @@ def _unjudged(
     answer = Found((), ERROR, UNPARSABLE)
     return Judged(
         [judge.without_passages(unit, source.name, answer) for unit in open_units.units],
-        [Failure("verify", open_units.response_id, type(error).__name__, str(error))],
+        [Failure("verify", open_units.response_id, type(error).__name__, message_of(error))],
     )
 
 

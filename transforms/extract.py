@@ -22,6 +22,7 @@ from schemas.records import (
 from transforms.align import align
 from transforms.judges.base import Draft, Drafts, Judge, Queries
 from transforms.sentences import Span, segment
+from transforms.sources.base import message_of
 
 CLAIM = "claim"
 SENTENCE = "sentence"
@@ -55,7 +56,7 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
     except Exception as error:
         if ends_run(error):
             raise
-        failure = Failure("extract", record.response_id, type(error).__name__, str(error))
+        failure = Failure("extract", record.response_id, type(error).__name__, message_of(error))
         found = Drafts(failures=[failure])
     return _numbered(record, spans, found)
 
@@ -77,16 +78,17 @@ async def _given(record: InputRecord, spans: Sequence[Span], judge: Judge) -> Dr
         if place is not None and place >= len(spans):
             # The number is from another segmentation than ours: shown as unplaced, not guessed.
             place = None
-        drafts.append(Draft(place, claim.claim, claim.query or next(fresh)))
+        drafts.append(Draft(place, claim.claim, claim.query or next(fresh), claim.label))
     return Drafts(drafts, made.failures, made.usage)
 
 
 def _numbered(record: InputRecord, spans: Sequence[Span], found: Drafts) -> Extracted:
     ids = unit_ids(record.response_id, [(d.sentence_index, d.claim) for d in found.drafts])
-    labels = [claim.label for claim in record.claims] if record.given else [None] * len(ids)
     units = [
-        FactUnit(record.response_id, unit_id, draft.sentence_index, draft.claim, draft.query, label)
-        for unit_id, draft, label in zip(ids, found.drafts, labels, strict=True)
+        FactUnit(
+            record.response_id, unit_id, draft.sentence_index, draft.claim, draft.query, draft.label
+        )
+        for unit_id, draft in zip(ids, found.drafts, strict=True)
     ]
     counts = [0] * len(spans)
     for unit in units:

@@ -12,7 +12,9 @@ Build = Callable[..., Path]
 
 def _titles(index: Index, query: str, k: int, named: list[str] | None = None) -> list[str]:
     [found] = index.search([query], k, None if named is None else [named])
-    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+    if named is None:
+        scores = [hit.score for hit in found]
+        assert scores == sorted(scores, reverse=True)
     return [hit.passage.title for hit in found]
 
 
@@ -32,10 +34,9 @@ def test_fewer_than_one_passage_is_wrong_usage(build_folder: Build) -> None:
 def test_a_named_page_is_considered_wherever_it_stands(build_folder: Build) -> None:
     pages = {f"Sea {n}": "The sea and the sea and the sea." for n in range(20)}
     index = open_index(build_folder({**pages, "Long": "A sea. " + "Other words here. " * 30}))
-    assert "Long" not in _titles(index, "sea", 4)
-    assert _titles(index, "sea", 4, ["long"])[:3] == ["Sea 0", "Sea 1", "Sea 2"]
-    assert "Long" in _titles(index, "sea", 4, ["long"])
-    assert _titles(index, "sea", 1, ["Long"]) == ["Long"]
+    assert "Long" not in _titles(index, "sea words", 4, [])[1:]
+    assert "Long" in _titles(index, "sea words", 4, ["long"])
+    assert _titles(index, "sea words", 1, ["Long"]) == ["Long"]
     assert _titles(index, "sea", 4, ["Unknown"]) == _titles(index, "sea", 4)
     assert len(_titles(index, "sea", 4, ["Sea 0", "Sea 1", "Long"])) == 4
 
@@ -44,7 +45,7 @@ def test_names_lead_to_pages_and_rows(build_folder: Build) -> None:
     index = open_index(build_folder())
     assert index.pages_named(["black_Sea", "Glacier", "Rhine"]) == [(2,), (3,), ()]
     assert index.rows_named(["Black Sea", "marie Curie", "Glacier"]) == [0, 2]
-    assert index.names_in("Marie Curie saw the Black Sea.") == ["Marie Curie", "Black Sea"]
+    assert index.names_in("Marie Curie saw the Black Sea.") == ("Marie Curie", "Black Sea")
 
 
 def test_opened_once_and_again_when_it_changed(build_folder: Build, tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_threads_share_one_index(build_folder: Build) -> None:
 
 
 def test_unknown_retriever(build_folder: Build) -> None:
-    with pytest.raises(UsageError, match=r"'bm52'.*allowed: bm25.*mean 'bm25'"):
+    with pytest.raises(UsageError, match=r"'bm52'.*allowed: bm25, dense, hybrid.*mean 'bm25'"):
         open_index(build_folder(), "bm52")
 
 

@@ -1,8 +1,8 @@
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexes.names import NameTable, normal_name
+from indexes.names import NameTable, base_name, normal_name
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,11 @@ def table(build_folder) -> NameTable:  # type: ignore[no-untyped-def]
 
 
 def test_every_title_is_found_and_nothing_else(table: NameTable) -> None:
-    assert len(table) == 9
+    assert len(table) == 10  # "Curie" of "Curie (unit)" too
     for page, title in enumerate(TITLES):
         assert page in table.pages(title)
     assert table.pages("Danube") == (2, 8)
+    assert table.pages("Curie") == table.pages("Curie (unit)") == (1,)
     for name in ("", "A", "Danub", "Danube ", "danube", "Zz", "\ud800"):
         assert table.pages(name) == ()
 
@@ -64,17 +65,27 @@ def test_every_title_is_found_and_nothing_else(table: NameTable) -> None:
     ],
 )
 def test_names_in_a_text(table: NameTable, text: str, names: list[str]) -> None:
-    assert table.names_in(text) == names
+    assert table.names_in(text) == tuple(names)
 
 
-@given(st.text(max_size=60))
-def test_any_text_does(text: str) -> None:
-    assert all(isinstance(name, str) for name in _EMPTY.names_in(text))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=60))
+def test_any_text_does(table: NameTable, text: str) -> None:
+    assert all(table.pages(name) for name in table.names_in(text))
 
 
-class _NoPages(NameTable):
-    def __init__(self) -> None:
-        self.pages = lambda name: ()  # type: ignore[assignment]
+@pytest.mark.parametrize(
+    ("title", "base"),
+    [("Big Stone Gap (film)", "Big Stone Gap"), ("Danube", "Danube"), ("(a)", "(a)"), ("", "")],
+)
+def test_titles_without_what_tells_them_apart(title: str, base: str) -> None:
+    assert base_name(title) == base
 
 
-_EMPTY = _NoPages()
+def test_the_page_of_that_title_comes_first_and_few_of_a_common_name(
+    build_folder,  # type: ignore[no-untyped-def]
+) -> None:
+    titles = [*(f"Ulm ({number})" for number in range(30)), "Ulm"]
+    table = NameTable(build_folder(dict.fromkeys(titles, "x")))
+    assert table.pages("Ulm")[0] == 30
+    assert len(table.pages("Ulm")) == 20

@@ -4,7 +4,8 @@ from . import faults
 from .answerers import Answerer
 from .chat import IGNORED, REJECTED, WORKS, Chat, Reply, Switches
 from .limits import Limits
-from .server import KEY, MODELS, LlmServer, Logged
+from .log import Logged
+from .server import KEY, MODELS, LlmServer
 
 __all__ = [
     "IGNORED", "KEY", "MODELS", "REJECTED", "WORKS", "Answerer", "Chat", "Limits", "LlmServer",

@@ -13,7 +13,6 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from . import chat as chats
@@ -22,27 +21,10 @@ from .answerers import Answerer, Anything, Knowledge, Probe, reply_to
 from .errors import ApiError, bad, no_key, server_error, unknown_model, unknown_path, wrong_key
 from .judge import OfflineAnswers
 from .limits import Limits, Meter
+from .log import Logged, by_step, most_in
 
 KEY = "sk-test-0123456789abcdef"
 MODELS = ("offline-judge", "offline-judge-small", "offline-knowledge")
-
-
-@dataclass(slots=True)
-class Logged:
-    """A request as it came and what became of it; times are of `time.monotonic`."""
-
-    path: str
-    authorization: str
-    body: Any
-    started: float
-    in_flight: int
-    connection: int
-    step: str = ""
-    status: int | None = None
-    fault: str | None = None
-    ended: float | None = None
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 class LlmServer:
@@ -98,26 +80,11 @@ class LlmServer:
 
     def by_step(self) -> dict[str, dict[str, int]]:
         """Step → calls, prompt tokens and completion tokens of what was answered."""
-        totals: dict[str, dict[str, int]] = {}
-        for entry in self.chats:
-            if entry.status == 200:
-                row = totals.setdefault(
-                    entry.step, {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0}
-                )
-                row["calls"] += 1
-                row["prompt_tokens"] += entry.prompt_tokens
-                row["completion_tokens"] += entry.completion_tokens
-        return totals
+        return by_step(self.chats)
 
     def most_in(self, seconds: float) -> int:
         """Return the most requests that came within any stretch of that many seconds."""
-        times = sorted(entry.started for entry in self.chats)
-        most = first = 0
-        for last, moment in enumerate(times):
-            while times[first] <= moment - seconds:
-                first += 1
-            most = max(most, last - first + 1)
-        return most
+        return most_in(self.chats, seconds)
 
     # --- the thread ---
 

@@ -61,7 +61,7 @@ def test_search_shows_hits(index: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_info_says_what_is_there(index: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("info", index, "--verify") == 0
     out = capsys.readouterr().out
-    assert "ufo-index version 1" in out
+    assert "ufo-index version 2" in out
     assert "all checksums agree" in out
     assert "3 articles" in out
     assert _run("info", index, "--json") == 0
@@ -74,7 +74,8 @@ def test_info_says_what_is_there(index: str, capsys: pytest.CaptureFixture[str])
         (("build", "--input", "x", "--output", "y", "--passage_words", "5"), "20 to 1000"),
         (("search", "INDEX", " "), "query is empty"),
         (("search", "INDEX", "x", "--passages", "0"), "at least 1"),
-        (("search", "INDEX", "x", "--retriever", "dense"), "allowed: bm25"),
+        (("search", "INDEX", "x", "--retriever", "dens"), "allowed: bm25, dense, hybrid"),
+        (("search", "INDEX", "x", "--retriever", "dense"), "has no vectors.*--embedder"),
     ],
 )
 def test_wrong_usage(index: str, words: tuple[str, ...], reason: str) -> None:

@@ -1,12 +1,13 @@
 """A run that is stopped anywhere is completed by the same command, as if nothing had been."""
 
+import itertools
 import json
 import os
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -217,7 +218,32 @@ class _Stopped(BaseException):
     """As sudden as `kill -9`: nothing that catches errors catches it."""
 
 
-@pytest.mark.parametrize("if_finished", ["replace", "retry_errors"])
+class Stops:
+    """Counts file operations and stops at one of them; `kinds` are the functions that count."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+
+    def at(self, number: int, kinds: Sequence[str]) -> None:
+        left = [number]
+
+        def counted(operate: Callable[..., Any]) -> Callable[..., Any]:
+            def count(*arguments: Any) -> Any:
+                left[0] -= 1
+                if not left[0]:
+                    raise _Stopped
+                return operate(*arguments)
+
+            return count
+
+        for kind in kinds:
+            self._monkeypatch.setattr(storage, kind, counted(getattr(storage, kind)))
+
+    def nowhere(self) -> None:
+        self._monkeypatch.undo()
+
+
+@pytest.mark.parametrize(("if_finished", "first"), [("replace", 1), ("retry_errors", 3)])
 def test_stopped_at_any_step_of_finishing(
     scene: Scene,
     ufo: Ufo,
@@ -225,63 +251,39 @@ def test_stopped_at_any_step_of_finishing(
     expected: Any,
     monkeypatch: pytest.MonkeyPatch,
     if_finished: str,
+    first: int,
 ) -> None:
-    """Stop at every single file operation of the end of a run, and complete it from there."""
+    """Stop at file operations of the end of a run, every sixth, and complete it from each."""
+    flags = ("--workers", 1, "--if_finished", if_finished, "--chunk_size", 3)
     scene.gate.touch()
     scene.down.touch()
-    flags = ("--workers", 1, "--if_finished", if_finished)
     assert ufo(*scene.arguments(*flags)).code == 0
     before = tables(scene.output)
     scene.down.unlink()
 
-    operations = {name: getattr(storage, name) for name in ("write", "move", "delete")}
-    countdown = [0]
-
-    def stopping(name: str) -> Callable[..., Any]:
-        def operate(*arguments: Any) -> Any:
-            if name == "move" or countdown[0] < 1000:
-                countdown[0] -= 1
-            if countdown[0] == 0:
-                raise _Stopped
-            return operations[name](*arguments)
-
-        return operate
-
-    def stop_after(number: int) -> None:
-        """Stop at the operation of that number; from 1000 on only moves are counted."""
-        countdown[0] = number
-        for name in operations:
-            monkeypatch.setattr(storage, name, stopping(name))
-
-    # The first move is the beginning of the end: all chunks are done by then.
-    stop_after(1001 - 1)
-    countdown[0] = 1001
-    monkeypatch.setattr(
-        storage, "move", lambda *_: (_ for _ in ()).throw(_Stopped())
-    )
+    stops = Stops(monkeypatch)
+    stops.at(1, ["move"])  # by the first move all chunks are done
     with pytest.raises(_Stopped):
         ufo(*scene.arguments(*flags))
+    stops.nowhere()
     state = scene.folder / "state"
     shutil.copytree(scene.output, state)
 
-    number = 0
-    while True:
-        number += 1
+    for number in itertools.count(first, 6):
         shutil.rmtree(scene.output)
         shutil.copytree(state, scene.output)
-        scene.log.unlink(missing_ok=True)
-        stop_after(number)
+        stops.at(number, ["write", "move", "delete"])
         try:
             assert ufo(*scene.arguments(*flags)).code == 0
-            stopped = False
-        except _Stopped:
-            stopped = True
-        monkeypatch.undo()
-        found = tables(scene.output)
-        assert found == before or without_paths(found) == expected, f"stopped at step {number}"
-        if not stopped:
             break
-        assert ufo(*scene.arguments(*flags)).code == 0, f"stopped at step {number}"
-        assert without_paths(tables(scene.output)) == expected, f"stopped at step {number}"
-        assert scene.nothing_stale(), f"stopped at step {number}"
+        except _Stopped:
+            stops.nowhere()
+        where = f"stopped at step {number}"
+        found = tables(scene.output)
+        assert found == before or without_paths(found) == expected, where
+        assert ufo(*scene.arguments(*flags)).code == 0, where
+        assert without_paths(tables(scene.output)) == expected, where
+        assert scene.nothing_stale(), where
+    stops.nowhere()
     assert number > 20
+    assert without_paths(tables(scene.output)) == expected

@@ -17,7 +17,7 @@ from schemas.records import (
     OpenUnits,
     Passage,
 )
-from transforms.judges.base import Draft, Drafts, Judge, Judged
+from transforms.judges.base import Draft, Drafts, Judge, Judged, Queries
 from transforms.sentences import Span
 from transforms.sources.base import FactSource, Found
 
@@ -36,8 +36,8 @@ class ScriptedJudge(Judge):
     async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         return Drafts([Draft(row, "whole sentence", "?") for row in range(len(sentences))])
 
-    async def query(self, claim: str) -> str:
-        return f"Is it so: {claim}"
+    async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
+        return Queries([f"Is it so: {claim}" for claim in claims])
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         rows = []

@@ -14,11 +14,15 @@ from transforms.sources.base import Found
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A claim before it is numbered: which sentence it is from, and the query that settles it."""
+    """A claim before it is numbered: which sentence it is from, and the query that settles it.
+
+    `label` is what people said of a given claim.
+    """
 
     sentence_index: int | None
     claim: str
     query: str
+    label: int | None = None
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ from schemas.records import (
     Usage,
 )
 
+_MAX_MESSAGE = 4096
 _fields = attrgetter(*(field.name for field in fields(Passage)))
 
 
@@ -162,4 +163,9 @@ class FactSource:
 
 def failed(error: Exception) -> Found:
     """Return the answer of a source that could not be asked."""
-    return Found((), ERROR, TRANSPORT, type(error).__name__, str(error))
+    return Found((), ERROR, TRANSPORT, type(error).__name__, message_of(error))
+
+
+def message_of(error: Exception) -> str:
+    """Return what an error says, such that a table can hold it."""
+    return str(error)[:_MAX_MESSAGE].encode("utf-8", "backslashreplace").decode()

@@ -156,6 +156,14 @@ def test_what_is_learned_about_n_is_kept(llm_server: LlmServer) -> None:
     assert [entry.status for entry in llm_server.chats] == [400, *[200] * 6]
 
 
+def test_what_has_to_be_asked_one_by_one_is_asked_at_once(llm_server: LlmServer) -> None:
+    llm_server.switches = Switches(n=IGNORED)
+    llm_server.latency = faults.fixed(0.03)
+    Asked(llm_server, [sample(5)])
+    assert llm_server.chats[0].in_flight == 1
+    assert llm_server.max_in_flight == 4
+
+
 def test_an_endpoint_that_gives_more_than_asked(llm_server: LlmServer) -> None:
     completion = Asked(llm_server, [sample(1)], known=Capabilities(n=False)).completion
     assert len(completion.choices) == 1

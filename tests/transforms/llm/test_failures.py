@@ -8,7 +8,7 @@ from schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from transforms.llm.endpoint import NO_KEY, Endpoint
 from transforms.llm.failures import SendError, of_response, retry_after
 
-KEY = "sk-secret-key-123456"
+KEY = "a.secret.of.no.usual.form"
 ENDPOINT = Endpoint("gpt-x", "http://localhost:1/v1?token=hidden")
 
 
@@ -71,7 +71,7 @@ def test_what_is_wrong_with_one_request_concerns_it_alone(
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
 def test_no_message_has_the_key_or_the_query_of_the_url(status: int) -> None:
-    said = f"Bad key {KEY} in Bearer sk-other-key-999999, for\nmodel gpt-x"
+    said = f"No entry <{KEY}>, nor Bearer sk-other-key-999999, for\nmodel gpt-x"
     message = failure(status, message=said).message
     assert KEY not in message
     assert "999999" not in message

@@ -1,0 +1,196 @@
+"""Fact sources of other people: a file, an installed package, and ones that do not load."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Ufo = Callable[..., Any]
+
+PLUG_IN = """\
+from ufo import FactSource, Passage
+
+FACTS = ["Rome is a large city.", "The Tiber flows through Rome."]
+
+
+class Acme(FactSource):
+    \"\"\"Looks facts up in the archive of Acme.\"\"\"
+
+    def __init__(self, limit: int = 1):
+        self.limit = limit
+
+    def find(self, unit):
+        words = set(unit.claim.split())
+        hits = [fact for fact in FACTS if words & set(fact.split()) - {"is", "a", "The"}]
+        return [Passage(fact, url="https://acme.example/") for fact in hits[: self.limit]]
+"""
+
+
+def install(folder: Path, code: str) -> dict[str, str]:
+    """Install a package `acme-facts` into a folder; returns an environment that sees it."""
+    wheel = folder / "acme_facts-1.0-py3-none-any.whl"
+    info = "acme_facts-1.0.dist-info"
+    files = {
+        "acme_facts.py": code,
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: acme-facts\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": "[ufo.fact_sources]\nacme = acme_facts:Acme\n",
+    }
+    record = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, content in {**files, f"{info}/RECORD": record}.items():
+            archive.writestr(name, content)
+    target = folder / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
+    subprocess.run(
+        [*pip, "--disable-pip-version-check", "--target", str(target), str(wheel)], check=True
+    )
+    return {**os.environ, "PYTHONPATH": str(target)}
+
+
+@pytest.fixture
+def responses(tmp_path: Path, write_lines: Any) -> Path:
+    path: Path = write_lines(
+        tmp_path / "in.jsonl",
+        [{"response": "Rome is a large city."}, {"response": "Oslo is a large city."}] * 1
+        + [{"response": f"City number {n} is large."} for n in range(2)],
+    )
+    return path
+
+
+def test_a_class_of_under_15_lines() -> None:
+    lines = PLUG_IN[PLUG_IN.index("class ") :].splitlines()
+    assert len([line for line in lines if line.strip()]) < 15
+
+
+def test_an_installed_package_serves_without_an_edit_here(
+    tmp_path: Path, ufo_process: Ufo, responses: Path, tables: Any
+) -> None:
+    environment = install(tmp_path, PLUG_IN)
+    done = ufo_process(
+        *("evaluate", "--input", responses, "--output", tmp_path / "out", "--sources", "acme"),
+        # Workers of their own find it too.
+        *("--workers", 2, "--chunk_size", 2, "--json"),
+        env=environment,
+        cwd=tmp_path,
+    )
+    assert done.code == 0, done.err
+    assert done.json["sources"] == ["acme"]
+    labels = [row[4] for row in tables(tmp_path / "out")["verdicts"]]
+    assert (labels.count(1), labels.count(None)) == (1, 3)
+    listed = ufo_process("sources", "--json", env=environment)
+    assert listed.code == 0
+    (row,) = [row for row in listed.json if row["type"] == "acme"]
+    assert (row["package"], row["options"]) == ("acme-facts", {"limit": 1})
+    assert row["help"] == "Looks facts up in the archive of Acme."
+    assert "acme-facts" in ufo_process("sources", env=environment).out
+
+
+def test_a_package_that_does_not_load_is_named_and_disturbs_nobody_else(
+    tmp_path: Path, ufo_process: Ufo, responses: Path
+) -> None:
+    environment = install(tmp_path, "import a_module_that_is_not_there\n")
+    words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--workers", 1)
+    done = ufo_process(*words, "--sources", "acme", env=environment)
+    assert done.code == 2
+    assert "package 'acme-facts'" in done.err
+    assert "a_module_that_is_not_there" in done.err
+    assert "Traceback" not in done.err
+    assert ufo_process(*words, "--sources", "reference", env=environment).code == 0
+
+
+def test_the_sources_that_are_here(ufo: Ufo) -> None:
+    rows = {row["type"]: row for row in ufo("sources", "--json").json}
+    assert rows["reference"]["package"] == "ufo-factuality"
+    assert rows["reference"]["options"] == {"passages": 5}
+    assert "wikipedia  (ufo-factuality)" in ufo("sources").out
+
+
+def test_a_file_of_the_user_s_by_a_relative_path(
+    tmp_path: Path,
+    ufo: Ufo,
+    responses: Path,
+    tables: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/acme.py").write_text(PLUG_IN)
+    monkeypatch.chdir(tmp_path)
+    words = ("evaluate", "--input", responses.name, "--output", "out", "--json", "--chunk_size", 2)
+    done = ufo(*words, "--sources", "mine/acme.py:Acme", "--workers", 2)
+    assert done.code == 0, done.err
+    assert done.json["sources"] == ["Acme"]
+    assert [row[7] for row in tables(tmp_path / "out")["evidence"]].count("supported") == 1
+
+
+def test_an_edited_file_is_another_source(
+    tmp_path: Path, ufo: Ufo, responses: Path
+) -> None:
+    plug_in = tmp_path / "acme.py"
+    plug_in.write_text(PLUG_IN)
+    words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--run", "r")
+    flags = ("--sources", f"{plug_in}:Acme", "--workers", 1)
+    assert ufo(*words, *flags).code == 0
+    plug_in.write_text(PLUG_IN + "\n# another word\n")
+    done = ufo(*words, *flags, "--if_finished", "retry_errors")
+    assert done.code == 2
+    assert "sources" in done.err
+
+
+def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(
+    tmp_path: Path, ufo: Ufo, write_lines: Any, tables: Any
+) -> None:
+    plug_in = tmp_path / "garbage.py"
+    plug_in.write_text(
+        "import numpy\n"
+        "from ufo import FactSource, Passage, Retrieved\n"
+        "class Garbage(FactSource):\n"
+        "    def find(self, unit):\n"
+        "        word = unit.claim.split()[0]\n"
+        "        if word == 'Rome': return [Passage('half a character \\ud83d')]\n"
+        "        if word == 'Oslo': return [Passage('text', title=5)]\n"
+        "        if word == 'Bonn': return 5\n"
+        "        if word == 'Lima': raise UnicodeError('\\udead' * 3 + 'x' * 99999)\n"
+        "        if word == 'Cairo': return [Passage(unit.claim, published_at='\\0')]\n"
+        "        return [Retrieved(Passage(unit.claim), numpy.float32(0.5))]\n"
+    )
+    cities = ["Rome", "Oslo", "Bonn", "Lima", "Perth"]
+    path = write_lines(
+        tmp_path / "in.jsonl", [{"id": c, "response": f"{c} is a large city."} for c in cities]
+    )
+    done = ufo(
+        *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1, "--json"),
+        *("--sources", f"{plug_in}:Garbage"),
+    )
+    assert done.code == 0, done.err
+    found = tables(tmp_path / "out")
+    outcomes = {row[0]: row[7] for row in found["evidence"]}
+    assert outcomes == dict.fromkeys(cities[:4], "error") | {"Perth": "supported"}
+    assert len(found["failures"]) == 4
+    assert json.dumps(found["failures"])
+    assert ufo("report", tmp_path / "out").code == 0
+
+
+def test_a_source_that_waits_without_saying_so_ends_the_run_with_the_remedy(
+    tmp_path: Path, ufo: Ufo, responses: Path
+) -> None:
+    plug_in = tmp_path / "waits.py"
+    plug_in.write_text(
+        "import asyncio\n"
+        "from ufo import FactSource\n"
+        "class Waits(FactSource):\n"
+        "    async def look_up(self, open_units):\n"
+        "        await asyncio.sleep(0)\n"
+    )
+    done = ufo(
+        *("evaluate", "--input", responses, "--output", tmp_path / "out", "--workers", 1),
+        *("--sources", f"{plug_in}:Waits"),
+    )
+    assert done.code == 1
+    assert "must set `remote = True`" in done.err
