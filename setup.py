@@ -42,6 +42,7 @@ setup(
         "numpy>=1.26,<3",  # BM25 postings
         "openai>=3.54,<4",  # the client of any OpenAI-compatible endpoint
         "httpx>=0.28,<0.29",  # web search
+        "httpx2>=2.16,<3",  # what openai is built on; the size of its connection pool is set there
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends

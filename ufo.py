@@ -14,7 +14,9 @@ This is the one module that users and plug-ins import. A fact source of your own
 """
 
 import json
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -71,9 +73,9 @@ class Evaluation:
     live as long as this object.
     """
 
-    def __init__(self, results: "Results", path: str, keep: object = None) -> None:
+    def __init__(self, results: "Results", path: str, temporary: str | None = None) -> None:
         self._results = results
-        self._keep = keep
+        self._forget = weakref.finalize(self, _remove, temporary) if temporary else None
         self.path = path
         self.run = results.runs[0].name
 
@@ -141,8 +143,13 @@ class Evaluation:
         return f"<pre>{html.escape(repr(self))}</pre>{svg[svg.index('<svg') :]}"
 
     def close(self) -> None:
-        """Close the database over the results. Tables that were taken from it stay valid."""
+        """Close the database over the results, and delete them if no output folder was given.
+
+        Tables that were taken from it stay valid.
+        """
         self._results.close()
+        if self._forget is not None:
+            self._forget()
 
 
 def evaluate(
@@ -180,19 +187,26 @@ def evaluate(
     from schemas.results import open_results
 
     quiet = bool(options.pop("quiet", False))
-    keep = None
-    if output is None:
-        keep = tempfile.TemporaryDirectory(prefix="ufo-")
-        output = keep.name
-    with tempfile.TemporaryDirectory(prefix="ufo-input-") as folder:
-        if isinstance(responses, (str, Path)):
-            path = str(responses)
-        else:
-            path = str(Path(folder) / "responses.jsonl")
-            _write_records(responses, path)
-        values = {"input": path, "output": str(output), "mode": mode, **options}
-        finished = run(_settings(values, sources), quiet=quiet)
-    return Evaluation(open_results(str(output), finished.name), finished.folder, keep)
+    temporary = tempfile.mkdtemp(prefix="ufo-") if output is None else None
+    folder = str(temporary or output)
+    try:
+        with tempfile.TemporaryDirectory(prefix="ufo-input-") as inputs:
+            if isinstance(responses, (str, Path)):
+                path = str(responses)
+            else:
+                path = str(Path(inputs) / "responses.jsonl")
+                _write_records(responses, path)
+            values = {"input": path, "output": folder, "mode": mode, **options}
+            finished = run(_settings(values, sources), quiet=quiet)
+        return Evaluation(open_results(folder, finished.name), finished.folder, temporary)
+    except BaseException:
+        if temporary:
+            _remove(temporary)
+        raise
+
+
+def _remove(folder: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_records(responses: Iterable[Mapping[str, Any] | str], path: str) -> None:
@@ -227,6 +241,8 @@ def _settings(
     chosen = settings(parser, argv)
     if sources is None:
         return chosen
+    if isinstance(sources, str):
+        sources = [sources]
     described = [item if not isinstance(item, FactSource) else "" for item in sources]
     if not described:
         raise UsageError("sources is an empty list; leave it out to use those that can serve")
@@ -337,7 +353,8 @@ async def _check(
     from transforms.read import parse
     from transforms.sources.registry import make_source
 
-    given = {"response": text, "question": question, "reference_answers": list(references)}
+    trusted = references if isinstance(references, str) else list(references)
+    given = {"response": text, "question": question, "reference_answers": trusted}
     record = parse("text", json.dumps(given).encode())
     if isinstance(record, Failure):
         raise UsageError(record.message)

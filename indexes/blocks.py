@@ -164,10 +164,10 @@ def _encodable(text: str) -> str:
 
 def _failure(error: Exception, item: RawPage | RawDocument, block: Block, position: int) -> Failure:
     if isinstance(item, RawPage):
-        key = title_in(item.xml) or f"{block.name}: page {position + 1}"
+        key = title_in(item.xml) or f"{block.name}: page {block.place(position)}"
         raw = item.xml
     else:
-        key, raw = f"{block.name}:{position + 1}", item.json
+        key, raw = f"{block.name}:{block.place(position)}", item.json
     text = raw[:_MAX_INPUT].decode("utf-8", "replace") or None
     return Failure(STEP, key, type(error).__name__, str(error) or "no message", text)
 

@@ -18,7 +18,7 @@ MAX_LINE_BYTES = 64 << 20
 
 _DUMP_DATE = re.compile(r"(?<!\d)(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 _PARQUET = b"PAR1"
-_BLOCK_BITS, _ITEM_BITS = 16, 24  # of a number within a slice; above them is the slice's
+_SLICE_BITS = 24  # of the numbers of blocks and items within a slice; above them is its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,9 @@ class RawDocument:
 class Block:
     """Some consecutive pages or documents of one file.
 
-    `file` is the position of the file among the inputs, `number` that of the block in it, `first`
-    that of its first item; together they order everything, whoever does the work. `date` is the
+    `file` is the position of the file among the inputs; `number` orders the blocks in it, `first`
+    its first item among all items in it, whoever does the work. `name` is the file's, with the byte
+    at which the slice starts where there are several. `date` is the
     dump's (ISO 8601), where the file's name tells it.
     """
 
@@ -48,6 +49,10 @@ class Block:
     site: Site = field(default_factory=Site)
     date: str | None = None
     items: tuple[RawPage | RawDocument, ...] = ()
+
+    def place(self, position: int) -> int:
+        """Return where in its slice the item at `position` stands, counted from 1."""
+        return position - (self.number >> _SLICE_BITS << _SLICE_BITS) + 1
 
 
 def read_blocks(
@@ -68,7 +73,9 @@ def _blocks(part: Slice, block_pages: int, block_bytes: int) -> Iterator[Block]:
     date = "-".join(match.groups()) if match else None
     site = Site()
     items: list[RawPage | RawDocument] = []
-    first, number, size = part.number << _ITEM_BITS, part.number << _BLOCK_BITS, 0
+    name = f"{path.name}@{part.start}" if part.start else path.name
+    first = number = part.number << _SLICE_BITS
+    size = 0
     for item in _read(path, part):
         if isinstance(item, Site):
             site = item
@@ -76,13 +83,13 @@ def _blocks(part: Slice, block_pages: int, block_bytes: int) -> Iterator[Block]:
         items.append(item)
         size += len(item.xml) if isinstance(item, RawPage) else len(item.json or item.text or "")
         if len(items) >= block_pages or size >= block_bytes:
-            yield Block(file, number, first, path.name, site, date, tuple(items))
+            yield Block(file, number, first, name, site, date, tuple(items))
             first += len(items)
             number += 1
             size = 0
             items = []
     if items:
-        yield Block(file, number, first, path.name, site, date, tuple(items))
+        yield Block(file, number, first, name, site, date, tuple(items))
 
 
 def _read(path: Path, part: Slice) -> Iterator[Site | RawPage | RawDocument]:

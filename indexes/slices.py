@@ -45,9 +45,7 @@ def is_stream_index(path: Path) -> bool:
     return bool(_INDEX_NAME.search(path.name))
 
 
-def slices_of(
-    path: Path, file: int, workers: int, slice_bytes: int = SLICE_BYTES
-) -> list[Slice]:
+def slices_of(path: Path, file: int, workers: int, slice_bytes: int = SLICE_BYTES) -> list[Slice]:
     """Return the slices of a file; together they are all of it, each block in one of them."""
     starts = [0]
     for offset in _stream_offsets(path):

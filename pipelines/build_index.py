@@ -24,10 +24,12 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from indexes import folder
-from indexes.blocks import process_block, write_block
-from indexes.names import normal_name
+from indexes.blocks import names_of, process_block, write_block
+from indexes.embedders import LSA, checked_name, make_embedder
+from indexes.manifest import VERSION
 from indexes.passages import WORDS
 from indexes.reader import BLOCK_PAGES, Block, read_blocks
+from indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
 from schemas.errors import RunError, UsageError
 from schemas.records import Failure
 
@@ -48,14 +50,13 @@ class BuildResult:
 
 
 class ReadBlocks(beam.DoFn):  # type: ignore[misc]
-    """(position, path) of an input file → its blocks, as they are read."""
+    """A slice of an input file → its blocks, as they are read."""
 
     def __init__(self, block_pages: int) -> None:
         self._block_pages = block_pages
 
-    def process(self, element: tuple[int, str]) -> Iterator[Block]:
-        file, path = element
-        yield from read_blocks(Path(path), file, self._block_pages)
+    def process(self, element: Slice) -> Iterator[Block]:
+        yield from read_blocks(element, self._block_pages)
 
 
 class BuildBlock(beam.DoFn):  # type: ignore[misc]
@@ -64,15 +65,17 @@ class BuildBlock(beam.DoFn):  # type: ignore[misc]
     REDIRECTS = "redirects"
 
     def __init__(self, building: str, words: int) -> None:
-        self._building = building
+        self._blocks = Path(building) / folder.BLOCKS
         self._words = words
 
     def process(self, element: Block) -> Iterator[Any]:
-        result = process_block(element, self._words)
-        write_block(Path(self._building) / folder.BLOCKS, element, result)
-        for key, title, _ in result.pages:
-            yield normal_name(title), key
-        for redirect in result.redirects:
+        try:
+            pages, redirects = names_of(self._blocks, element)
+        except FileNotFoundError:  # else a build that was stopped had got so far
+            write_block(self._blocks, element, process_block(element, self._words))
+            pages, redirects = names_of(self._blocks, element)
+        yield from pages
+        for redirect in redirects:
             yield beam.pvalue.TaggedOutput(self.REDIRECTS, redirect)
 
 
@@ -126,48 +129,84 @@ def build(
     *,
     words: int = WORDS,
     block_pages: int = BLOCK_PAGES,
+    embedder: str | None = None,
+    workers: int = 1,
+    slice_bytes: int = SLICE_BYTES,
     beam_options: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
 ) -> BuildResult:
     """Build the index folder `output` from dumps, JSON Lines or Parquet files (paths or globs).
 
-    An index that is there already is replaced when the new one is whole. Raises UsageError for
-    inputs that are not files and for an output that is something else, RunError where the inputs
-    hold no article.
+    An index that is there already is replaced when the new one is whole; a build that was stopped
+    goes on where it was when it is asked for again. `embedder` adds vectors (see
+    `indexes.embedders`), `workers` is the number of processes that read. Raises UsageError for
+    inputs that are not files, an output that is something else and an embedder that cannot be used,
+    RunError where the inputs hold no article or the build cannot go on.
     """
     started = time.monotonic()
     paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
+    if embedder is not None:
+        embedder = checked_name(embedder)
+        if embedder != LSA:
+            make_embedder(embedder, Path())  # tells what is missing before anything is read
     output = Path(output).expanduser().resolve()
-    building = folder.start(output)
+    state = _state(paths, words, block_pages, embedder, slice_bytes)
+    building = folder.start(output, state)
     try:
+        slices = [
+            part
+            for file, path in enumerate(paths)
+            for part in slices_of(path, file, workers, slice_bytes)
+        ]
         with _Progress(building / folder.BLOCKS, block_pages, progress):
-            _run(paths, building, words, block_pages, beam_options)
+            _run(slices, building, words, block_pages, workers, beam_options)
         made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
         if not made.counts["articles"]:
+            shutil.rmtree(building, ignore_errors=True)
             raise RunError(_no_articles(paths, made))
-        folder.add_engines(building, made.content)
+        if progress is not None:
+            progress(f"indexing {made.counts['passages']:,} passages")
+        folder.add_engines(building, made.content, embedder, progress)
         folder.finish(building, output)
     except (OSError, RuntimeError) as error:  # Beam makes a RuntimeError of what a worker raises
-        raise RunError(f"the index {output} could not be built: {error}") from error
+        raise RunError(
+            f"the index {output} could not be built: {error}. What was done is kept: the same "
+            "command goes on from there"
+        ) from error
     finally:
-        shutil.rmtree(building, ignore_errors=True)
+        if building.exists():
+            folder.stop(building, output)
     seconds = time.monotonic() - started
     return BuildResult(output, made.counts, made.failures, _warnings(made), seconds)
 
 
+def _state(paths: Sequence[Path], *settings: object) -> str:
+    """Return what a stopped build must have had in common with this one to be gone on with."""
+    files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    return json.dumps([VERSION, files, settings])
+
+
 def _run(
-    paths: Sequence[Path],
+    slices: Sequence[Slice],
     building: Path,
     words: int,
     block_pages: int,
+    workers: int,
     beam_options: Sequence[str],
 ) -> None:
-    options = PipelineOptions(list(beam_options))
+    options = list(beam_options)
+    processes = min(workers, len(slices))
+    if processes > 1 and not any("direct_num_workers" in option for option in options):
+        options += [
+            "--direct_running_mode=multi_processing",
+            f"--direct_num_workers={processes}",
+        ]
     # Named, not "DirectRunner": that one tries another runner first, whose binary it downloads.
-    with beam.Pipeline(runner=FnApiRunner(), options=options) as pipeline:
+    with beam.Pipeline(runner=FnApiRunner(), options=PipelineOptions(options)) as pipeline:
         pages, redirects = (
             pipeline
-            | "Files" >> beam.Create([(at, str(path)) for at, path in enumerate(paths)])
+            | "Slices" >> beam.Create(slices)
+            | "Spread" >> beam.Reshuffle()
             | "ReadBlocks" >> beam.ParDo(ReadBlocks(block_pages))
             | "BuildBlocks"
             >> beam.ParDo(BuildBlock(str(building), words))
@@ -195,7 +234,12 @@ def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
         matches = [path] if path.exists() else [Path(m) for m in sorted(glob.glob(str(path)))]
         if not matches:
             raise UsageError(f"--input {given}: no such file; give a MediaWiki dump or documents")
-        found.extend(matches)
+        found.extend(path for path in matches if not is_stream_index(path))
+    if not found:
+        raise UsageError(
+            f"--input {inputs[0]} is the index of a multistream dump; give the dump, and the index "
+            "beside it is read too"
+        )
     for path in found:
         if path.is_dir():
             raise UsageError(f"--input {path} is a folder; give its files, e.g. '{path}/*.bz2'")

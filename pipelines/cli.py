@@ -26,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     from pipelines import (
+        doctor_commands,
         evaluate_command,
         import_commands,
         index_commands,
@@ -47,6 +48,7 @@ def _run(words: list[str]) -> int:
     report_commands.register(commands)
     import_commands.register(commands)
     source_commands.register(commands)
+    doctor_commands.register(commands)
     if not words:
         parser.print_help()
         return 2

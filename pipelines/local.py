@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
 from threading import Thread
-from typing import Any
 
 from pipelines import storage
 from pipelines.attempt import Attempt

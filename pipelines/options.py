@@ -80,13 +80,14 @@ class Settings:
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
-    def source_flags(self) -> dict[str, Any]:
+    def source_flags(self, client: "ClientSettings | None" = None) -> dict[str, Any]:
         """Return the flags that a fact source's parameter of that name takes its value from."""
-        return self.given(
+        flags = self.given(
             *("index", "retriever", "passages", "samples", "temperature", "sampling", "search"),
             *("pages", "prompts", "model", "base_url", "knowledge_model", "knowledge_base_url"),
             "concurrency",
         )
+        return {**flags, "client_settings": client} if client is not None else flags
 
     def llm(self) -> "LlmSettings | None":
         """Return what the LLM judge is told, or None where another one judges."""
@@ -107,12 +108,12 @@ class Settings:
             **asked,
         )
 
-    def judge_spec(self) -> "JudgeSpec":
-        """Return the judge as it travels to the workers."""
+    def judge_spec(self, client: "ClientSettings | None" = None) -> "JudgeSpec":
+        """Return the judge as it travels to the workers; `client` where it is known already."""
         from transforms.judges import JudgeSpec
 
         told = self.llm()
-        return JudgeSpec(self.judge, told, self.client() if told is not None else None)
+        return JudgeSpec(self.judge, told, (client or self.client()) if told else None)
 
     def client(self) -> "ClientSettings":
         """Return how the models are reached."""

@@ -175,6 +175,7 @@ def _evaluate(
     progress: Progress,
 ) -> dict[str, Any]:
     from pipelines.carry import CARRIED, FINAL, carry_over, each_passage_once
+    from pipelines.endpoints import probed
     from pipelines.local import run_chunks
     from pipelines.portable import IN_PROCESS, run_portable, runner_of
     from transforms.job import Job
@@ -184,10 +185,11 @@ def _evaluate(
         for file in files
         for path in [file.path if file.plain else spool(file, attempt.input_folder())]
     ]
+    client, probes = probed(settings, chosen.specs)
     job = Job(
         sources=chosen.specs,
-        flags=settings.source_flags(),
-        judge=settings.judge_spec(),
+        flags=settings.source_flags(client),
+        judge=settings.judge_spec(client),
         units=settings.units,
         mode=settings.mode,
         tie=settings.tie,
@@ -220,7 +222,9 @@ def _evaluate(
         final = each_passage_once(parts)
         attempt.mark_done(FINAL, final)
     parts = final
-    parts.append(_sources_part(chosen, attempt))
+    parts.append(attempt.write_part("sources", to_arrow("sources", chosen.statuses)))
+    if probes:
+        parts.append(attempt.write_part("usage", to_arrow("usage", probes)))
     progress.say(progress.line())
     counts = {
         label: sum(part.rows for part in parts if part.table == table)
@@ -239,7 +243,3 @@ def _evaluate(
         "counts": counts,
     }
     return attempt.finish(parts, facts)
-
-
-def _sources_part(chosen: Chosen, attempt: Attempt) -> Part:
-    return attempt.write_part("sources", to_arrow("sources", chosen.statuses))

@@ -9,6 +9,7 @@ import pytest
 
 from indexes.dump import RawPage
 from indexes.reader import Block, RawDocument, read_blocks
+from indexes.slices import Slice
 
 PAGE = "<page><title>{}</title><ns>0</ns><revision><text>x</text></revision></page>\n"
 DUMP = ("<mediawiki>" + "".join(map(PAGE.format, "ABCDE")) + "</mediawiki>").encode()
@@ -18,7 +19,7 @@ LINES = "\n".join(map(json.dumps, RECORDS)).encode()
 
 def _blocks(path: Path, data: bytes, **options: int) -> list[Block]:
     path.write_bytes(data)
-    return list(read_blocks(path, 3, **options))
+    return list(read_blocks(Slice(3, str(path)), **options))
 
 
 def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_documents_one_a_line(tmp_path: Path, data: bytes) -> None:
 
 def test_documents_of_parquet(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([*RECORDS, {"title": None, "text": "x"}]), tmp_path / "x")
-    [block] = read_blocks(tmp_path / "x", 0)
+    [block] = read_blocks(Slice(0, str(tmp_path / "x")))
     assert [item.title for item in block.items if isinstance(item, RawDocument)] == [
         *("T0", "T1", "T2", "T3", "T4"),
         None,

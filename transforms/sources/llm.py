@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from schemas.errors import UsageError, unknown_value
 from schemas.records import ERROR, FILTERED, REFUSED, UNPARSABLE, OpenUnits, Passage, Usage
 from transforms.llm.base import KNOWLEDGE, Choice, Client, Function, LlmError, Message, Request
+from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import endpoints
 from transforms.prompts import load_prompts
 from transforms.prompts.data import element
@@ -40,8 +42,8 @@ class LlmSource(FactSource):
         base_url: str | None = None,
         knowledge_model: str | None = None,
         knowledge_base_url: str | None = None,
-        concurrency: int = 64,
         prompts: str | None = None,
+        client_settings: ClientSettings | None = None,
         client: Callable[[], Client] | None = None,
     ) -> None:
         if sampling not in SAMPLINGS:
@@ -49,17 +51,18 @@ class LlmSource(FactSource):
         self.samples = samples
         self.temperature = temperature
         self.sampling = sampling
-        self.concurrency = concurrency
         self.prompts = prompts
-        self._endpoints = endpoints(
+        places = endpoints(
             model, base_url, knowledge_model=knowledge_model, knowledge_base_url=knowledge_base_url
         )
-        self.knowledge_model = self._endpoints[KNOWLEDGE].model
+        self._endpoint = places[KNOWLEDGE]
+        self.knowledge_model = self._endpoint.model
+        self._settings = client_settings or ClientSettings(places)
         self._client = client
 
     def unavailable(self) -> str | None:
         """Return that no endpoint was named."""
-        if self._client is None and not self._endpoints[KNOWLEDGE].configured:
+        if self._client is None and not self._endpoint.configured:
             return "it needs a model: set OPENAI_API_KEY, or name an endpoint with --base_url"
         return None
 
@@ -69,10 +72,17 @@ class LlmSource(FactSource):
         if self._client is not None:
             self._asked = self._client()
             return
-        from transforms.llm.client import ClientSettings
         from transforms.llm.shared import shared_client
 
-        self._asked = shared_client(ClientSettings(self._endpoints, self.concurrency))
+        # A source of its own model, named in the configuration, has it in place of the run's.
+        places = {**self._settings.endpoints, KNOWLEDGE: self._endpoint}
+        self._asked = shared_client(replace(self._settings, endpoints=places))
+
+    def fingerprint(self) -> str:
+        """Return where the model is, and the version of the prompt that bundles queries."""
+        texts = load_prompts(self.prompts)
+        version = texts.version(["knowledge_bundled_system", "function_knowledge"])
+        return f"{self._endpoint.shown_url} {version if self.sampling == BUNDLED else ''}"
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return up to `samples` passages for each unit, by its query; equal queries share them."""

@@ -7,6 +7,7 @@ from typing import Final
 import sentencex
 
 from transforms.judges.offline.quantities import Quantity, agree, quantities
+from transforms.judges.offline.statement import verb_of
 from transforms.judges.offline.words import CARDINAL, NUMBER, Word, read
 
 # The stems that lexicon.SYNONYMS gives all words for being born and for dying.
@@ -38,7 +39,8 @@ Item = tuple[Word, int, bool]
 class PreparedClaim:
     """`items` are looked for by stem, `quantities` by value; `weights` belong to the items, then
     to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places
-    of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or "". Two
+    of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or ""; `verb` is
+    the place of the first verb, where the subject ends (0: it is not known). Two
     masks of parts: `told` is what the claim tells of its subject (0: it has nothing but a subject),
     `answer` those of which a passage has to say one to answer at all (0: any of them will do)."""
 
@@ -51,6 +53,7 @@ class PreparedClaim:
     opposites: tuple[int, ...]
     negated: tuple[int, ...]
     event: str
+    verb: int
     told: int
     answer: int
 
@@ -185,6 +188,7 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         items.append((w, place, w.capital and (place > 0 or second_capital)))
         weights.append(w.weight)
     said = frozenset(function_words)
+    verb = verb_of(words)
     return PreparedClaim(
         tuple(words),
         tuple(items),
@@ -195,7 +199,8 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         tuple(opposites),
         tuple(negated),
         event,
-        _told(items, numbers),
+        verb,
+        _told(items, numbers, verb),
         (_asked(query, items, numbers) if query else 0) or _identified(words, items),
     )
 
@@ -219,9 +224,13 @@ def _identified(words: list[Word], items: list[Item]) -> int:
     return (1 << count) - 1 if definite else 0
 
 
-def _told(items: list[Item], numbers: list[Quantity]) -> int:
-    """The parts after the subject: after the name that a claim begins with, or its first word."""
-    subject = max(1, _leading_names(items))
+def _told(items: list[Item], numbers: list[Quantity], verb: int) -> int:
+    """The parts after the subject: from the verb on, else after the name that a claim begins with,
+    or its first word."""
+    subject = 0
+    while subject < len(items) and items[subject][1] < verb:
+        subject += 1
+    subject = subject or max(1, _leading_names(items))
     return (1 << len(items) + len(numbers)) - 1 >> subject << subject
 
 

@@ -14,6 +14,7 @@ import Stemmer
 
 from transforms.judges.offline import frequency, lexicon, units
 from transforms.judges.offline.opposites import OPPOSITES
+from transforms.judges.offline.verbs import PARTICIPLES, PAST, THIRD
 
 STOP: Final = 0
 CONTENT: Final = 1
@@ -53,7 +54,8 @@ class Word:
 
     `value` is a number's value, None for all else; `ulp` the size of one unit in its last digit (1
     for "12", 0.1 for "1.4"). A number or date can start at a `numeric` word; a `negative` one turns
-    the statement around; `opposites` are its antonyms.
+    the statement around; `opposites` are its antonyms. A `verb` can be a clause's verb: a form that
+    is known or looks regular, auxiliaries apart.
     """
 
     surface: str
@@ -67,6 +69,7 @@ class Word:
     numeric: bool = False
     negative: bool = False
     opposites: frozenset[str] = _NONE
+    verb: bool = False
 
 
 def _first_of_line(table: str) -> Iterator[tuple[str, str]]:
@@ -88,6 +91,7 @@ def _canonical_stems() -> dict[str, str]:
     return stems
 
 
+_VERBS: Final = PAST | PARTICIPLES | THIRD
 _CANONICAL: Final = _canonical_stems()
 _WEIGHTS: Final = {_stem(word): COMMON for word in frequency.COMMON} | {
     _stem(word): VERY_COMMON for word in frequency.VERY_COMMON
@@ -154,6 +158,11 @@ def _recognise(surface: str) -> Word:
     return Word(surface, lower, stem, CONTENT, weight, capital)
 
 
+def _is_verb(lower: str) -> bool:
+    regular = len(lower) > 4 and lower.endswith("ed") and lower not in ("hundred", "indeed")
+    return lower in _VERBS or (regular and lower[-3] != "e")
+
+
 def analyse(surface: str) -> Word:
     """The word that a surface form of at least one character stands for. Never raises."""
     word = _recognise(surface[:_MAX_WORD])
@@ -163,6 +172,7 @@ def analyse(surface: str) -> Word:
         numeric=word.kind >= CARDINAL or lower in units.MONTHS,
         negative=lower in lexicon.NEGATORS or lower in lexicon.NEGATIVE_VERBS,
         opposites=OPPOSITES.get(lower, _NONE),
+        verb=word.kind == CONTENT and not word.capital and _is_verb(lower),
     )
 
 

@@ -1,0 +1,293 @@
+"""The Python interface, as a script, a notebook and a plug-in use it."""
+
+import asyncio
+import doctest
+import gc
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ufo
+
+ETNA = "Mount Etna is in Sicily."
+RECORDS: list[dict[str, Any]] = [
+    {"id": "a", "response": ETNA, "reference_answers": ETNA},
+    {"id": "b", "response": "Oslo is the capital of Norway."},
+]
+
+
+class Knows(ufo.FactSource):
+    """A source as a user writes one in a notebook."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def find(self, unit: ufo.FactUnit) -> Iterable[ufo.Passage]:
+        return [ufo.Passage(unit.claim)] if self.word in unit.claim else []
+
+
+class Waits(Knows):
+    async def find(self, unit: ufo.FactUnit) -> Iterable[ufo.Passage]:  # type: ignore[override]
+        await asyncio.sleep(0)
+        return super().find(unit)
+
+
+@pytest.fixture(scope="module")
+def result() -> Iterable[ufo.Evaluation]:
+    evaluation = ufo.evaluate(RECORDS, sources=["reference"], quiet=True)
+    yield evaluation
+    evaluation.close()
+
+
+def test_the_examples_in_the_docstrings() -> None:
+    failed, tried = doctest.testmod(ufo)
+    assert (failed, tried > 5) == (0, True)
+
+
+def test_every_public_name_is_there_and_described() -> None:
+    for name in ufo.__all__:
+        value = getattr(ufo, name)
+        assert name == "__version__" or value.__doc__, name
+
+
+def test_the_tables_of_an_evaluation(result: ufo.Evaluation) -> None:
+    for table in (
+        result.scores,
+        result.contributions,
+        result.verdicts,
+        result.evidence,
+        result.failures,
+    ):
+        assert isinstance(table, pa.Table)
+    assert result.scores["response_id"].to_pylist() == ["a", "b"]
+    assert result.scores["factuality_score"].to_pylist() == [1.0, 0.0]
+    assert result.verdicts["label"].to_pylist() == [1, None]
+    assert ETNA in result.evidence["text"].to_pylist()
+    assert result.failures.num_rows == 0
+    assert result.contributions["source"].to_pylist() == ["reference", "none"]
+
+
+def test_sql_over_an_evaluation(result: ufo.Evaluation) -> None:
+    found = result.sql("SELECT count(*) AS n FROM verdicts WHERE source = ?", ["reference"])
+    assert found["n"].to_pylist() == [1]
+    with pytest.raises(ufo.UsageError, match="nowhere"):
+        result.sql("SELECT * FROM nowhere")
+
+
+def test_what_a_notebook_shows(result: ufo.Evaluation) -> None:
+    assert "factuality" in repr(result).lower()
+    assert "reference" in repr(result)
+    html = result._repr_html_()
+    assert html.startswith("<pre>")
+    assert "<svg" in html
+    assert "<script" not in html
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_plots_are_figures_and_files(
+    result: ufo.Evaluation, tmp_path: Path, ending: str
+) -> None:
+    for plot in (result.plot_contributions, result.plot_scores):
+        path = tmp_path / f"{plot.__name__}.{ending}"
+        figure = plot(path)
+        assert type(figure).__name__ == "Figure"
+        begins = path.read_bytes()[:200]
+        assert begins.startswith(b"\x89PNG") or b"<svg" in begins or b"<?xml" in begins
+
+
+def test_texts_alone_and_what_is_left_out(tmp_path: Path) -> None:
+    found = ufo.evaluate(
+        [ETNA, "Hm."], [Knows("Etna")], output=tmp_path, run="mine", workers=1, quiet=True
+    )
+    assert (found.run, found.path) == ("mine", f"{tmp_path}/run=mine")
+    assert sorted(found.verdicts["source"].to_pylist()) == ["Knows"]
+    assert found.scores["factuality_score"].to_pylist().count(None) == 1
+    found.close()
+
+
+def test_a_path_and_options_by_their_flags_names(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text("\n".join(map(json.dumps, RECORDS)) + "\nnope\n")
+    found = ufo.evaluate(path, [{"name": "refs", "type": "reference"}], "all", tie="factual")
+    assert found.failures["key"].to_pylist() == ["in.jsonl:3"]
+    assert set(found.verdicts["mode"].to_pylist()) == {"seq", "mv", "single"}
+    assert "refs" in found.verdicts["source"].to_pylist()
+    found.close()
+    assert found.path.startswith("/")
+
+
+def test_objects_as_sources_in_several_processes() -> None:
+    first, second = Knows("Etna"), Waits("Oslo")
+    first.name, second.name = "one", "two"
+    found = ufo.evaluate(RECORDS, [first, second], workers=2, chunk_size=1, quiet=True)
+    assert found.verdicts["source"].to_pylist() == ["one", "two"]
+    assert found.contributions["source"].to_pylist()[:2] == ["one", "two"]
+    found.close()
+
+
+def test_progress_goes_to_stderr_unless_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    ufo.evaluate([ETNA], [Knows("x")], workers=1, quiet=True).close()
+    assert capsys.readouterr() == ("", "")
+    ufo.evaluate([ETNA], [Knows("x")], workers=1).close()
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "1/1 responses" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([],), "nothing to evaluate"),
+        (([5],), r"responses\[0\] is neither a text nor a record"),
+        (([{"response": object()}],), r"responses\[0\]"),
+        (("no-such-file.jsonl",), "does not exist"),
+        (([ETNA], []), "sources is an empty list"),
+        (([ETNA], ["referense"]), "Did you mean 'reference'"),
+        (([ETNA], [{"name": "x"}]), "a source is a name or"),
+        (([ETNA], [5]), "a source is a name or"),
+        (([ETNA], [Knows("a"), Knows("b")]), "two sources are named 'Knows'"),
+        (([ETNA], ["reference"], "sec"), "Did you mean 'seq'"),
+        (([ETNA], "referense"), "Did you mean 'reference'"),
+    ],
+)
+def test_what_is_wrong_is_raised(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ufo.UsageError, match=message):
+        ufo.evaluate(*arguments, quiet=True)
+
+
+def test_results_without_a_folder_of_yours_live_as_long_as_their_object() -> None:
+    found = ufo.evaluate([ETNA], [Knows("x")], workers=1, quiet=True)
+    folder, scores = Path(found.path).parent, found.scores
+    assert folder.is_dir()
+    found.close()
+    assert not folder.exists()
+    assert scores.num_rows == 1
+    found = ufo.evaluate([ETNA], [Knows("x")], workers=1, quiet=True)
+    folder = Path(found.path).parent
+    del found
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_an_unknown_option_is_told_the_nearest() -> None:
+    with pytest.raises(ufo.UsageError, match="--passages"):
+        ufo.evaluate([ETNA], ["reference"], pasages=3)
+    with pytest.raises(ufo.UsageError, match="--passages"):
+        ufo.check_sync(ETNA, sources=["reference"], pasages=3)
+
+
+class TestCheck:
+    def test_a_text_with_references(self) -> None:
+        found = ufo.check_sync(f"{ETNA} Oslo is green.", references=[ETNA], sources=["reference"])
+        assert (found.score, found.coverage) == (0.5, 0.5)
+        assert [v.label for v in found.verdicts] == [1, None]
+        assert found.text[found.sentences[1].start :] == "Oslo is green."
+        assert repr(found).splitlines()[0] == "factuality 0.50"
+        assert f"supported by reference: {ETNA}" in repr(found)
+        assert "undecided" in repr(found)
+        plain = json.loads(json.dumps(found.to_dict()))
+        assert plain["score"] == 0.5
+        assert plain["evidence"][0]["outcome"] == "supported"
+        assert plain["passages"][0]["text"] == ETNA
+        assert ufo.check_sync(ETNA, references=ETNA, sources="reference").score == 1.0
+
+    def test_a_text_without_a_claim_has_no_score(self) -> None:
+        found = ufo.check_sync("Hello!", sources=[Knows("x")])
+        assert (found.score, found.coverage) == (None, None)
+        assert "no checkable claim" in repr(found)
+
+    @pytest.mark.parametrize("source", [Knows("Etna"), Waits("Etna")], ids=["plain", "waiting"])
+    @pytest.mark.parametrize("mode", ["seq", "mv", "single", "all"])
+    def test_objects_as_sources_in_every_mode(self, source: ufo.FactSource, mode: str) -> None:
+        assert ufo.check_sync(ETNA, sources=[source], mode=mode).score == 1.0
+
+    def test_inside_a_running_loop_and_awaited(self) -> None:
+        async def notebook_cell() -> tuple[float | None, float | None]:
+            awaited = await ufo.check(ETNA, sources=[Waits("Etna")])
+            return awaited.score, ufo.check_sync(ETNA, sources=[Waits("Etna")]).score
+
+        assert asyncio.run(notebook_cell()) == (1.0, 1.0)
+
+    def test_a_source_that_breaks_is_an_error_row(self) -> None:
+        class Breaks(ufo.FactSource):
+            def find(self, unit: ufo.FactUnit) -> Iterable[ufo.Passage]:
+                raise OSError("down")
+
+        found = ufo.check_sync(ETNA, sources=[Breaks(), "reference"], references=[ETNA])
+        assert [(row.source, row.outcome) for row in found.evidence] == [
+            ("Breaks", "error"),
+            ("reference", "supported"),
+        ]
+        assert found.verdicts[0].past_error
+        assert found.failures[0].message == "down"
+
+    def test_sources_are_opened_and_closed(self) -> None:
+        events = []
+
+        class Opens(Knows):
+            def open(self) -> None:
+                events.append("open")
+
+            def close(self) -> None:
+                events.append("close")
+
+        ufo.check_sync(ETNA, sources=[Opens("Etna")])
+        assert events == ["open", "close"]
+
+    @pytest.mark.parametrize(
+        ("text", "options", "message"),
+        [
+            ("", {}, "empty"),
+            (" \n", {}, "empty"),
+            ("a\0b", {}, "NUL"),
+            ("\ud83d", {}, "surrogate"),
+            (ETNA, {"sources": ["referense"]}, "Did you mean"),
+            (ETNA, {"mode": "sec"}, "Did you mean"),
+            (ETNA, {"mode": "single", "sources": [Knows("a"), "reference"]}, "--mode single"),
+        ],
+    )
+    def test_what_is_wrong_is_raised(
+        self, text: str, options: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(ufo.UsageError, match=message):
+            ufo.check_sync(text, **options)
+
+
+def python(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--runner=Nonsense", "--input", "x", "extra"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_is_light() -> None:
+    heavy = "apache_beam duckdb matplotlib pyarrow numpy pandas loky rank_bm25 sentencex yaml"
+    loaded = f"print([name for name in {heavy.split()!r} if name in sys.modules])"
+    assert python(f"import sys, ufo; {loaded}") == "[]\n"
+    helped = (
+        "import sys, contextlib, io, pipelines.cli\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "    pipelines.cli.main(['--help'])\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "    pipelines.cli.main(['evaluate', '--help'])\n"
+    )
+    assert python(helped + loaded) == "[]\n"
+
+
+def test_it_works_under_a_foreign_argv_and_without_a_main_guard() -> None:
+    code = (
+        "import ufo\n"
+        f"found = ufo.evaluate([{ETNA!r}] * 3, ['reference'], workers=2, chunk_size=1, quiet=True)\n"
+        "print(found.scores.num_rows, found.failures.num_rows)\n"
+    )
+    # Equal texts have one id, so that two of them are repeats.
+    assert python(code) == "1 2\n"

@@ -1,0 +1,148 @@
+"""What a run of words says of whom: the verb that a value belongs to, and the subject of a verb.
+
+No parser: a clause is what stands between two words that open one, its subject the names before
+its verb. Where this cannot tell, the answer is that two statements are not the same one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from transforms.judges.offline.verbs import AUXILIARIES
+from transforms.judges.offline.word_set import word_set
+from transforms.judges.offline.words import CONTENT, Word
+
+_CLAUSE_OPENERS: Final = word_set(
+    "who which whose that while whereas when where because although though until if"
+)
+_RELATIVES: Final = frozenset(("who", "which", "that"))
+_PRONOUNS: Final = word_set("he she it they his her its their this these")
+_INSIDE: Final = word_set("of in at on by for from with near into to under over between than as")
+_JOINTS: Final = word_set("and the of a an")
+_REACH: Final = 40  # Words that a clause is looked for in: keeps a text without end linear.
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """The stems of a name; `inside` where a preposition makes it part of another phrase ("the
+    summit of Everest"), `owner` where a possessive does ("Everest's summit")."""
+
+    stems: frozenset[str]
+    inside: bool
+    owner: bool
+
+
+def is_auxiliary(word: Word) -> bool:
+    """Whether a word is a form of be, have or do, or a modal verb."""
+    return not word.kind and word.lower in AUXILIARIES
+
+
+def verb_of(words: Sequence[Word]) -> int:
+    """Where the first verb after the first word stands, auxiliaries count; 0: none is known."""
+    for place, word in enumerate(words):
+        if place and (word.verb or is_auxiliary(word)) and not word.capital:
+            return place
+    return 0
+
+
+def event_of(words: Sequence[Word], start: int, end: int) -> str:
+    """The stem of the verb that a value at `start`..`end` belongs to: the nearest one before it,
+    else the first one after it; "" where there is none but auxiliaries."""
+    for word in reversed(words[max(0, start - _REACH) : start]):
+        if word.verb:
+            return word.stem
+    return next((word.stem for word in words[end : end + _REACH] if word.verb), "")
+
+
+def place_of_event(words: Sequence[Word], start: int, end: int, event: str) -> int:
+    """Where the word with the stem `event` stands, verb or noun, that a value at `start`..`end`
+    belongs to; -1 where the value belongs to another verb."""
+    first = _clause_start(words, start)
+    for place in range(start - 1, first - 1, -1):
+        if words[place].stem == event:
+            return place
+        if words[place].verb:
+            return -1
+    for place in range(end, min(len(words), end + _REACH)):
+        if words[place].stem == event:
+            return place
+        if words[place].verb or words[place].lower in _CLAUSE_OPENERS:
+            return -1
+    return -1
+
+
+def names_in(words: Sequence[Word], start: int, end: int) -> list[Name]:
+    """The names from `start` up to `end`: capitalised words in a row."""
+    found: list[Name] = []
+    at = start
+    while at < end:
+        if not (words[at].capital and words[at].kind):
+            at += 1
+            continue
+        first = at
+        while at < end and words[at].capital and words[at].kind:
+            at += 1
+        before = first - 1
+        while before >= start and words[before].lower in ("the", "a", "an"):
+            before -= 1
+        found.append(
+            Name(
+                frozenset([w.stem for w in words[first:at]]),
+                before >= start and words[before].lower in _INSIDE,
+                words[at - 1].surface.endswith(("'s", "’s")),
+            )
+        )
+    return found
+
+
+def subject_range(words: Sequence[Word], verb: int) -> tuple[int, int]:
+    """The words that hold the subject of a verb, as a half-open range."""
+    start = _clause_start(words, verb)
+    if start and words[start - 1].lower in _RELATIVES:  # What stands before "which" is its subject.
+        return _last_name(words, start - 1)
+    last = verb
+    while last > start and not words[last - 1].capital and not is_auxiliary(words[last - 1]):
+        if words[last - 1].kind == CONTENT and not words[last - 1].lower.endswith("ly"):
+            break
+        last -= 1
+    if last > start and words[last - 1].capital and words[last - 1].kind:
+        return _last_name(words, last)  # "…, the seat of Oxford University, founded in 1096"
+    return start, verb
+
+
+def _last_name(words: Sequence[Word], end: int) -> tuple[int, int]:
+    """The name that ends before `end`, with those joined to it by "and"."""
+    start = end
+    while start > 0 and end - start < _REACH:
+        word = words[start - 1]
+        named = word.capital and word.kind
+        if not named and not (word.lower in _JOINTS and start < end):
+            break
+        start -= 1
+    return start, end
+
+
+def _clause_start(words: Sequence[Word], at: int) -> int:
+    first = max(0, at - _REACH)
+    said = False  # Whether what follows here has something that could be a subject.
+    for place in range(at - 1, first - 1, -1):
+        word = words[place]
+        low = word.lower
+        if low in _CLAUSE_OPENERS:
+            return place + 1
+        if low in ("and", "but"):
+            if said and any(w.verb or is_auxiliary(w) for w in words[first:place]):
+                return place + 1
+        elif (word.kind == CONTENT and not low.endswith("ly")) or low in _PRONOUNS:
+            said = True
+    return first
+
+
+def same_name(one: Name, other: Name) -> bool:
+    """Whether two names can be of the same thing: "Curie" is "Marie Curie", "Pierre Curie" not."""
+    return (
+        one.inside == other.inside
+        and one.owner == other.owner
+        and not one.stems.isdisjoint(other.stems)
+        and (one.stems <= other.stems or other.stems <= one.stems)
+    )
