@@ -197,12 +197,14 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
     unfinished.rename(folder / f"{stem}.json")
 
 
-def names_of(folder: Path, block: Block) -> tuple[list[tuple[str, int]], list[tuple[str, str]]]:
-    """Return the (title, page) and the (target, alias) of a block that was written.
+def is_written(folder: Path, block: Block) -> bool:
+    """Say whether a block was written to its end, by a build that was stopped later."""
+    return (folder / f"{_stem(block)}.json").exists()
 
-    Raises FileNotFoundError where it was not, or not to its end.
-    """
-    written = json.loads((folder / f"{_stem(block)}.json").read_bytes())
+
+def names_in_block(path: Path) -> tuple[list[tuple[str, int]], list[tuple[str, str]]]:
+    """Return the (title, page) and the (target, alias) of a block, given its .json file."""
+    written = json.loads(path.read_bytes())
     pages = [(normal_name(title), key) for key, title, _ in written["pages"]]
     return pages, [(target, alias) for target, alias in written["redirects"]]
 

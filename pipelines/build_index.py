@@ -1,11 +1,13 @@
 """`ufo index build`: a dump or documents to an index folder.
 
-    files ─ read blocks ─ passages of a block, on disk ─┬─ titles ────┐
-                                                        └─ redirects ─┴─ aliases of pages, on disk
+    files ─ slices ─ blocks ─ passages and names of a block, on disk ─┬─ titles ────┐
+                                                                      └─ redirects ─┴─ aliases
+                                                   all blocks ─ passages, pages ─ BM25 ─ vectors
 
 Texts never go through a shuffle, which holds them in memory; only titles and redirects do, since a
-redirect may stand in another block than its page. Blocks are numbered by the input, so the index
-is the same whatever works on them in whatever order.
+redirect may stand in another block than its page. Slices are worked on in several processes. Blocks
+are numbered by the input, so the index is the same whoever works on them in whatever order, and a
+build that was stopped goes on with those that it had written.
 """
 
 import glob
@@ -13,28 +15,22 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from zlib import crc32
-
-import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
-from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from indexes import folder
-from indexes.blocks import names_of, process_block, write_block
 from indexes.embedders import LSA, checked_name, make_embedder
 from indexes.manifest import VERSION
 from indexes.passages import WORDS
-from indexes.reader import BLOCK_PAGES, Block, read_blocks
+from indexes.reader import BLOCK_PAGES
 from indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
+from pipelines.index_steps import write_aliases, write_blocks
+from pipelines.quiet import quiet_beam
 from schemas.errors import RunError, UsageError
 from schemas.records import Failure
 
-_ALIAS_PARTS = 16
-_HOPS = 3  # a redirect to a redirect is rare and not followed by MediaWiki; longer ones are loops
 _PROGRESS_SECONDS = 2.0
 
 
@@ -47,80 +43,6 @@ class BuildResult:
     failures: list[Failure]
     warnings: list[str]
     seconds: float
-
-
-class ReadBlocks(beam.DoFn):  # type: ignore[misc]
-    """A slice of an input file → its blocks, as they are read."""
-
-    def __init__(self, block_pages: int) -> None:
-        self._block_pages = block_pages
-
-    def process(self, element: Slice) -> Iterator[Block]:
-        yield from read_blocks(element, self._block_pages)
-
-
-class BuildBlock(beam.DoFn):  # type: ignore[misc]
-    """A block → its files in `building`, and (title, page), with (target, alias) on the side."""
-
-    REDIRECTS = "redirects"
-
-    def __init__(self, building: str, words: int) -> None:
-        self._blocks = Path(building) / folder.BLOCKS
-        self._words = words
-
-    def process(self, element: Block) -> Iterator[Any]:
-        try:
-            pages, redirects = names_of(self._blocks, element)
-        except FileNotFoundError:  # else a build that was stopped had got so far
-            write_block(self._blocks, element, process_block(element, self._words))
-            pages, redirects = names_of(self._blocks, element)
-        yield from pages
-        for redirect in redirects:
-            yield beam.pvalue.TaggedOutput(self.REDIRECTS, redirect)
-
-
-class ResolveRedirects(beam.PTransform):  # type: ignore[misc]
-    """(title, page) and (target, alias) → (alias, page); what leads to no page gives nothing."""
-
-    def expand(self, inputs: Any) -> Any:
-        known, waiting = inputs["pages"], inputs["redirects"]
-        resolved = []
-        for hop in range(1, _HOPS + 1):
-            joined = {"pages": known, "aliases": waiting} | f"Join{hop}" >> beam.CoGroupByKey()
-            known = joined | f"Resolve{hop}" >> beam.FlatMap(_resolved).with_output_types(
-                tuple[str, int]
-            )
-            resolved.append(known)
-            waiting = joined | f"Open{hop}" >> beam.FlatMap(_unresolved).with_output_types(
-                tuple[str, str]
-            )
-        return tuple(resolved) | beam.Flatten()
-
-
-def _resolved(group: tuple[str, dict[str, Iterable[int | str]]]) -> Iterator[tuple[str, int]]:
-    pages = sorted(group[1]["pages"])
-    if pages:
-        for alias in group[1]["aliases"]:
-            yield str(alias), int(pages[0])
-
-
-def _unresolved(group: tuple[str, dict[str, Iterable[int | str]]]) -> Iterator[tuple[str, str]]:
-    if not any(True for _ in group[1]["pages"]):
-        for alias in group[1]["aliases"]:
-            yield group[0], str(alias)
-
-
-class WriteAliases(beam.DoFn):  # type: ignore[misc]
-    """(part, [(alias, page)]) → a file; written twice, it is the same."""
-
-    def __init__(self, building: str) -> None:
-        self._folder = Path(building) / folder.ALIAS_PARTS
-
-    def process(self, element: tuple[int, Iterable[tuple[str, int]]]) -> None:
-        part, aliases = element
-        unfinished = self._folder / f".{part:02d}.json"
-        unfinished.write_text(json.dumps(sorted(aliases)))
-        unfinished.rename(self._folder / f"{part:02d}.json")
 
 
 def build(
@@ -159,7 +81,8 @@ def build(
             for part in slices_of(path, file, workers, slice_bytes)
         ]
         with _Progress(building / folder.BLOCKS, block_pages, progress):
-            _run(slices, building, words, block_pages, workers, beam_options)
+            _write_blocks(slices, building, words, block_pages, workers, beam_options)
+            write_aliases(str(building), beam_options)
         made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
         if not made.counts["articles"]:
             shutil.rmtree(building, ignore_errors=True)
@@ -186,7 +109,7 @@ def _state(paths: Sequence[Path], *settings: object) -> str:
     return json.dumps([VERSION, files, settings])
 
 
-def _run(
+def _write_blocks(
     slices: Sequence[Slice],
     building: Path,
     words: int,
@@ -194,36 +117,25 @@ def _run(
     workers: int,
     beam_options: Sequence[str],
 ) -> None:
-    options = list(beam_options)
+    """Write the blocks of all slices, in several processes where that is worth starting them."""
+    settings = (str(building), words, block_pages, list(beam_options))
     processes = min(workers, len(slices))
-    if processes > 1 and not any("direct_num_workers" in option for option in options):
-        options += [
-            "--direct_running_mode=multi_processing",
-            f"--direct_num_workers={processes}",
-        ]
-    # Named, not "DirectRunner": that one tries another runner first, whose binary it downloads.
-    with beam.Pipeline(runner=FnApiRunner(), options=PipelineOptions(options)) as pipeline:
-        pages, redirects = (
-            pipeline
-            | "Slices" >> beam.Create(slices)
-            | "Spread" >> beam.Reshuffle()
-            | "ReadBlocks" >> beam.ParDo(ReadBlocks(block_pages))
-            | "BuildBlocks"
-            >> beam.ParDo(BuildBlock(str(building), words))
-            .with_output_types(tuple[str, int], redirects=tuple[str, str])
-            .with_outputs(BuildBlock.REDIRECTS, main="pages")
-        )
-        (
-            {"pages": pages, "redirects": redirects}
-            | "ResolveRedirects" >> ResolveRedirects()
-            | "Parts" >> beam.Map(_with_part).with_output_types(tuple[int, tuple[str, int]])
-            | "GroupParts" >> beam.GroupByKey()
-            | "WriteAliases" >> beam.ParDo(WriteAliases(str(building)))
-        )
+    if processes <= 1:
+        write_blocks(slices, *settings)
+        return
+    # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
+    from loky import ProcessPoolExecutor
 
-
-def _with_part(alias: tuple[str, int]) -> tuple[int, tuple[str, int]]:
-    return crc32(alias[0].encode("utf-8", "replace")) % _ALIAS_PARTS, alias
+    with ProcessPoolExecutor(processes, initializer=quiet_beam) as pool:
+        futures = [pool.submit(write_blocks, [part], *settings) for part in slices]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+            for future in futures:
+                if future.done():
+                    future.result()
+        except BaseException:
+            pool.shutdown(wait=False, kill_workers=True)
+            raise
 
 
 def _input_files(inputs: Sequence[str | Path]) -> list[Path]:

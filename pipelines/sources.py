@@ -1,5 +1,6 @@
 """Which fact sources a run asks, in which order, and why another one is not asked."""
 
+import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ def choose(settings: Settings) -> Chosen:
     for item in wanted:
         spec = _spec(item, settings.source_definitions)
         source = make_source(spec, settings.source_flags())
-        options = _options(spec, source, settings)
+        options = _options(spec, source)
         reason = source.unavailable()
         if reason and explicit:
             raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
@@ -105,12 +106,14 @@ def _absolute(type_name: str) -> str:
     return type_name
 
 
-def _options(spec: SourceSpec, source: FactSource, settings: Settings) -> dict[str, Any]:
-    """Return what the source was made with, flags included, without anything that looks secret."""
+def _options(spec: SourceSpec, source: FactSource) -> dict[str, Any]:
+    """Return what the source was made with, without anything that looks secret: the options set in
+    the configuration, and plain values of its other parameters."""
     options = dict(spec.options)
     if spec.instance is None:
-        for name, value in settings.source_flags().items():
-            if name in vars(source):
+        for name in inspect.signature(type(source)).parameters:
+            value = getattr(source, name, None)
+            if isinstance(value, (str, int, float, bool)):
                 options.setdefault(name, value)
     hidden = [key for key in options if any(word in key.lower() for word in _SECRETS)]
     return options | dict.fromkeys(hidden, "***")

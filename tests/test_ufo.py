@@ -90,9 +90,7 @@ def test_what_a_notebook_shows(result: ufo.Evaluation) -> None:
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
-def test_plots_are_figures_and_files(
-    result: ufo.Evaluation, tmp_path: Path, ending: str
-) -> None:
+def test_plots_are_figures_and_files(result: ufo.Evaluation, tmp_path: Path, ending: str) -> None:
     for plot in (result.plot_contributions, result.plot_scores):
         path = tmp_path / f"{plot.__name__}.{ending}"
         figure = plot(path)

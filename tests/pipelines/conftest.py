@@ -85,7 +85,9 @@ def tables(output: Path, run: str | None = None) -> Tables:
     with open_results(output, run) as results:
         queries = {table: f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL" for table in TABLES}
         found = {table: results.query(query) for table, query in queries.items()}
-    return {table: [tuple(row.values()) for row in rows.to_pylist()] for table, rows in found.items()}
+    return {
+        table: [tuple(row.values()) for row in rows.to_pylist()] for table, rows in found.items()
+    }
 
 
 def write_lines(path: Path, records: Iterable[Any]) -> Path:

@@ -165,7 +165,10 @@ def test_an_input_that_is_none(
     assert message in said
     assert str(name) in said
     # Nothing is left that a later run, with the input put right, would be held against.
-    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] in ([], [".lock"])
+    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] in (
+        [],
+        [".lock"],
+    )
 
 
 @pytest.mark.parametrize("output", ["good.jsonl", "good.jsonl/below"])
@@ -230,7 +233,5 @@ def test_single_with_several_sources(ufo: Ufo, good: Path, tmp_path: Path, recor
     config.write_text(
         "mode: single\nsources:\n- reference\n- {name: mine, type: reference, passages: 2}\n"
     )
-    said = wrong(
-        ufo, "evaluate", "--input", good, "--output", tmp_path / "o", "--config", config
-    )
+    said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / "o", "--config", config)
     assert "--mode single asks one source, and there are 2: reference, mine" in said

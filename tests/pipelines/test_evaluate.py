@@ -222,7 +222,9 @@ def test_other_kinds_of_files_give_the_same_tables(
         assert found[table] == expected[table], table
 
 
-def test_several_files_and_patterns(tmp_path: Path, ufo: Ufo, write_lines: Any, tables: Any) -> None:
+def test_several_files_and_patterns(
+    tmp_path: Path, ufo: Ufo, write_lines: Any, tables: Any
+) -> None:
     folder = tmp_path / "with [brackets]"
     folder.mkdir()
     for name, ids in (("a-1", "ab"), ("a-2", "cd"), ("b", "e")):
@@ -309,9 +311,7 @@ class TestIfFinished:
     """What becomes of a run that is there already; one source fails while a file is there."""
 
     @pytest.fixture
-    def run(
-        self, tmp_path: Path, ufo: Ufo, recording: str, write_lines: Any
-    ) -> Callable[..., Any]:
+    def run(self, tmp_path: Path, ufo: Ufo, recording: str, write_lines: Any) -> Callable[..., Any]:
         path = write_lines(
             tmp_path / "in.jsonl",
             [

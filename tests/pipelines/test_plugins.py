@@ -129,9 +129,7 @@ def test_a_file_of_the_user_s_by_a_relative_path(
     assert [row[7] for row in tables(tmp_path / "out")["evidence"]].count("supported") == 1
 
 
-def test_an_edited_file_is_another_source(
-    tmp_path: Path, ufo: Ufo, responses: Path
-) -> None:
+def test_an_edited_file_is_another_source(tmp_path: Path, ufo: Ufo, responses: Path) -> None:
     plug_in = tmp_path / "acme.py"
     plug_in.write_text(PLUG_IN)
     words = ("evaluate", "--input", responses, "--output", tmp_path / "out", "--run", "r")

@@ -95,9 +95,7 @@ def end(process: subprocess.Popen[str], how: int) -> tuple[int, str]:
 
 
 @pytest.fixture
-def scene(
-    tmp_path: Path, recording: str, command: Callable[..., list[str]]
-) -> Iterator[Scene]:
+def scene(tmp_path: Path, recording: str, command: Callable[..., list[str]]) -> Iterator[Scene]:
     scene = Scene(tmp_path, recording, command)
     yield scene
     for process in scene.processes:

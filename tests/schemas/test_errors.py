@@ -6,9 +6,7 @@ from schemas import errors
 from schemas.errors import UfoError, unknown_value
 
 TREE = [
-    kind
-    for kind in vars(errors).values()
-    if isinstance(kind, type) and issubclass(kind, UfoError)
+    kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, UfoError)
 ]
 
 

@@ -24,7 +24,10 @@ def places(found: Extracted) -> list[int | None]:
 
 def test_sentences_are_numbered_and_are_stretches_of_the_text(judge: Judge) -> None:
     found = run(judge, text="Ätna 😀 erupts.  Etna is high.")
-    assert [(s.sentence_index, s.start, s.end) for s in found.sentences] == [(0, 0, 14), (1, 16, 29)]
+    assert [(s.sentence_index, s.start, s.end) for s in found.sentences] == [
+        (0, 0, 14),
+        (1, 16, 29),
+    ]
     assert all(found.response.text[s.start : s.end] == s.text for s in found.sentences)
     assert list(found.open_units.sentence_spans) == [0, 14, 16, 29]
 
@@ -84,15 +87,15 @@ def test_a_judge_that_breaks_is_a_failure_of_this_response_alone(judge: Judge) -
     assert (len(found.sentences), found.open_units.units) == (3, [])
 
 
-@pytest.mark.parametrize("language", ["de", "pt-BR", "", "xx", "日本語", "-", "e" * 500, "\n", "../en"])
+@pytest.mark.parametrize(
+    "language", ["de", "pt-BR", "", "xx", "日本語", "-", "e" * 500, "\n", "../en"]
+)
 def test_no_name_of_a_language_is_an_error(judge: Judge, language: str) -> None:
     assert [s.text for s in run(judge, language=language).sentences][0] == "Etna is in Sicily."
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
-def test_any_text_gives_sentences_that_are_stretches_of_it(
-    scripted_judge: Any, text: str
-) -> None:
+def test_any_text_gives_sentences_that_are_stretches_of_it(scripted_judge: Any, text: str) -> None:
     found = run(scripted_judge(), text=text, language="de")
     for sentence in found.sentences:
         assert text[sentence.start : sentence.end] == sentence.text

@@ -49,7 +49,7 @@ class WebSource(FactSource):
             raise UsageError(unknown_value("--search", search, SEARCHES))
         self.search = search
         self.pages = pages
-        self.concurrency = concurrency
+        self._concurrency = concurrency
         self._sleep = sleep
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
@@ -63,7 +63,7 @@ class WebSource(FactSource):
     def open(self) -> None:
         """Take this process's client; it connects at the first search."""
         url = os.environ.get(URL_VARIABLE) or SERPER_URL
-        self._client = _client(url, os.environ.get(KEY_VARIABLE, ""), self.concurrency)
+        self._client = _client(url, os.environ.get(KEY_VARIABLE, ""), self._concurrency)
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return the passages for each unit's query; one request for up to 100 distinct ones."""

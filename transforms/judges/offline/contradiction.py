@@ -12,7 +12,9 @@ from typing import Final
 from transforms.judges.offline.alignment import Alignment, Conflict, instead, share
 from transforms.judges.offline.prepared import BORN, DIED, PreparedClaim, PreparedPassage
 from transforms.judges.offline.quantities import Quantity, agree, comparable
+from transforms.judges.offline.sameness import SAME, same_event, subject_at
 from transforms.judges.offline.slots import other_name, other_subject
+from transforms.judges.offline.statement import place_of_event
 from transforms.judges.offline.words import CONTENT, STOP, Word
 
 _SAME_STATEMENT: Final = 0.6  # Share of the claim's other parts that the sentence has to say.
@@ -52,7 +54,9 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
         for sentence, rivals in others.items():
             if share(found, sentence, left_out) >= _SAME_STATEMENT:
                 rival = _rival(claim.words, claimed, passage.words[sentence], rivals)
-                if rival is not None:
+                if rival is not None and same_event(
+                    claim, passage, found, sentence, claimed, rival
+                ):
                     return Conflict(sentence, instead(rival.said, claimed.said))
         if claimed.dimension == "":
             for sentence in passage.index.get(claimed.unit, ()):
@@ -95,16 +99,17 @@ def _life(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> C
     if not claim.event:
         return None
     events = [(sentence, q) for sentence, q, event in passage.events if event == claim.event]
-    names = sum(1 << k for k, (_, _, name) in enumerate(claim.items) if name)
     for claimed in claim.quantities:
         if claimed.dimension != "year" or not events:
             continue
         if any(agree(claimed, q) for _, q in events):
             continue
-        sentence, other = events[0]
-        if (found.masks[sentence] | found.titled) & names or not names:
-            noun = _EVENT_NOUNS[claim.event]
-            return Conflict(sentence, f"{instead(other.said, claimed.said)} for the {noun}")
+        for sentence, other in events:
+            place = place_of_event(passage.words[sentence], other.start, other.end, claim.event)
+            place = other.start if place < 0 else place  # "(1809 – 1865)" comes after its name
+            if subject_at(claim, passage, found, sentence, place) == SAME:
+                noun = _EVENT_NOUNS[claim.event]
+                return Conflict(sentence, f"{instead(other.said, claimed.said)} for the {noun}")
     return None
 
 

@@ -32,15 +32,18 @@ class Name:
     owner: bool
 
 
-def is_auxiliary(word: Word) -> bool:
-    """Whether a word is a form of be, have or do, or a modal verb."""
+def _is_auxiliary(word: Word) -> bool:
     return not word.kind and word.lower in AUXILIARIES
+
+
+def _is_finite(word: Word) -> bool:
+    return word.verb or _is_auxiliary(word)
 
 
 def verb_of(words: Sequence[Word]) -> int:
     """Where the first verb after the first word stands, auxiliaries count; 0: none is known."""
     for place, word in enumerate(words):
-        if place and (word.verb or is_auxiliary(word)) and not word.capital:
+        if place and _is_finite(word):
             return place
     return 0
 
@@ -101,7 +104,7 @@ def subject_range(words: Sequence[Word], verb: int) -> tuple[int, int]:
     if start and words[start - 1].lower in _RELATIVES:  # What stands before "which" is its subject.
         return _last_name(words, start - 1)
     last = verb
-    while last > start and not words[last - 1].capital and not is_auxiliary(words[last - 1]):
+    while last > start and not words[last - 1].capital and not _is_auxiliary(words[last - 1]):
         if words[last - 1].kind == CONTENT and not words[last - 1].lower.endswith("ly"):
             break
         last -= 1
@@ -124,15 +127,18 @@ def _last_name(words: Sequence[Word], end: int) -> tuple[int, int]:
 
 def _clause_start(words: Sequence[Word], at: int) -> int:
     first = max(0, at - _REACH)
-    said = False  # Whether what follows here has something that could be a subject.
+    said = False  # Whether what follows here has something that could be a subject, and a verb.
+    verb = at < len(words) and _is_finite(words[at])
     for place in range(at - 1, first - 1, -1):
         word = words[place]
         low = word.lower
         if low in _CLAUSE_OPENERS:
             return place + 1
         if low in ("and", "but"):
-            if said and any(w.verb or is_auxiliary(w) for w in words[first:place]):
+            if said and verb and any(map(_is_finite, words[first:place])):
                 return place + 1
+        elif _is_finite(word):
+            verb = True
         elif (word.kind == CONTENT and not low.endswith("ly")) or low in _PRONOUNS:
             said = True
     return first

@@ -1,0 +1,94 @@
+"""The wheel and the sdist, installed elsewhere, run from any folder."""
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NOT_PACKAGED = ("build", "dist", "results", "tests", "*.egg-info", "__pycache__", ".*")
+
+
+def run(*words: object, cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [str(word) for word in words], cwd=cwd, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the sdist, and with the wheel that was built from that sdist."""
+    folder = tmp_path_factory.mktemp("built")
+    source = folder / "source"
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*NOT_PACKAGED))
+    build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist")
+    run(*build, source, cwd=folder)
+    return folder / "dist"
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of an environment with the wheel, which sees what is installed here else."""
+    environment = tmp_path_factory.mktemp("installed")
+    run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=environment)
+    python = environment / "bin/python"
+    (wheel,) = built.glob("*.whl")
+    pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
+    run(*pip, "install", "--no-index", "--no-deps", wheel, cwd=environment)
+    purelib = run(python, "-c", "import sysconfig as s; print(s.get_path('purelib'))", cwd=built)
+    # As a plain path it is searched after the environment's own folder, and an editable
+    # installation there does not take effect.
+    Path(purelib.strip(), "dependencies.pth").write_text("\n".join(site.getsitepackages()))
+    yield environment
+
+
+def data_files() -> set[str]:
+    """Every file below the packages that is no code: SQL, prompts, examples."""
+    found = set()
+    for top in ("schemas", "indexes", "transforms", "pipelines", "examples"):
+        for path in (ROOT / top).rglob("*"):
+            if path.is_file() and path.suffix not in (".py", ".pyc"):
+                found.add(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def test_code_and_data_are_in_both(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        in_sdist = {name.partition("/")[2] for name in archive.getnames()}
+    in_wheel = set(zipfile.ZipFile(wheel).namelist())
+    expected = data_files() | {"ufo.py", "pipelines/evaluate.py", "transforms/beam/check.py"}
+    assert {"schemas/views/scores.sql", "examples/responses.jsonl"} <= expected
+    assert expected - in_wheel == set()
+    assert (expected | {"README.md", "setup.py"}) - in_sdist == set()
+    assert not [name for name in in_wheel if name.startswith(("tests/", "scripts/", "setup"))]
+
+
+def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_path: Path) -> None:
+    ufo, python = installed / "bin/ufo", installed / "bin/python"
+    code = "import examples, pipelines.cli; print(examples.__path__[0], pipelines.cli.__file__)"
+    examples, program = run(python, "-c", code, cwd=tmp_path).split()
+    assert Path(program).is_relative_to(installed)
+    run(ufo, "index", "build", "--input", f"{examples}/encyclopaedia.xml", "--output", "index",
+        cwd=tmp_path)  # fmt: skip
+    words = ("evaluate", "--input", f"{examples}/responses.jsonl", "--output", "results")
+    run(ufo, *words, "--sources", "reference,wikipedia", "--index", "index", cwd=tmp_path)
+    report = run(ufo, "report", "results", cwd=tmp_path)
+    for word in ("reference", "wikipedia", "alder-7b", "birch-chat", "biography"):
+        assert word in report
+
+
+def test_the_python_interface_is_installed(installed: Path, tmp_path: Path) -> None:
+    code = "import ufo; print(ufo.check_sync('Oslo is big.', references='Oslo is big.').score)"
+    assert run(installed / "bin/python", "-c", code, cwd=tmp_path) == "1.0\n"
