@@ -32,6 +32,8 @@ from schemas.errors import (
     UsageError,
 )
 from schemas.records import Evidence, FactUnit, OpenUnits, Passage, Verdict
+from transforms.llm.base import Client
+from transforms.llm.fake import FakeClient
 from transforms.sources.base import FactSource, Found, Retrieved
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ __all__ = [
     "Evidence",
     "FactSource",
     "FactUnit",
+    "FakeClient",
     "Found",
     "IndexUnusable",
     "OpenUnits",
@@ -312,6 +315,7 @@ async def check(
     references: Sequence[str] = (),
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
+    client: Client | None = None,
     **options: Any,
 ) -> Check:
     """Check one text, without Beam: the same steps, at once.
@@ -321,6 +325,7 @@ async def check(
         question: what the text answers.
         references: texts that are trusted, for the source `reference`.
         sources, mode, options: as in `evaluate`.
+        client: with `judge="llm"`, who is asked in place of an endpoint; a `FakeClient` in tests.
 
     Raises:
         UsageError: an option or a source is wrong, or the text is empty.
@@ -338,13 +343,17 @@ async def check(
     from transforms.loop import process_loop
 
     values = {"input": "-", "output": "-", "mode": mode, **options}
-    checked = _check(text, question, references, _settings(values, sources))
+    checked = _check(text, question, references, _settings(values, sources), client)
     # On the process's own loop, where connections to models and searches are kept.
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(checked, process_loop()))
 
 
 async def _check(
-    text: str, question: str | None, references: Sequence[str], settings: "Settings"
+    text: str,
+    question: str | None,
+    references: Sequence[str],
+    settings: "Settings",
+    client: Client | None,
 ) -> Check:
     from pipelines.sources import choose
     from schemas.records import Failure
@@ -359,7 +368,7 @@ async def _check(
     if isinstance(record, Failure):
         raise UsageError(record.message)
     opened = [make_source(spec, settings.source_flags()) for spec in choose(settings).specs]
-    judge = make_judge(settings.judge_spec())
+    judge = make_judge(settings.judge_spec(), client)
     judge.open()
     for source in opened:
         source.open()
@@ -368,7 +377,7 @@ async def _check(
     finally:
         for source in opened:
             source.close()
-        judge.close()
+        await judge.aclose()
     return Check(rows)
 
 

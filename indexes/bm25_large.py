@@ -97,7 +97,9 @@ class LargeBm25:
             wanted = tantivy.Query.boolean_query([(must, wanted), (must, unscored)])
         found = self._searcher.search(wanted, k + _EXTRA_TIES, count=False).hits
         numbers = self._searcher.fast_field_values("row", [address for _, address in found])
-        hits = [Hit(int(row), float(score)) for row, (score, _) in zip(numbers, found, strict=True)]
+        hits = [
+            Hit(int(row or 0), float(score)) for row, (score, _) in zip(numbers, found, strict=True)
+        ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.row))[:k]
 
 

@@ -81,7 +81,8 @@ class Dense:
         at = np.searchsorted(self._rows, wanted)
         inside = at < len(self._rows)
         at, wanted = at[inside], wanted[inside]
-        return at[self._rows[at] == wanted]
+        found: npt.NDArray[np.int64] = at[self._rows[at] == wanted]
+        return found
 
     def _ranked(self, vector: Vectors, positions: npt.NDArray[np.int64], k: int) -> list[Hit]:
         if not len(positions):

@@ -91,7 +91,8 @@ def read_mapped(path: Path) -> pa.Table:
 def column_view(table: pa.Table, name: str) -> npt.NDArray[Any]:
     """Return a column of numbers that was written as one batch: a view of the file, not a copy."""
     column = table.column(name)
-    return column.chunk(0).to_numpy() if column.num_chunks else column.to_numpy()
+    view: npt.NDArray[Any] = (column.chunk(0) if column.num_chunks else column).to_numpy()
+    return view
 
 
 class PassageStore:

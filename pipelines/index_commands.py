@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.options import cores
 from schemas.errors import EXIT_DONE, UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ def add_index_commands(
     build.add_argument(
         "--passage_words", type=int, default=100, metavar="N", help="words a passage (100)"
     )
+    build.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="add vectors: lsa (fitted to the passages, needs nothing), openai or openai:MODEL (an "
+        "OpenAI-compatible endpoint), or the folder of a sentence-transformers model",
+    )
+    build.add_argument(
+        "--workers", type=int, default=cores(), metavar="N", help="processes (one a core)"
+    )
     build.add_argument("--json", action="store_true", help="print the result as JSON")
     build.set_defaults(handler=run_build)
 
@@ -50,7 +60,28 @@ def add_index_commands(
     search.add_argument("index", metavar="DIR")
     search.add_argument("query", metavar="QUERY")
     search.add_argument("--passages", type=int, default=5, metavar="N", help="at most so many (5)")
-    search.add_argument("--retriever", default="bm25", metavar="NAME", help="bm25")
+    search.add_argument(
+        "--retriever", default="bm25", metavar="NAME", help="bm25 (default), dense or hybrid"
+    )
+    search.add_argument(
+        "--embedder", metavar="NAME", help="refuse an index whose vectors another one made"
+    )
+    search.add_argument(
+        "--fusion_k",
+        type=float,
+        default=10.0,
+        metavar="K",
+        help="hybrid: how much the first ranks are damped (10)",
+    )
+    search.add_argument(
+        "--bm25_weight", type=float, default=0.5, metavar="W", help="hybrid: BM25's share (.5)"
+    )
+    search.add_argument(
+        "--plain",
+        action="store_true",
+        help="the retriever's own order: no second look at the pages that the query and the best "
+        "passages name",
+    )
     search.add_argument("--json", action="store_true", help="print the hits as JSON")
     search.set_defaults(handler=run_search)
 
@@ -65,12 +96,21 @@ def run_build(args: argparse.Namespace) -> int:
     """Build an index; return the exit code."""
     if not 20 <= args.passage_words <= 1000:
         raise UsageError(f"--passage_words {args.passage_words}; allowed: 20 to 1000")
+    if args.workers < 1:
+        raise UsageError(f"--workers {args.workers}; at least 1 is needed")
     from pipelines.quiet import quiet_beam
 
     quiet_beam()
     from pipelines.build_index import build
 
-    result = build(args.input, args.output, words=args.passage_words, progress=_say)
+    result = build(
+        args.input,
+        args.output,
+        words=args.passage_words,
+        embedder=args.embedder,
+        workers=args.workers,
+        progress=_say,
+    )
     for warning in result.warnings:
         _say(f"warning: {warning}")
     if args.json:
@@ -92,10 +132,17 @@ def run_search(args: argparse.Namespace) -> int:
     """Print the passages for a query; return the exit code."""
     from indexes.base import open_index
 
-    index = open_index(args.index, args.retriever)
+    index = open_index(
+        args.index,
+        args.retriever,
+        embedder=args.embedder,
+        fusion_k=args.fusion_k,
+        bm25_weight=args.bm25_weight,
+    )
     if not args.query.strip():
         raise UsageError("the query is empty; give a few words or a sentence")
-    [hits] = index.search([args.query], args.passages, [index.names_in(args.query)])
+    named = None if args.plain else [index.names_in(args.query)]
+    [hits] = index.search([args.query], args.passages, named)
     if args.json:
         _print_json([_hit_object(hit) for hit in hits])
     elif not hits:
@@ -119,6 +166,9 @@ def run_info(args: argparse.Namespace) -> int:
     print(f"{path}: {manifest['format']} version {manifest['version']}, {size:,} bytes, {checked}")
     for entry in manifest.get("inputs", ()):
         print(f"  made from {entry['name']} ({entry['bytes']:,} bytes)")
+    engine, embedder = manifest["settings"]["engine"]["name"], manifest.get("embedder")
+    vectors = f", vectors of {embedder['dimension']} by {embedder['name']}" if embedder else ""
+    print(f"  searched with {engine}{vectors}")
     if manifest.get("dump_date"):
         print(f"  newest revision {manifest['dump_date']}")
     _print_counts(manifest["counts"])

@@ -7,6 +7,7 @@ from transforms.judges.base import Judge
 
 if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
+    from transforms.llm.base import Client
     from transforms.llm.client import ClientSettings
 
 JUDGES = ("offline", "llm")
@@ -21,8 +22,9 @@ class JudgeSpec:
     client: "ClientSettings | None" = None
 
 
-def make_judge(spec: JudgeSpec) -> Judge:
-    """Return the judge; what it needs is imported only here."""
+def make_judge(spec: JudgeSpec, client: "Client | None" = None) -> Judge:
+    """Return the judge; what it needs is imported only here. `client` takes the place of the
+    endpoints that `spec` names."""
     if spec.name == "offline":
         from transforms.judges.offline.judge import OfflineJudge
 
@@ -33,5 +35,7 @@ def make_judge(spec: JudgeSpec) -> Judge:
         from transforms.judges.llm.judge import LlmJudge
         from transforms.llm.shared import shared_client
 
+        if client is not None:
+            return LlmJudge(spec.llm, lambda: client)
         return LlmJudge(spec.llm, partial(shared_client, spec.client))
     raise ValueError(f"no judge {spec.name!r}; there are {', '.join(JUDGES)}")

@@ -1,21 +1,26 @@
 """Whether a sentence of a passage speaks of the same subject, and of the same event, as a claim."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from transforms.judges.offline.alignment import Alignment
 from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage
 from transforms.judges.offline.quantities import Quantity
 from transforms.judges.offline.statement import (
-    event_of,
+    is_passive,
     names_in,
+    object_end,
     place_of_event,
     same_name,
     subject_range,
+    verb_at,
 )
+from transforms.judges.offline.words import Word
 
 SAME: Final = "same"
 OTHER: Final = "other"
 UNKNOWN: Final = "unknown"
+_OBJECT: Final = 12  # Words after a verb that its object is looked for in.
 
 
 def subject_at(
@@ -58,10 +63,20 @@ def same_event(
     """Whether a sentence gives its value for what the claim gives its value for: the same verb of
     the same subject; for a claim without a verb, the same subject."""
     words = passage.words[sentence]
-    event = event_of(claim.words, claimed.start, claimed.end)
-    place = rival.start
-    if event:
-        place = place_of_event(words, rival.start, rival.end, event)
-        if place < 0:
-            return False
-    return subject_at(claim, passage, found, sentence, place) == SAME
+    at = verb_at(claim.words, claimed.start, claimed.end)
+    if at < 0:
+        return subject_at(claim, passage, found, sentence, rival.start) == SAME
+    place = place_of_event(words, rival.start, rival.end, claim.words[at].stem)
+    if place < 0:
+        return False
+    if is_passive(claim.words, at) == is_passive(words, place):
+        return subject_at(claim, passage, found, sentence, place) == SAME
+    return _is_object(claim, words, place)
+
+
+def _is_object(claim: PreparedClaim, words: Sequence[Word], verb: int) -> bool:
+    """Whether the subject of the claim stands right after a verb: "Fleming discovered penicillin"
+    for "penicillin was discovered"."""
+    end = min(object_end(words, verb), verb + _OBJECT)
+    said = {w.stem for w in words[verb + 1 : end]}
+    return {w.stem for w in claim.words[: claim.verb] if w.kind} <= said

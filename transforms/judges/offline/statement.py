@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from transforms.judges.offline.verbs import AUXILIARIES
+from transforms.judges.offline.verbs import AUXILIARIES, BE
 from transforms.judges.offline.word_set import word_set
 from transforms.judges.offline.words import CONTENT, Word
 
@@ -19,6 +19,8 @@ _RELATIVES: Final = frozenset(("who", "which", "that"))
 _PRONOUNS: Final = word_set("he she it they his her its their this these")
 _INSIDE: Final = word_set("of in at on by for from with near into to under over between than as")
 _JOINTS: Final = word_set("and the of a an")
+_BE: Final = BE | {"be", "been", "being"}
+_NEAR: Final = 3
 _REACH: Final = 40  # Words that a clause is looked for in: keeps a text without end linear.
 
 
@@ -48,13 +50,29 @@ def verb_of(words: Sequence[Word]) -> int:
     return 0
 
 
-def event_of(words: Sequence[Word], start: int, end: int) -> str:
-    """The stem of the verb that a value at `start`..`end` belongs to: the nearest one before it,
-    else the first one after it; "" where there is none but auxiliaries."""
-    for word in reversed(words[max(0, start - _REACH) : start]):
-        if word.verb:
-            return word.stem
-    return next((word.stem for word in words[end : end + _REACH] if word.verb), "")
+def verb_at(words: Sequence[Word], start: int, end: int) -> int:
+    """The place of the verb that a value at `start`..`end` belongs to: the nearest one before it,
+    else the first one after it; -1 where there is none but auxiliaries."""
+    for place in range(start - 1, max(0, start - _REACH) - 1, -1):
+        if words[place].verb:
+            return place
+    for place in range(end, min(len(words), end + _REACH)):
+        if words[place].verb:
+            return place
+    return -1
+
+
+def is_passive(words: Sequence[Word], verb: int) -> bool:
+    """Whether a form of "be" stands shortly before a verb."""
+    return any(w.lower in _BE for w in words[max(0, verb - _NEAR) : verb])
+
+
+def object_end(words: Sequence[Word], verb: int) -> int:
+    """Where what stands after a verb ends: before the next verb or clause."""
+    for place in range(verb + 1, min(len(words), verb + _REACH)):
+        if _is_finite(words[place]) or words[place].lower in _CLAUSE_OPENERS:
+            return place
+    return min(len(words), verb + _REACH)
 
 
 def place_of_event(words: Sequence[Word], start: int, end: int, event: str) -> int:
