@@ -14,7 +14,7 @@ from transforms.judges.offline.prepared import BORN, DIED, PreparedClaim, Prepar
 from transforms.judges.offline.quantities import Quantity, agree, comparable
 from transforms.judges.offline.sameness import SAME, same_event, subject_at
 from transforms.judges.offline.slots import other_name, other_subject
-from transforms.judges.offline.statement import place_of_event
+from transforms.judges.offline.statement import place_of_event, verb_at
 from transforms.judges.offline.words import CONTENT, STOP, Word
 
 _SAME_STATEMENT: Final = 0.6  # Share of the claim's other parts that the sentence has to say.
@@ -53,11 +53,11 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
                 others.setdefault(sentence, []).append(other)
         for sentence, rivals in others.items():
             if share(found, sentence, left_out) >= _SAME_STATEMENT:
-                rival = _rival(claim.words, claimed, passage.words[sentence], rivals)
-                if rival is not None and same_event(
-                    claim, passage, found, sentence, claimed, rival
-                ):
-                    return Conflict(sentence, instead(rival.said, claimed.said))
+                for rival in rivals:
+                    if _same_slot(claim, passage, claimed, sentence, rival, len(rivals)) and (
+                        same_event(claim, passage, found, sentence, claimed, rival)
+                    ):
+                        return Conflict(sentence, instead(rival.said, claimed.said))
         if claimed.dimension == "":
             for sentence in passage.index.get(claimed.unit, ()):
                 if share(found, sentence, left_out) >= _SAME_WORDING and any(
@@ -77,21 +77,24 @@ def _counted(claimed: Quantity, passage: PreparedPassage) -> bool:
     )
 
 
-def _rival(
-    ours: Sequence[Word], claimed: Quantity, words: Sequence[Word], rivals: list[Quantity]
-) -> Quantity | None:
-    """The quantity that fills the slot of the claimed one: it counts the same things, or stands by
-    the same words, or is the only one where the claim's stands by no word at all."""
-    context = _context(ours, claimed.start, claimed.end)
-    for rival in rivals:
-        reach = _DATE_REACH if rival.dimension in _DATES else _NEAR
-        if (
-            claimed.dimension in ("", "ordinal")
-            or context & _context(words, rival.start, rival.end, reach)
-            or (len(rivals) == 1 and not context)
-        ):
-            return rival
-    return None
+def _same_slot(
+    claim: PreparedClaim,
+    passage: PreparedPassage,
+    claimed: Quantity,
+    sentence: int,
+    rival: Quantity,
+    rivals: int,
+) -> bool:
+    """Whether a quantity can fill the slot of the claimed one: it counts the same things, dates the
+    same verb, stands by the same words, or is the only one where the claim's stands by none."""
+    if claimed.dimension in ("", "ordinal"):
+        return True
+    if claimed.dimension in _DATES and verb_at(claim.words, claimed.start, claimed.end) >= 0:
+        return True
+    context = _context(claim.words, claimed.start, claimed.end)
+    reach = _DATE_REACH if rival.dimension in _DATES else _NEAR
+    around = _context(passage.words[sentence], rival.start, rival.end, reach)
+    return bool(context & around) or (rivals == 1 and not context)
 
 
 def _life(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:

@@ -9,7 +9,7 @@ from transforms.judges.offline.quantities import Quantity
 from transforms.judges.offline.statement import (
     is_passive,
     names_in,
-    object_end,
+    object_range,
     place_of_event,
     same_name,
     subject_range,
@@ -20,7 +20,6 @@ from transforms.judges.offline.words import Word
 SAME: Final = "same"
 OTHER: Final = "other"
 UNKNOWN: Final = "unknown"
-_OBJECT: Final = 12  # Words after a verb that its object is looked for in.
 
 
 def subject_at(
@@ -69,14 +68,14 @@ def same_event(
     place = place_of_event(words, rival.start, rival.end, claim.words[at].stem)
     if place < 0:
         return False
-    if is_passive(claim.words, at) == is_passive(words, place):
+    passive = is_passive(claim.words, at)
+    if passive == is_passive(words, place):
         return subject_at(claim, passage, found, sentence, place) == SAME
-    return _is_object(claim, words, place)
+    if passive:  # "Penicillin was discovered by Fleming" and "Fleming discovered penicillin"
+        return _content(claim.words, 0, claim.verb) <= _content(words, *object_range(words, place))
+    theirs = _content(words, *subject_range(words, place))
+    return bool(theirs) and theirs <= _content(claim.words, *object_range(claim.words, at))
 
 
-def _is_object(claim: PreparedClaim, words: Sequence[Word], verb: int) -> bool:
-    """Whether the subject of the claim stands right after a verb: "Fleming discovered penicillin"
-    for "penicillin was discovered"."""
-    end = min(object_end(words, verb), verb + _OBJECT)
-    said = {w.stem for w in words[verb + 1 : end]}
-    return {w.stem for w in claim.words[: claim.verb] if w.kind} <= said
+def _content(words: Sequence[Word], start: int, end: int) -> set[str]:
+    return {w.stem for w in words[start:end] if w.kind}

@@ -21,6 +21,7 @@ _INSIDE: Final = word_set("of in at on by for from with near into to under over 
 _JOINTS: Final = word_set("and the of a an")
 _BE: Final = BE | {"be", "been", "being"}
 _NEAR: Final = 3
+_OBJECT: Final = 12
 _REACH: Final = 40  # Words that a clause is looked for in: keeps a text without end linear.
 
 
@@ -67,12 +68,13 @@ def is_passive(words: Sequence[Word], verb: int) -> bool:
     return any(w.lower in _BE for w in words[max(0, verb - _NEAR) : verb])
 
 
-def object_end(words: Sequence[Word], verb: int) -> int:
-    """Where what stands after a verb ends: before the next verb or clause."""
-    for place in range(verb + 1, min(len(words), verb + _REACH)):
+def object_range(words: Sequence[Word], verb: int) -> tuple[int, int]:
+    """What stands after a verb, up to the next verb or clause, as a half-open range."""
+    last = min(len(words), verb + _OBJECT)
+    for place in range(verb + 1, last):
         if _is_finite(words[place]) or words[place].lower in _CLAUSE_OPENERS:
-            return place
-    return min(len(words), verb + _REACH)
+            return verb + 1, place
+    return verb + 1, last
 
 
 def place_of_event(words: Sequence[Word], start: int, end: int, event: str) -> int:
