@@ -23,6 +23,7 @@ setup(
     ),
     package_data={
         "schemas.views": ["*.sql"],
+        "transforms.llm": ["*.yaml"],
         "transforms.prompts": ["*.txt"],
         "examples": ["*"],
     },
@@ -44,6 +45,9 @@ setup(
         "httpx>=0.28,<0.29",  # web search
         "httpx2>=2.16,<3",  # what openai is built on; the size of its connection pool is set there
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
+        "tantivy>=0.25,<0.28",  # BM25 of large indexes
+        "faiss-cpu>=1.13,<2",  # vectors; RaBitQ fast-scan since 1.13
+        "scipy>=1.13,<2",  # the truncated SVD of the embedder that is fitted to an index
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
@@ -53,6 +57,7 @@ setup(
         "matplotlib>=3.9,<4",  # plots
     ],
     extras_require={
+        "dense": ["sentence-transformers>=3,<6"],  # a local model as embedder
         "pandas": ["pandas>=2.2,<4"],
         "dev": [
             "pytest>=8.3,<10",

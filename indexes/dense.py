@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from indexes.base import Hit
 from indexes.embedders import Embedder, Vectors
-from indexes.ranked import ranked_passages
+from indexes.ranked import embedded_text, ranked_passages
 
 INDEX = "dense.faiss"
 ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of
@@ -41,13 +41,13 @@ class Dense:
         self, folder: Path, embed: Callable[[Sequence[str]], Vectors], probes: int = _PROBES
     ) -> None:
         self._embed = embed
-        self._index: Any = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
+        self._index = _mapped(folder / INDEX)
         self._rows: npt.NDArray[np.int64] = np.load(folder / ROWS, mmap_mode="r")
         self._codes: npt.NDArray[np.uint8] | None = None
         if (folder / CODES).exists():
             self._codes = np.load(folder / CODES, mmap_mode="r")
             self._low, self._step = np.load(folder / RANGES)
-            self._index.nprobe = probes
+            self._index.nprobe = min(probes, int(self._index.nlist))
 
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
@@ -97,6 +97,10 @@ class Dense:
         return [Hit(int(rows[at]), float(scores[at])) for at in order if scores[at] > 0]
 
 
+def _mapped(path: Path) -> Any:
+    return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+
+
 def build(folder: Path, embedder: Embedder, say: Callable[[str], None] | None = None) -> list[str]:
     """Embed the passages of a folder and index the vectors; return the names of the files.
 
@@ -105,7 +109,7 @@ def build(folder: Path, embedder: Embedder, say: Callable[[str], None] | None = 
     rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)
     np.save(folder / ROWS, rows)
     (folder / SHARDS).mkdir(exist_ok=True)
-    texts = (f"{one.title}\n{one.text}" for one in ranked_passages(folder) if one)
+    texts = (embedded_text(one) for one in ranked_passages(folder) if one)
     shards = []
     for number in range(-(-len(rows) // _SHARD)):
         path = folder / SHARDS / f"{number:06d}.npy"

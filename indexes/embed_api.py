@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -43,6 +43,17 @@ class ApiEmbedder:
             return np.zeros((0, self.dimension), np.float32)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return np.concatenate(list(pool.map(self._ask, batches)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; an embedder that lives as long as its process need not."""
+        if "_client" in self.__dict__:
+            self._client.close()
 
     @cached_property
     def _client(self) -> Any:

@@ -38,6 +38,11 @@ class Ranked(NamedTuple):
     text: str
 
 
+def embedded_text(passage: Ranked) -> str:
+    """Return what an embedder gets of a passage: its text below the title of its page."""
+    return f"{passage.title}\n{passage.text}"
+
+
 def ranked_passages(folder: Path) -> Iterator[Ranked | None]:
     """Yield the passages of an index folder in order of rows; None for one that is not ranked."""
     passages = read_mapped(folder / PASSAGES).select(["title", "section", "text"])

@@ -42,7 +42,8 @@ def fold(text: str) -> str:
     """Return `text` in lower case without accents, so that "Gödel" and "godel" meet."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    # Decomposed before too: case folding does not know letters such as "𝓐".
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 

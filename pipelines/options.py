@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pipelines.flags import OF_THE_LLM_JUDGE
+from pipelines.flags import OF_THE_LLM_JUDGE, Parser
 from pipelines.quiet import quiet_beam
 from schemas.errors import UsageError
 
@@ -207,11 +207,8 @@ def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str
     """Return the flags that are Beam's, or raise for the first that is nobody's."""
     if not rest:
         return []
-    theirs = _beam_parser()
-    try:
-        _, unknown = theirs.parse_known_args(list(rest))
-    except SystemExit:
-        raise UsageError(f"Beam does not take {' '.join(rest)!r}") from None
+    theirs = _beam_parser(parser.prog)
+    _, unknown = theirs.parse_known_args(list(rest))
     if unknown:
         flag = unknown[0].split("=")[0]
         if not flag.startswith("--"):
@@ -227,11 +224,11 @@ def known_to_beam(name: str) -> bool:
     return f"--{name}" in _flags(_beam_parser())
 
 
-def _beam_parser() -> argparse.ArgumentParser:
+def _beam_parser(prog: str = "ufo evaluate") -> Parser:
     quiet_beam()
     from apache_beam.options.pipeline_options import PipelineOptions
 
-    theirs = argparse.ArgumentParser(add_help=False, allow_abbrev=False, conflict_handler="resolve")
+    theirs = Parser(prog=prog, add_help=False, conflict_handler="resolve")
     for options in [PipelineOptions, *_subclasses(PipelineOptions)]:
         if "_add_argparse_args" in options.__dict__:
             options._add_argparse_args(theirs)

@@ -6,7 +6,8 @@ UfoError                     anything that ends a command with a message
 │   ├── PluginError          a plug-in that does not load; names its package or file
 │   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
 └── RunError                 exit 1: the run could not start or finish
-    └── Interrupted          stopped by a signal; the same command completes the run
+    ├── Interrupted          stopped by a signal; the same command completes the run
+    └── CostCapped           exit 4: stopped at --max_cost; with a higher one the run goes on
 
 A message gives the value, the allowed values and the remedy. Errors travel between processes, so
 each is rebuilt from its message alone.
@@ -19,6 +20,7 @@ EXIT_DONE = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_BELOW = 3
+EXIT_CAPPED = 4
 
 
 class UfoError(Exception):
@@ -55,6 +57,12 @@ class RunError(UfoError):
 
 class Interrupted(RunError):
     """A signal stopped the run; what was finished is kept and the same command completes it."""
+
+
+class CostCapped(RunError):
+    """The next request could pass --max_cost; what was paid for is kept."""
+
+    exit_code = EXIT_CAPPED
 
 
 def ends_run(error: BaseException) -> bool:

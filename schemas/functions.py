@@ -30,6 +30,7 @@ CITATION = "citation"
 RATIONALE = "rationale"
 VERDICT = "verdict"
 PASSAGE = "passage"
+PASSAGES = "passages"
 CHECKS = "checks"
 NOANS_LIST = "noans"
 
@@ -101,8 +102,9 @@ class FactFunction:
     """The function object of some facts: one argument a fact, with a check of each of its passages.
 
     Where the call has one passage an argument is a check (FaaF's literal form). Else it is
-    `{"checks": […], "noans": […]}`: a check names its passage, and passages that do not answer are
-    only listed, since most of what is retrieved does not answer, and each would cost a full check.
+    `{"checks": […], "noans": […]}`. Passages that do not answer are only listed, since most of what
+    is retrieved does not answer, and each would cost a full check; so do those that give the same
+    answer share one, unless each has to be cited.
     """
 
     facts: Sequence[Fact]
@@ -119,7 +121,8 @@ class FactFunction:
         return [(n, p) for n, fact in enumerate(self.facts, 1) for p in fact.passages]
 
     def parameters(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
-        """Return the JSON Schema; `descriptions` has a text for each field, `passage`, `noans`.
+        """Return the JSON Schema; `descriptions` has a text for each field, `noans`, and `passage`
+        or (without citation) `passages`.
 
         It fits the strict subset that providers enforce: every property required, no others.
         """
@@ -131,11 +134,15 @@ class FactFunction:
         if self.single:
             value = closed(properties)
         else:
-            numbered = {
-                PASSAGE: {"type": "integer", "description": descriptions[PASSAGE]},
-                **properties,
+            number: dict[str, Any] = {"type": "integer"}
+            if self.control.citation:
+                named = {PASSAGE: number | {"description": descriptions[PASSAGE]}}
+            else:
+                numbers = {"type": "array", "items": number}
+                named = {PASSAGES: numbers | {"description": descriptions[PASSAGES]}}
+            lists: dict[str, Any] = {
+                CHECKS: {"type": "array", "items": closed({**named, **properties})}
             }
-            lists: dict[str, Any] = {CHECKS: {"type": "array", "items": closed(numbered)}}
             if self.control.options == TFN:
                 lists[NOANS_LIST] = {
                     "type": "array",
@@ -172,8 +179,10 @@ class FactFunction:
             yield 1, self._check(value)
             return
         for entry in _list(value.get(CHECKS)):
-            if isinstance(entry, Mapping) and is_number(entry.get(PASSAGE)):
-                yield entry[PASSAGE], self._check(entry)
+            if isinstance(entry, Mapping):
+                for passage in (entry.get(PASSAGE), *_list(entry.get(PASSAGES))):
+                    if is_number(passage):
+                        yield passage, self._check(entry)
         if self.control.options == TFN:
             for passage in _list(value.get(NOANS_LIST)):
                 if is_number(passage):

@@ -29,7 +29,7 @@ from transforms.judges.offline.alignment import align
 from transforms.judges.offline.contradiction import conflict
 from transforms.judges.offline.features import NAMES, features
 from transforms.judges.offline.judge import OfflineJudge
-from transforms.judges.offline.verify import answers, prepare, prepare_claim, tells, verify
+from transforms.judges.offline.verify import prepare, prepare_claim, silence, verify
 from transforms.loop import run_now
 from transforms.passages import Ranking, windows
 from transforms.sources.base import Found, Retrieved
@@ -152,7 +152,7 @@ def measured(case: Case) -> list[tuple[Vector | None, bool]]:
         passage = prepare(text)
         found = align(claim, passage)
         against = conflict(claim, passage, found) if found.best >= 0 else None
-        speaks = found.best >= 0 and not against and tells(claim, found) and answers(claim, found)
+        speaks = found.best >= 0 and not against and silence(claim, passage, found) is None
         vector = features(claim, passage, found) if speaks else None
         rows.append((vector, against is not None and against.refutes))
     return rows

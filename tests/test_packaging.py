@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an environment with the wheel, which sees what is installed here else."""
     environment = tmp_path_factory.mktemp("installed")
     run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=environment)
@@ -49,7 +48,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     # As a plain path it is searched after the environment's own folder, and an editable
     # installation there does not take effect.
     Path(purelib.strip(), "dependencies.pth").write_text("\n".join(site.getsitepackages()))
-    yield environment
+    return environment
 
 
 def data_files() -> set[str]:

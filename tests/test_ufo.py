@@ -284,7 +284,8 @@ def test_importing_is_light() -> None:
 def test_it_works_under_a_foreign_argv_and_without_a_main_guard() -> None:
     code = (
         "import ufo\n"
-        f"found = ufo.evaluate([{ETNA!r}] * 3, ['reference'], workers=2, chunk_size=1, quiet=True)\n"
+        "flags = {'workers': 2, 'chunk_size': 1, 'quiet': True}\n"
+        f"found = ufo.evaluate([{ETNA!r}] * 3, ['reference'], **flags)\n"
         "print(found.scores.num_rows, found.failures.num_rows)\n"
     )
     # Equal texts have one id, so that two of them are repeats.

@@ -116,8 +116,7 @@ class OfflineAnswers:
                 if row.outcome == NOANS and not single and not clear_only:
                     noans.append(number)
                 else:
-                    fields = {"passage": number, **_fields(row, clear_only)}
-                    checks.append({name: fields[name] for name in check})
+                    _add(checks, number, _fields(row, clear_only), check)
             if single:
                 arguments[f"f{fact.number}"] = checks[0]
             else:
@@ -213,6 +212,19 @@ def _fields(row: Evidence, clear_only: bool) -> dict[str, str]:
         "rationale": row.rationale or "",
         "verdict": verdict,
     }
+
+
+def _add(
+    checks: list[dict[str, Any]], number: int, fields: dict[str, str], asked: Iterable[str]
+) -> None:
+    """Add a check of the fields that are asked for; equal ones are one where that is allowed."""
+    fresh: dict[str, Any] = {"passage": number, "passages": [number], **fields}
+    fresh = {name: fresh[name] for name in asked}
+    for known in checks:
+        if "passages" in known and known == fresh | {"passages": known["passages"]}:
+            known["passages"].append(number)
+            return
+    checks.append(fresh)
 
 
 def _word(row: Evidence, chat: Chat) -> str:

@@ -132,3 +132,53 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("plug-in") / "recording.py"
     path.write_text(RECORDING)
     return f"{path}:Recording"
+
+
+CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi", "Bonn", "Perth"]
+REFERENCE = "{0} is a large city. The river of {0} is long."
+
+
+def city_records() -> list[dict[str, Any]]:
+    """Twenty responses: claims that the reference, only the other source, or nobody knows."""
+    found: list[dict[str, Any]] = []
+    for number in range(20):
+        city, other = CITIES[number % 8], CITIES[(number + 3) % 8]
+        found.append(
+            {
+                "id": f"r{number}",
+                "model": f"m{number % 2}",
+                "response": f"{city} is a large city. {city} has 5 bridges. {other} was founded in "
+                f"{900 + number % 4}. The trams of {other} are green.",
+                "reference_answers": [REFERENCE.format(city)] if number % 3 else [],
+                "label": number % 5 / 4,
+                "metadata": {"n": number},
+            }
+        )
+    return found
+
+
+@pytest.fixture(scope="session")
+def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty responses in 22 lines, of which the 8th is not JSON and the last repeats an id."""
+    path: Path = write_lines(
+        tmp_path_factory.mktemp("input") / "in.jsonl",
+        [*city_records()[:7], "not json", *city_records()[7:], city_records()[3]],
+    )
+    return path
+
+
+@pytest.fixture(scope="session")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index that knows of each city's bridges, and of the year 901."""
+    folder = tmp_path_factory.mktemp("index")
+    text = "{0} has 5 bridges over its river. {0} was founded in 901. {0} has many parks."
+    pages = [{"title": city, "text": text.format(city)} for city in CITIES]
+    documents = write_lines(folder / "pages.jsonl", pages)
+    assert ufo("index", "build", "--input", documents, "--output", folder / "index").code == 0
+    return folder / "index"
+
+
+@pytest.fixture(scope="session")
+def records() -> list[dict[str, Any]]:
+    """What is in `responses` that can be used."""
+    return city_records()

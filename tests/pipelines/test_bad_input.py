@@ -74,7 +74,8 @@ def test_the_good_lines_around_them_are_evaluated(failures: Any, tables: Any) ->
 def test_ten_thousand_good_lines_with_a_hundred_bad_ones_among_them(
     tmp_path: Path, ufo: Ufo
 ) -> None:
-    lines, bad = [], []
+    lines: list[bytes] = []
+    bad: list[str] = []
     for number in range(1, 10_101):
         if number % 101 == 50:
             lines.append(BAD[len(bad) % 7][0])
@@ -134,6 +135,7 @@ def wrong(ufo: Ufo, *arguments: object) -> str:
     assert done.out == ""
     assert "Traceback" not in done.err
     assert "ufo: " in done.err
+    assert len(done.err.splitlines()) < 5
     return str(done.err)
 
 
@@ -209,6 +211,10 @@ def test_an_output_that_cannot_be_written(
         (["--sources", "no/such/file.py:Mine"], ["no file", "file.py"]),
         (["--config", "no-such.yaml"], ["--config 'no-such.yaml' cannot be read"]),
         (["--input"], ["--input"]),
+        (["--formulation", "stepwise"], ["--formulation is for the LLM judge", "--judge llm"]),
+        (["--explain=none"], ["--explain is for the LLM judge"]),
+        (["--max_num_workers=many"], ["--max_num_workers", "invalid int"]),
+        (["--dry_run"], ["--dry_run: expected one argument"]),
     ],
 )
 def test_a_wrong_flag_or_value_is_told_what_is_right(

@@ -169,3 +169,90 @@ def test_wrong_input_is_wrong_usage(tmp_path: Path, name: str, reason: str) -> N
         build(tmp_path / name, tmp_path / "index")
     assert name in raised.value.message
     assert not (tmp_path / "index").exists()
+
+
+def _multistream(path: Path, pages: Sequence[str]) -> None:
+    head, tail = _dump([]).split(b"</mediawiki>")[0], b"</mediawiki>"
+    path.write_bytes(b"".join(map(bz2.compress, [head, *(page.encode() for page in pages), tail])))
+
+
+def test_slices_in_several_processes_give_the_same_index(dump: Path, tmp_path: Path) -> None:
+    _multistream(tmp_path / "many.bz2", PAGES)
+    one = build(dump, tmp_path / "one")
+    other = build(tmp_path / "many.bz2", tmp_path / "two", workers=2, slice_bytes=400)
+    assert one.counts == other.counts
+    names = ("passages.arrow", "pages.arrow", "aliases.arrow", "bm25-tokens.arrow")
+    assert {n: _bytes(one.path)[n] for n in names} == {n: _bytes(other.path)[n] for n in names}
+
+
+def test_a_stopped_build_goes_on_where_it_was(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pipelines.build_index.write_aliases", full)
+        with pytest.raises(RunError, match=r"No space left.*the same command goes on"):
+            build(dump, tmp_path / "index")
+    assert [p.name.split("-")[-2] for p in tmp_path.glob(".index.building-*")] == ["stopped"]
+    with monkeypatch.context() as patch:
+        patch.setattr("pipelines.index_steps.process_block", full)  # nothing is worked on again
+        assert build(dump, tmp_path / "index").counts == COUNTS
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["index", "pages.xml.bz2"]
+
+
+def test_what_a_build_of_other_inputs_left_is_not_gone_on_with(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pipelines.build_index.write_aliases", full)
+        with pytest.raises(RunError):
+            build(dump, tmp_path / "index", words=50)
+    (tmp_path / "other.xml").write_bytes(_dump([_page("One", "1")]))
+    assert build(tmp_path / "other.xml", tmp_path / "index").counts["articles"] == 1
+    assert [p.name for p in tmp_path.iterdir() if p.is_dir()] == ["index"]
+
+
+def test_vectors_beside_the_words(dump: Path, tmp_path: Path) -> None:
+    result = build(dump, tmp_path / "index", embedder="lsa")
+    embedder = read_manifest(result.path, verify=True)[0]["embedder"]
+    assert (embedder["name"], embedder["dimension"] > 0) == ("lsa", True)
+    for retriever in ("dense", "hybrid"):
+        index = open_index(result.path, retriever)
+        [hits] = index.search(["the river Danube"], 2)
+        assert "Danube" in {hit.passage.title for hit in hits}
+    assert not list(result.path.glob("vectors"))
+
+
+def test_an_embedder_that_cannot_be_used_is_told_before_anything_is_read(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for embedder, reason in (("openai:m", "OPENAI_API_KEY"), ("lsi", "allowed: lsa")):
+        with pytest.raises(UsageError, match=reason):
+            build(dump, tmp_path / "index", embedder=embedder)
+    assert [p.name for p in tmp_path.iterdir()] == ["pages.xml.bz2"]
+
+
+def test_the_index_of_a_multistream_dump_is_no_input_of_its_own(tmp_path: Path) -> None:
+    _multistream(tmp_path / "x-multistream.xml.bz2", PAGES)
+    index = tmp_path / "x-multistream-index.txt.bz2"
+    index.write_bytes(bz2.compress(b"0:1:T\n"))
+    assert build(f"{tmp_path}/x-*", tmp_path / "index").counts == COUNTS
+    with pytest.raises(UsageError, match="give the dump"):
+        build(index, tmp_path / "index")
+
+
+def test_more_passages_than_rank_bm25_is_good_for(tmp_path: Path) -> None:
+    rows = ({"title": f"T{n}", "text": f"Word{n % 100} and river{n}."} for n in range(5_001))
+    (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    result = build(tmp_path / "pages.jsonl", tmp_path / "index")
+    index = open_index(result.path, verify=True)
+    assert index.manifest["settings"]["engine"]["name"] == "tantivy"
+    found = index.search(["Where is river4711?", "word7"], 3, [(), ["T4907"]])
+    assert [hit.passage.title for hit in found[0]] == ["T4711"]
+    assert found[1][0].passage.title == "T4907"

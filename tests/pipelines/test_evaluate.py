@@ -14,47 +14,6 @@ from schemas.results import open_results
 
 Ufo = Callable[..., Any]
 
-CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi", "Bonn", "Perth"]
-REFERENCE = "{0} is a large city. The river of {0} is long."
-
-
-def records() -> list[dict[str, Any]]:
-    """Twenty responses: claims that the reference, only the other source, or nobody knows."""
-    found: list[dict[str, Any]] = []
-    for number in range(20):
-        city, other = CITIES[number % 8], CITIES[(number + 3) % 8]
-        found.append(
-            {
-                "id": f"r{number}",
-                "model": f"m{number % 2}",
-                "response": f"{city} is a large city. {city} has 5 bridges. {other} was founded in "
-                f"{900 + number % 4}. The trams of {other} are green.",
-                "reference_answers": [REFERENCE.format(city)] if number % 3 else [],
-                "label": number % 5 / 4,
-                "metadata": {"n": number},
-            }
-        )
-    return found
-
-
-@pytest.fixture(scope="module")
-def responses(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> Path:
-    path: Path = write_lines(
-        tmp_path_factory.mktemp("input") / "in.jsonl",
-        [*records()[:7], "not json", *records()[7:], records()[3]],
-    )
-    return path
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, write_lines: Any) -> Path:
-    folder = tmp_path_factory.mktemp("index")
-    text = "{0} has 5 bridges over its river. {0} was founded in 901. {0} has many parks."
-    pages = [{"title": city, "text": text.format(city)} for city in CITIES]
-    documents = write_lines(folder / "pages.jsonl", pages)
-    assert ufo("index", "build", "--input", documents, "--output", folder / "index").code == 0
-    return folder / "index"
-
 
 @pytest.fixture(scope="module")
 def evaluated(
@@ -200,11 +159,18 @@ def test_nothing_is_left_but_what_the_manifest_lists(evaluated: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["jsonl.gz", "parquet"])
 def test_other_kinds_of_files_give_the_same_tables(
-    evaluated: Any, tmp_path: Path, ufo: Ufo, tables: Any, index: Path, kind: str, responses: Path
+    evaluated: Any,
+    tmp_path: Path,
+    ufo: Ufo,
+    tables: Any,
+    index: Path,
+    kind: str,
+    responses: Path,
+    records: list[dict[str, Any]],
 ) -> None:
     path = tmp_path / f"in.{kind}"
     if kind == "parquet":
-        rows = [record | {"metadata": {"n": record["metadata"]["n"]}} for record in records()]
+        rows = [record | {"metadata": {"n": record["metadata"]["n"]}} for record in records]
         pq.write_table(pa.Table.from_pylist(rows), path)
     else:
         path.write_bytes(gzip.compress(responses.read_bytes()))
@@ -305,189 +271,3 @@ def test_the_default_name_is_of_the_inputs_and_options_that_matter(
     assert name("--chunk_size", 7) == first
     assert name("--units", "sentence") != first
     assert name("--passages", 2) != first
-
-
-class TestIfFinished:
-    """What becomes of a run that is there already; one source fails while a file is there."""
-
-    @pytest.fixture
-    def run(self, tmp_path: Path, ufo: Ufo, recording: str, write_lines: Any) -> Callable[..., Any]:
-        path = write_lines(
-            tmp_path / "in.jsonl",
-            [
-                *({"id": c, "response": f"{c} is a large city."} for c in ("Rome", "Oslo", "Lima")),
-                "not json",
-            ],
-        )
-        config = tmp_path / "ufo.yaml"
-        options = {"log": str(tmp_path / "log"), "fails": str(tmp_path / "down")}
-        sources = [{"name": "mine", "type": recording, **options}]
-        config.write_text(json.dumps({"sources": sources, "input": str(path), "run": "r"}))
-
-        def evaluate(*flags: object) -> Any:
-            (tmp_path / "log").write_text("")
-            words = ("--config", config, "--output", tmp_path / "out", "--workers", 1, "--json")
-            return ufo("evaluate", *words, *flags)
-
-        return evaluate
-
-    def asked(self, tmp_path: Path) -> list[str]:
-        return sorted(line.split()[1] for line in (tmp_path / "log").read_text().splitlines())
-
-    def test_skip_leaves_it(self, run: Any, tmp_path: Path, tables: Any) -> None:
-        assert run().code == 0
-        before = tables(tmp_path / "out")
-        done = run("--if_finished", "skip", "--tie", "factual")
-        assert done.code == 0
-        assert self.asked(tmp_path) == []
-        assert "options.tie" in done.err
-        assert tables(tmp_path / "out") == before
-
-    def test_replace_evaluates_everything_again(
-        self, run: Any, tmp_path: Path, tables: Any
-    ) -> None:
-        first = run()
-        assert run("--mode", "mv").code == 0
-        assert self.asked(tmp_path) == ["Lima", "Oslo", "Rome"]
-        assert {row[2] for row in tables(tmp_path / "out")["verdicts"]} == {"mv"}
-        assert first.json["run"] == "r"
-        assert len(list((tmp_path / "out/run=r/verdicts").iterdir())) == 1
-
-    def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(
-        self, run: Any, tmp_path: Path, tables: Any
-    ) -> None:
-        assert run().code == 0
-        expected = tables(tmp_path / "out")
-        (tmp_path / "down").touch()
-        assert run().code == 0
-        failed = tables(tmp_path / "out")
-        assert ("source:mine", "OSError") in {(row[0], row[2]) for row in failed["failures"]}
-        assert "error" in {row[7] for row in failed["evidence"]}
-        # Still down: the error is asked for again, and recorded again.
-        assert run("--if_finished", "retry_errors").code == 0
-        assert self.asked(tmp_path) == ["Oslo"]
-        assert tables(tmp_path / "out") == failed
-        (tmp_path / "down").unlink()
-        done = run("--if_finished", "retry_errors")
-        assert self.asked(tmp_path) == ["Oslo"]
-        assert "2 responses kept, 1 with errors" in done.err
-        assert (done.json["responses"], done.json["failures"]) == (3, 1)
-        assert tables(tmp_path / "out") == expected
-        assert run("--if_finished", "retry_errors").code == 0
-        assert self.asked(tmp_path) == []
-        assert tables(tmp_path / "out") == expected
-
-    def test_retry_errors_with_other_options_is_told_what_differs(
-        self, run: Any, tmp_path: Path
-    ) -> None:
-        assert run().code == 0
-        done = run("--if_finished", "retry_errors", "--tie", "factual")
-        assert done.code == 2
-        assert 'options.tie: "not_factual" → "factual"' in done.err
-
-
-class TestConfiguration:
-    @pytest.fixture
-    def config(self, tmp_path: Path, responses: Path, index: Path) -> Callable[[str], Path]:
-        def write(text: str) -> Path:
-            path = tmp_path / "ufo.yaml"
-            path.write_text(f"input: {responses}\noutput: {tmp_path}/out\nworkers: 1\n{text}")
-            return path
-
-        return write
-
-    def test_two_instances_of_one_type_serve_under_their_names(
-        self, config: Any, ufo: Ufo, index: Path, tables: Any, tmp_path: Path
-    ) -> None:
-        path = config(
-            f"sources:\n- {{name: one, type: wikipedia, index: {index}, passages: 1}}\n"
-            f"- {{name: two, type: wikipedia, index: {index}, passages: 2}}\n- reference\n"
-            "mode: all\n"
-        )
-        done = ufo("evaluate", "--config", path, "--json")
-        assert done.code == 0, done.err
-        assert done.json["sources"] == ["one", "two", "reference"]
-        found = tables(tmp_path / "out")
-        assert {row[2] for row in found["evidence"]} == {"one", "two", "reference"}
-        assert [json.loads(row[5])["passages"] for row in found["sources"]] == [1, 2, 5]
-
-    def test_a_flag_beats_the_file(self, config: Any, ufo: Ufo, index: Path) -> None:
-        path = config(f"mode: mv\nindex: {index}\nsources: [wikipedia, reference]\njson: true\n")
-        done = ufo("evaluate", "--config", path, "--mode", "seq", "--sources", "reference")
-        assert (done.json["mode"], done.json["sources"]) == ("seq", ["reference"])
-        done = ufo("evaluate", "--config", path)
-        assert (done.json["mode"], done.json["sources"]) == ("mv", ["wikipedia", "reference"])
-
-    def test_a_named_source_is_chosen_by_its_name(self, config: Any, ufo: Ufo) -> None:
-        path = config("sources:\n- {name: one, type: reference}\n- {name: two, type: reference}\n")
-        done = ufo("evaluate", "--config", path, "--sources", "two", "--json")
-        assert done.json["sources"] == ["two"]
-
-    @pytest.mark.parametrize(
-        ("text", "messages"),
-        [
-            ("modee: seq\n", ["ufo.yaml", "unknown key 'modee'", "'mode'"]),
-            ("modee: null\n", ["unknown key 'modee'"]),
-            ("jason: false\n", ["unknown key 'jason'", "'json'"]),
-            ("job_name: nightly\nmodee: seq\n", ["unknown key 'modee'"]),
-            ("mode: sec\n", ["ufo.yaml", "unknown --mode 'sec'"]),
-            ("passages: many\n", ["--passages 'many'"]),
-            ("passages: true\n", ["--passages"]),
-            ("sources: []\n", ["`sources` is a list"]),
-            ("sources: [5]\n", ["a source is a name or"]),
-            ("sources: [{name: x}]\n", ["a source is a name or"]),
-            ("sources: [{type: reference, name: 5}]\n", ["a source's name is text"]),
-            ("sources: [{type: reference}, {type: reference}]\n", ["two sources are named"]),
-            ("sources: [{type: referenc}]\n", ["unknown fact source 'referenc'"]),
-            ("sources: [{type: reference, pasages: 2}]\n", ["Did you mean 'passages'?"]),
-            ("- a list\n", ["not YAML"]),
-            ("mode: [\n", ["not YAML"]),
-        ],
-    )
-    def test_what_is_wrong_in_the_file_is_told(
-        self, config: Any, ufo: Ufo, text: str, messages: list[str]
-    ) -> None:
-        done = ufo("evaluate", "--config", config(text))
-        assert done.code == 2, done
-        for message in messages:
-            assert message in done.err
-
-    def test_a_file_that_is_no_mapping(self, tmp_path: Path, ufo: Ufo) -> None:
-        path = tmp_path / "ufo.yaml"
-        path.write_text("- a\n- list\n")
-        done = ufo("evaluate", "--config", path)
-        assert done.code == 2
-        assert "is a mapping" in done.err
-        path.write_bytes(b"\xff")
-        assert "cannot be read" in ufo("evaluate", "--config", path).err
-
-    def test_options_of_any_yaml_kind_are_recorded(
-        self, config: Any, ufo: Ufo, recording: str, tmp_path: Path
-    ) -> None:
-        path = config(
-            f"run: dated\nsources:\n- {{name: mine, type: '{recording}', log: {tmp_path}/log, "
-            "word: 2020-01-01}\n"
-        )
-        # A date is no JSON, and a source that cannot use it is an error of each unit, not a crash.
-        assert ufo("evaluate", "--config", path).code == 0
-        done = ufo("evaluate", "--config", path, "--if_finished", "skip")
-        assert (done.code, "other inputs or options" in done.err) == (0, False)
-        done = ufo("evaluate", "--config", path, "--if_finished", "skip", "--tie", "factual")
-        assert "options.tie" in done.err
-
-    def test_what_looks_secret_is_nowhere_in_the_results(
-        self, tmp_path: Path, config: Any, ufo: Ufo
-    ) -> None:
-        plug_in = tmp_path / "secret.py"
-        plug_in.write_text(
-            "from ufo import FactSource\n"
-            "class Secret(FactSource):\n"
-            "    def __init__(self, api_key): pass\n"
-            "    def find(self, unit): return []\n"
-        )
-        path = config(f"sources:\n- {{name: s, type: '{plug_in}:Secret', api_key: hunter2}}\n")
-        done = ufo("evaluate", "--config", path)
-        assert done.code == 0, done.err
-        files = [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
-        assert all(b"hunter2" not in p.read_bytes() for p in files)
-        assert "hunter2" not in done.err + done.out

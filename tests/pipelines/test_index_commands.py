@@ -72,6 +72,7 @@ def test_info_says_what_is_there(index: str, capsys: pytest.CaptureFixture[str])
     ("words", "reason"),
     [
         (("build", "--input", "x", "--output", "y", "--passage_words", "5"), "20 to 1000"),
+        (("build", "--input", "x", "--output", "y", "--workers", "0"), "at least 1"),
         (("search", "INDEX", " "), "query is empty"),
         (("search", "INDEX", "x", "--passages", "0"), "at least 1"),
         (("search", "INDEX", "x", "--retriever", "dens"), "allowed: bm25, dense, hybrid"),
@@ -81,6 +82,32 @@ def test_info_says_what_is_there(index: str, capsys: pytest.CaptureFixture[str])
 def test_wrong_usage(index: str, words: tuple[str, ...], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         _run(*(index if word == "INDEX" else word for word in words))
+
+
+def test_each_retriever_of_an_index_with_vectors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"title": "Danube", "text": "A river through ten countries."},
+        {"title": "Rhine", "text": "A river through six countries."},
+        {"title": "Bee", "text": "An insect that makes honey."},
+    ]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    path = str(tmp_path / "index")
+    source = str(tmp_path / "d.jsonl")
+    options = ("--embedder", "lsa", "--workers", "1", "--json")
+    assert _run("build", "--input", source, "--output", path, *options) == 0
+    capsys.readouterr()
+    for words in (("dense",), ("hybrid", "--bm25_weight", "1"), ("hybrid", "--embedder", "lsa")):
+        assert _run("search", path, "river countries", "--json", "--retriever", *words) == 0
+        hits = json.loads(capsys.readouterr().out)
+        assert {hit["title"] for hit in hits} >= {"Danube", "Rhine"}
+    assert _run("info", path) == 0
+    assert "by lsa" in capsys.readouterr().out
+    with pytest.raises(IndexUnusable, match="not 'openai'"):
+        _run("search", path, "x", "--retriever", "dense", "--embedder", "openai")
+    with pytest.raises(UsageError, match="allowed: 0 to 1"):
+        _run("search", path, "x", "--retriever", "hybrid", "--bm25_weight", "2")
 
 
 @pytest.mark.parametrize("command", [("info",), ("search",)])

@@ -63,8 +63,8 @@ def test_any_chunk_size_gives_the_same_records(
     folder = tmp_path_factory.getbasetemp()
     files = plain(folder, *("\n".join(rows) for rows in contents))
     more = {"carried": carried} if carry else {}
-    chunks = list(plan(files, size, 1000, **more))  # type: ignore[arg-type]
-    assert read(chunks) == read(list(plan(files, 10**6, 1000, **more)))  # type: ignore[arg-type]
+    chunks = list(plan(files, size, 1000, **more))
+    assert read(chunks) == read(list(plan(files, 10**6, 1000, **more)))
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
     assert all(chunk.n_lines == size for chunk in chunks[:-1])
     n_lines = sum(bool(row.strip()) for rows in contents for row in rows)

@@ -49,7 +49,7 @@ def test_grounds_are_asked_for_before_the_verdict(control, fields):
     several = FactFunction([Fact("c", "q", [1, 2])], control).parameters(Named())
     assert tuple(single["$defs"]["fact"]["properties"]) == fields
     checks = several["$defs"]["fact"]["properties"]["checks"]["items"]["properties"]
-    assert tuple(checks) == ("passage", *fields)
+    assert tuple(checks) == ("passage" if control.citation else "passages", *fields)
 
 
 def test_only_tfn_can_abstain():
@@ -106,6 +106,27 @@ def test_a_reply_gives_a_check_for_each_pair():
         (1, 3): Check("N", "NOANS"),
         (2, 2): Check("N", "N", "maybe", None, "r"),
     }
+
+
+def test_passages_that_give_the_same_answer_share_a_check():
+    asked = function([1, 2, 3, 4], [2, 3])
+    found = asked.invoke(
+        {
+            "f1": {"checks": [check(passages=[1, 3, 9]), check(2, verdict="F")], "noans": [4]},
+            "f2": {"checks": [check(passages=[2, "3", None, True])], "noans": []},
+        }
+    )
+    same = Check("T", "T", "a", None, "r")
+    assert found == {
+        (1, 1): same,
+        (1, 2): Check("F", "F", "a", None, "r"),
+        (1, 3): same,
+        (1, 4): Check("N", "NOANS"),
+        (2, 2): same,
+    }
+    # One that stands in two checks that differ has none.
+    twice = {"checks": [check(passages=[1, 2]), check(passages=[2], verdict="F")], "noans": []}
+    assert function([1, 2]).invoke({"f1": twice}) == {(1, 1): same}
 
 
 def test_one_passage_is_the_literal_form():
@@ -205,7 +226,9 @@ json_values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(["f1", "f2", "checks", "noans", "passage", "answer", "verdict"]),
+            st.sampled_from(
+                ["f1", "f2", "checks", "noans", "passage", "passages", "answer", "verdict"]
+            ),
             inner,
             max_size=5,
         )

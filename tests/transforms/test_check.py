@@ -136,7 +136,7 @@ def test_a_judge_that_breaks_gives_one_error_row_a_unit(
     async def breaks(*_: object) -> Any:
         raise ValueError("odd reply")
 
-    judge.verify = breaks  # type: ignore[method-assign]
+    judge.verify = breaks  # type: ignore[method-assign, assignment]
     source = scripted_source("s", {"a": ["supported"], "b": ["refuted"]})
     checked = asyncio.run(check(opened("ab"), source, judge))
     assert [row.outcome for row in checked.evidence] == [ERROR, ERROR]

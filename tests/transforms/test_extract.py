@@ -81,7 +81,7 @@ def test_a_judge_that_breaks_is_a_failure_of_this_response_alone(judge: Judge) -
     async def breaks(*_: object) -> Any:
         raise ValueError("no model")
 
-    judge.extract = breaks  # type: ignore[method-assign]
+    judge.extract = breaks  # type: ignore[method-assign, assignment]
     found = run(judge)
     assert found.failures == [Failure("extract", "r", "ValueError", "no model")]
     assert (len(found.sentences), found.open_units.units) == (3, [])
@@ -91,7 +91,7 @@ def test_a_judge_that_breaks_is_a_failure_of_this_response_alone(judge: Judge) -
     "language", ["de", "pt-BR", "", "xx", "日本語", "-", "e" * 500, "\n", "../en"]
 )
 def test_no_name_of_a_language_is_an_error(judge: Judge, language: str) -> None:
-    assert [s.text for s in run(judge, language=language).sentences][0] == "Etna is in Sicily."
+    assert run(judge, language=language).sentences[0].text == "Etna is in Sicily."
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))

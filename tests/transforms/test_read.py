@@ -193,10 +193,9 @@ def test_no_depth_of_nesting_is_too_much(around: bytes) -> None:
         assert isinstance(found, (InputRecord, Failure))
 
 
-NAMES = st.sampled_from(
-    "response id model question dataset reference_answers label language metadata claims spans "
-    "sentence_labels start end claim query sentence_index".split()
-)
+FIELDS = """response id model question dataset reference_answers label language metadata claims spans
+    sentence_labels start end claim query sentence_index"""
+NAMES = st.sampled_from(FIELDS.split())
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=5),
     lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES, below, max_size=4),

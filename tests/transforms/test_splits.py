@@ -1,4 +1,5 @@
 import io
+import itertools
 import random
 
 import pytest
@@ -65,7 +66,7 @@ def test_any_cut_at_line_ends_gives_the_same_lines(
     ends = [at + 1 for at, byte in enumerate(data) if byte == 10]
     cuts = sorted({0, len(data), *(at for at in ends if chance.random() < 0.5)})
     found = []
-    for start, stop in zip(cuts, cuts[1:], strict=False):
+    for start, stop in itertools.pairwise(cuts):
         first = 1 + data[:start].count(b"\n")
         found += list(lines(io.BytesIO(data), Split("f", "p", start, stop, first), limit))
     assert found == whole

@@ -5,7 +5,7 @@ Everything that asks a model (extraction, verification, knowledge) builds a `Req
 once, and a scripted fake stands in for it in a user's tests.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -40,7 +40,8 @@ class Request:
 
     `function` is the one function that must be called; None asks for text. `n` choices are wanted,
     however many requests that takes. `step`, `source` and `response_id` say what it is for, and go
-    to the `usage` table; they are not sent.
+    to the `usage` table; they are not sent. `keep` tells of a choice whether it has what was asked
+    for, so that the same request need not be sent again; None leaves that to its look.
     """
 
     role: str
@@ -54,6 +55,7 @@ class Request:
     step: str = ""
     source: str | None = None
     response_id: str | None = None
+    keep: "Callable[[Choice], bool] | None" = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,20 @@ class ClientSettings:
     `endpoints` has one for each role; a role without one uses the verifier's. `concurrency` is of
     requests under way at an endpoint. `capabilities` are those already found out; an endpoint
     without is asked at its first request.
+
+    `cache` is where answers are kept (`transforms.llm.store`), None for nowhere; with
+    `cache_writes` False what is there is used and nothing added. `repeat` tells runs apart that
+    are to be answered anew. Without `share`, a response takes over no other one's answers.
     """
 
     endpoints: Mapping[str, Endpoint]
     concurrency: int = 64
     retry: Retry = field(default_factory=Retry)
     capabilities: Mapping[Endpoint, Capabilities] = field(default_factory=dict)
+    cache: str | None = None
+    cache_writes: bool = True
+    repeat: int = 0
+    share: bool = True
 
 
 class OpenAiClient:

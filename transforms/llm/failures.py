@@ -26,6 +26,8 @@ _TOO_LONG = re.compile(
 )
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
 _LONGEST = 300
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
+_MOMENT = 1e9  # so many seconds are a moment since the epoch, and no wait
 
 
 class SendError(Exception):
@@ -99,7 +101,10 @@ def of_response(
     if status in (404, 405):
         return SendError(_not_found(endpoint, codes, message, status), final=True, **common)
     if status in (408, 409, 425, 429) or status >= 500:
-        return SendError(said, transient=True, retry_after=retry_after(headers, now), **common)
+        asked = retry_after(headers, now)
+        if asked is None and status == 429:
+            asked = used_up(headers, now)
+        return SendError(said, transient=True, retry_after=asked, **common)
     if codes & _FILTERED:
         return SendError(said, reason=FILTERED, **common)
     if status == 413 or "context_length_exceeded" in codes or _TOO_LONG.search(message):
@@ -121,6 +126,26 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         return max(parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now, 0.0)
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def used_up(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds until a budget is filled again of which the endpoint says nothing is left
+    (`x-ratelimit-remaining-…: 0` and `x-ratelimit-reset-…`), None where there is none."""
+    waits = [
+        _seconds(headers.get(f"x-ratelimit-reset-{what}", ""), now)
+        for what in ("requests", "tokens")
+        if headers.get(f"x-ratelimit-remaining-{what}", "").strip() == "0"
+    ]
+    return max(waits, default=0.0) or None
+
+
+def _seconds(text: str, now: float) -> float:
+    """Read `20ms`, `6m0.5s`, a number of seconds, or a moment since the epoch; else 0."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|[dhms]|)", text.strip())
+    if not parts or "".join(map("".join, parts)) != text.strip():
+        return 0.0
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    return max(seconds - now, 0.0) if seconds > _MOMENT else seconds
 
 
 def _key_refused(endpoint: Endpoint, key: str) -> str:

@@ -15,7 +15,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often and how long: `attempts` requests at most, within `seconds` from first to last.
+    """How often and how long: `attempts` requests at most, within `seconds` from the first failure.
 
     Pauses double from `first` to `longest` seconds; what the endpoint asks for in `retry-after`
     goes before, however long it is, as long as it ends within `seconds`.
@@ -45,18 +45,34 @@ async def retrying(
     """Return what `send(attempt)` returns, trying again after transient errors.
 
     Raises:
-        SendError: one that is not transient, or the last one.
+        SendError: one that is not transient, or the last one; final where the endpoint asks for a
+            longer pause than all tries may take, since every further request would meet that.
     """
-    started = clock()
+    failed: float | None = None  # that it had to wait before its first try is not its fault
     attempt = 0
     while True:
         try:
             return await send(attempt)
         except SendError as error:
-            if not error.transient or attempt + 1 >= retry.attempts:
+            if not error.transient:
                 raise
+            if error.retry_after is not None and error.retry_after > retry.seconds:
+                raise _too_long(error, retry) from None
+            if attempt + 1 >= retry.attempts:
+                raise
+            failed = clock() if failed is None else failed
             pause = retry.pause(attempt, error.retry_after, chance())
-            if clock() - started + pause > retry.seconds:
+            if clock() - failed + pause > retry.seconds:
                 raise
         await sleep(pause)
         attempt += 1
+
+
+def _too_long(error: SendError, retry: Retry) -> SendError:
+    return SendError(
+        f"{error.message}. It asks to wait {error.retry_after:,.0f} s, and retries may take "
+        f"{retry.seconds:,.0f} s (--retry_seconds); run the same command again when that is over",
+        error.status,
+        final=True,
+        request_id=error.request_id,
+    )

@@ -18,8 +18,9 @@ from transforms.llm.base import Choice, LlmError, Request
 from transforms.llm.capabilities import Capabilities
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
+from transforms.llm.limits import Limiter, Sent
 from transforms.llm.retry import Retry, Sleep, retrying
-from transforms.llm.transport import Transport
+from transforms.llm.transport import Reply, Transport
 
 OK: Final = "ok"
 _MODELS_SHOWN: Final = 8
@@ -32,6 +33,7 @@ class Session:
         self,
         endpoint: Endpoint,
         transport: Transport,
+        limiter: Limiter,
         retry: Retry,
         known: Capabilities | None,
         sleep: Sleep,
@@ -41,6 +43,7 @@ class Session:
         self.known = known or Capabilities()
         self._endpoint = endpoint
         self._transport = transport
+        self._limiter = limiter
         self._retry = retry
         self._sleep = sleep
         self._chance = chance
@@ -111,18 +114,13 @@ class Session:
         rows: list[Usage],
         attempt: int,
     ) -> Sequence[Choice]:
-        started = time.monotonic()
-        try:
-            reply = await self._transport.send(body)
-            answer = wire.answer(reply.payload, function)
-        except wire.Garbled as error:
-            message = f"{self._endpoint.shown_url}: {error}"
-            failure = SendError(message, "garbled", transient=True, request_id=reply.request_id)
-            rows.append(self._row(request, failure.status, failure.request_id, attempt, started))
-            raise failure from None
-        except SendError as error:
-            rows.append(self._row(request, error.status, error.request_id, attempt, started))
-            raise
+        async with self._limiter.admitted(body) as sent:
+            started = time.monotonic()
+            try:
+                reply, answer = await self._exchange(body, function, sent)
+            except SendError as error:
+                rows.append(self._row(request, error.status, error.request_id, attempt, started))
+                raise
         row = self._row(request, OK, reply.request_id or answer.id, attempt, started)
         rows.append(
             replace(
@@ -132,6 +130,26 @@ class Session:
             )
         )
         return answer.choices
+
+    async def _exchange(
+        self, body: Mapping[str, object], function: str | None, sent: Sent
+    ) -> tuple[Reply, wire.Answer]:
+        """Send a request and read the reply; the limiter hears what came of it."""
+        try:
+            reply = await self._transport.send(body)
+        except SendError as error:
+            self._limiter.failed(sent, error)
+            raise
+        try:
+            answer = wire.answer(reply.payload, function)
+        except wire.Garbled as error:
+            message = f"{self._endpoint.shown_url}: {error}"
+            raise SendError(
+                message, "garbled", transient=True, request_id=reply.request_id
+            ) from None
+        tokens = (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
+        self._limiter.answered(sent, reply.headers, tokens or None)
+        return reply, answer
 
     def _row(
         self, request: Request, status: str, request_id: str | None, attempt: int, started: float

@@ -19,14 +19,15 @@ _CONNECT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a request of status 200 brought: JSON, and the id the endpoint gave it."""
+    """What a request of status 200 brought: JSON, its headers, and the id the endpoint gave it."""
 
     payload: Any
     request_id: str | None
+    headers: Mapping[str, str]
 
 
 class Transport:
-    """The connections to one endpoint, at most `concurrency` requests under way at a time.
+    """The connections to one endpoint, enough for `concurrency` requests under way at a time.
 
     The `openai` client is bound to the loop it is used in and cannot be pickled, so it is opened
     at the first request.
@@ -35,7 +36,6 @@ class Transport:
     def __init__(self, endpoint: Endpoint, concurrency: int) -> None:
         self._endpoint = endpoint
         self._concurrency = concurrency
-        self._gate = asyncio.Semaphore(concurrency)
         self._client: AsyncOpenAI | None = None
         self._key = ""
         self._answered = False
@@ -47,14 +47,13 @@ class Transport:
             SendError: no reply, or one of status 400 and above.
             LlmError: the endpoint's URL or key cannot be used at all.
         """
-        async with self._gate:
-            response = await self._exchange("POST", "/chat/completions", body)
+        response = await self._exchange("POST", "/chat/completions", body)
         request_id = response.headers.get("x-request-id")
         try:
             payload = json.loads(response.content)
         except ValueError:
             raise self._garbled(request_id) from None
-        return Reply(payload, request_id)
+        return Reply(payload, request_id, response.headers)
 
     async def models(self) -> list[str]:
         """Return the names of the models that the endpoint lists; none where it does not tell."""

@@ -13,13 +13,25 @@ class WikipediaSource(FactSource):
     """Answers from the passages of an index folder.
 
     All units of a response are retrieved in one batch. A page whose title or alias the claim names
-    has its passages considered, wherever they stand in the ranking.
+    has its passages considered, wherever they stand in the ranking. `retriever` is bm25, dense or
+    hybrid (`fusion_k`, `bm25_weight`); an index whose vectors another `embedder` made is refused.
     """
 
-    def __init__(self, index: str = "", passages: int = 5, retriever: str = "bm25") -> None:
+    def __init__(
+        self,
+        index: str = "",
+        passages: int = 5,
+        retriever: str = "bm25",
+        embedder: str | None = None,
+        fusion_k: float = 10.0,
+        bm25_weight: float = 0.5,
+    ) -> None:
         self.index = index
         self.passages = passages
         self.retriever = retriever
+        self.embedder = embedder
+        self.fusion_k = fusion_k
+        self.bm25_weight = bm25_weight
 
     def unavailable(self) -> str | None:
         """Return that no index was named. A folder that is not an index raises IndexUnusable."""
@@ -39,7 +51,13 @@ class WikipediaSource(FactSource):
     def _folder(self) -> "Index":
         from indexes.base import open_index
 
-        return open_index(self.index, self.retriever)
+        return open_index(
+            self.index,
+            self.retriever,
+            embedder=self.embedder,
+            fusion_k=self.fusion_k,
+            bm25_weight=self.bm25_weight,
+        )
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return for each unit its best passages, best first."""

@@ -1,4 +1,4 @@
-"""The Beam pipeline against `check_text`: row for row the same, in every mode, with any sharding."""
+"""The pipeline against `check_text`: row for row the same, in every mode, with any sharding."""
 
 import asyncio
 import json
@@ -44,7 +44,7 @@ class Waiting(FactSource):
         self.inner = inner
         self.name = inner.name
 
-    async def find(self, unit: FactUnit) -> Iterable[Passage]:  # type: ignore[override]
+    async def find(self, unit: FactUnit) -> Iterable[Passage]:
         await asyncio.sleep(0)
         found: Iterable[Passage] = self.inner.find(unit)
         return found

@@ -23,7 +23,7 @@ class Plain(FactSource):
 class Waiting(FactSource):
     name = "waiting"
 
-    async def find(self, unit: FactUnit) -> Iterable[Passage]:  # type: ignore[override]
+    async def find(self, unit: FactUnit) -> Iterable[Passage]:
         await asyncio.sleep(0)
         return Plain().find(unit)
 

@@ -177,7 +177,7 @@ def test_an_option_that_the_constructor_does_not_take_is_told_the_nearest(mine: 
 
 @pytest.mark.parametrize("options", [{}, {"limit": "many"}])
 def test_a_constructor_that_fails_names_the_source(mine: str, options: dict[str, Any]) -> None:
-    with pytest.raises(PluginError, match="'strict'.*cannot be made.*TypeError"):
+    with pytest.raises(PluginError, match=r"'strict'.*cannot be made.*TypeError"):
         make_source(SourceSpec("strict", f"{mine}:Strict", options))
 
 

@@ -47,7 +47,9 @@ Task: verify_facts — function of the same name, role verifier, step verify (as
     with `tf`.
     one passage (FaaF's literal form): {"f1": CHECK without passage, …}; `answer` NOANS with verdict
     N where it does not answer (with `--explain none` the verdict N alone).
-    CHECK: {"passage": 1, "answer": "…", "citation": "…", "rationale": "…", "verdict": "T"};
+    CHECK: {"passages": [1, 4], "answer": "…", "rationale": "…", "verdict": "T"}, of one passage or
+    of several that give the same answer; with `--citation` of one, {"passage": 1, "answer": "…",
+    "citation": "…", "rationale": "…", "verdict": "T"};
     `answer` and `rationale` with `--explain short`, `citation` with `--citation`; `verdict` is T,
     F or (not with `tf`) N, not clear.
 

@@ -12,6 +12,7 @@ from schemas.functions import (
     CITATION,
     NOANS_LIST,
     PASSAGE,
+    PASSAGES,
     RATIONALE,
     TFN,
     VERDICT,
@@ -164,7 +165,7 @@ class FunctionFormulation:
 
     def _described(self) -> list[str]:
         """What has a description: the fields, and what stands beside them."""
-        beside = [] if self._xml else [PASSAGE]
+        beside = [] if self._xml else [PASSAGE if self._control.citation else PASSAGES]
         noans = [NOANS_LIST] if self._control.options == TFN else []
         return [*self._control.fields, *beside, *noans]
 

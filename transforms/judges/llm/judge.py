@@ -166,7 +166,9 @@ class LlmJudge(Judge):
             self.name,
             model=self._settings.model,
             prompt_version=self.prompt_version,
-            request_id=finding.request_id,
+            sample_index=hit.sample_index,
+            logprob_mean=hit.logprob_mean,
+            request_id=finding.request_id or hit.request_id,
         )
 
 

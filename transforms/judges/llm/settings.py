@@ -36,7 +36,7 @@ class LlmSettings:
     citation: bool = False
     format: str = JSON
     repairs: int = 1
-    passages_per_call: int = 50
+    passages_per_call: int = 100
     facts_per_call: int = 40
     call_tokens: int = 16_000
     extract_tokens: int = 2_000

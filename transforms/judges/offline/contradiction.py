@@ -13,7 +13,7 @@ from transforms.judges.offline.alignment import Alignment, Conflict, instead, sh
 from transforms.judges.offline.prepared import BORN, DIED, PreparedClaim, PreparedPassage
 from transforms.judges.offline.quantities import Quantity, agree, comparable
 from transforms.judges.offline.sameness import SAME, same_event, subject_at
-from transforms.judges.offline.slots import other_name, other_subject
+from transforms.judges.offline.slots import other_ending, other_name, other_subject
 from transforms.judges.offline.statement import place_of_event, verb_at
 from transforms.judges.offline.words import CONTENT, STOP, Word
 
@@ -55,7 +55,8 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
             if share(found, sentence, left_out) >= _SAME_STATEMENT:
                 for rival in rivals:
                     if _same_slot(claim, passage, claimed, sentence, rival, len(rivals)) and (
-                        same_event(claim, passage, found, sentence, claimed, rival)
+                        same_event(
+ claim, passage, found, sentence, (claimed.start, claimed.end), (rival.start, rival.end))
                     ):
                         return Conflict(sentence, instead(rival.said, claimed.said))
         if claimed.dimension == "":
@@ -200,7 +201,7 @@ def _denies(words: Sequence[Word], place: int, parts: set[str]) -> bool:
     return False
 
 
-_RULES: Final = (_number, _life, _antonym, _negation, other_name, other_subject)
+_RULES: Final = (_number, _life, _antonym, _negation, other_name, other_subject, other_ending)
 
 
 def conflict(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:

@@ -103,6 +103,9 @@ class OfflineJudge(Judge):
             finding.citation,
             None if finding.citation is None else True,
             self.name,
+            sample_index=hit.sample_index,
+            logprob_mean=hit.logprob_mean,
+            request_id=hit.request_id,
         )
 
 

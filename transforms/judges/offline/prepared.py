@@ -15,6 +15,7 @@ BORN: Final = "birth"
 DIED: Final = "die"
 _WH: Final = frozenset(("what", "which", "who", "whose", "whom", "when", "where", "how"))
 _EVENTS: Final = (BORN, DIED)
+_COPULAS: Final = frozenset(("is", "are", "was", "were"))
 
 # What a person writes as one claim has far less; longer ones are cut to keep the time linear.
 _MAX_CLAIM_WORDS: Final = 400
@@ -55,6 +56,8 @@ class PreparedClaim:
     event: str
     verb: int
     told: int
+    subject: int
+    together: int
     answer: int
 
 
@@ -201,6 +204,8 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         event,
         verb,
         _told(items, numbers, verb),
+        _subject(items, verb),
+        _identity(words, items, verb),
         (_asked(query, items, numbers) if query else 0) or _identified(words, items),
     )
 
@@ -232,6 +237,38 @@ def _told(items: list[Item], numbers: list[Quantity], verb: int) -> int:
         subject += 1
     subject = subject or max(1, _leading_names(items))
     return (1 << len(items) + len(numbers)) - 1 >> subject << subject
+
+
+def _subject(items: list[Item], verb: int) -> int:
+    """The names before the verb, as a mask."""
+    mask = 0
+    for k, (_, place, name) in enumerate(items):
+        if name and place < verb:
+            mask |= 1 << k
+    return mask
+
+
+def _identity(words: list[Word], items: list[Item], verb: int) -> int:
+    """Of "Kyoto is the capital of Japan" and "The capital of Japan is Kyoto" the name and the head
+    of its description, as a mask; else 0."""
+    if not verb or words[verb].lower not in _COPULAS:
+        return 0
+    before = [k for k, item in enumerate(items) if item[1] < verb]
+    after = [k for k, item in enumerate(items) if item[1] > verb]
+    if not before or not after:
+        return 0
+    for name, head in ((before[-1], after[0]), (after[-1], before[0])):
+        place = items[head][1]
+        if (
+            items[name][2]
+            and not items[head][2]
+            and place
+            and words[place - 1].lower == "the"
+            and place + 1 < len(words)
+            and words[place + 1].lower == "of"
+        ):
+            return 1 << name | 1 << head
+    return 0
 
 
 def _asked(query: str, items: list[Item], numbers: list[Quantity]) -> int:

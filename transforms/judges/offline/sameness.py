@@ -5,8 +5,8 @@ from typing import Final
 
 from transforms.judges.offline.alignment import Alignment
 from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage
-from transforms.judges.offline.quantities import Quantity
 from transforms.judges.offline.statement import (
+    has_object,
     is_passive,
     names_in,
     object_range,
@@ -17,9 +17,11 @@ from transforms.judges.offline.statement import (
 )
 from transforms.judges.offline.words import Word
 
+Range = tuple[int, int]  # Words from the first place up to the second.
 SAME: Final = "same"
 OTHER: Final = "other"
 UNKNOWN: Final = "unknown"
+_OCCURRENCES: Final = 4
 
 
 def subject_at(
@@ -39,7 +41,7 @@ def subject_at(
     names = names_in(ours, 0, len(ours))
     if not names or (len(names) == 1 and ours and names[0].stems == {ours[0].stem}):
         same = not said.isdisjoint({w.stem for w in ours if w.kind})
-        if same or not ours:
+        if same or not any(w.kind for w in ours):
             return SAME
         return OTHER if names_in(theirs, 1, len(theirs)) else UNKNOWN
     others = names_in(theirs, 0, len(theirs))
@@ -56,26 +58,52 @@ def same_event(
     passage: PreparedPassage,
     found: Alignment,
     sentence: int,
-    claimed: Quantity,
-    rival: Quantity,
+    ours: Range,
+    theirs: Range,
 ) -> bool:
-    """Whether a sentence gives its value for what the claim gives its value for: the same verb of
-    the same subject; for a claim without a verb, the same subject."""
+    """Whether a sentence says the words in `theirs` of what the claim says those in `ours` of: of
+    the same verb of the same subject; for a claim without a verb, of the same subject."""
     words = passage.words[sentence]
-    at = verb_at(claim.words, claimed.start, claimed.end)
+    at = verb_at(claim.words, *ours)
     if at < 0:
-        return subject_at(claim, passage, found, sentence, rival.start) == SAME
-    place = place_of_event(words, rival.start, rival.end, claim.words[at].stem)
+        return subject_at(claim, passage, found, sentence, theirs[0]) == SAME
+    place = place_of_event(words, *theirs, claim.words[at].stem)
     if place < 0:
         return False
-    passive = is_passive(claim.words, at)
-    if passive == is_passive(words, place):
-        return subject_at(claim, passage, found, sentence, place) == SAME
-    if passive:  # "Penicillin was discovered by Fleming" and "Fleming discovered penicillin"
+    if is_passive(claim.words, at) and has_object(words, place) and not is_passive(words, place):
+        # "Penicillin was discovered by Fleming" and "Fleming discovered penicillin"
         return _content(claim.words, 0, claim.verb) <= _content(words, *object_range(words, place))
-    theirs = _content(words, *subject_range(words, place))
-    return bool(theirs) and theirs <= _content(claim.words, *object_range(claim.words, at))
+    if is_passive(words, place) and has_object(claim.words, at) and not is_passive(claim.words, at):
+        subject = _content(words, *subject_range(words, place))
+        return bool(subject) and subject <= _content(claim.words, *object_range(claim.words, at))
+    return subject_at(claim, passage, found, sentence, place) == SAME
 
 
 def _content(words: Sequence[Word], start: int, end: int) -> set[str]:
     return {w.stem for w in words[start:end] if w.kind}
+
+
+def other_speaker(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> str:
+    """The name of which the sentence that says the most says what the claim says of a name that
+    stands elsewhere in that sentence; "" if there is none."""
+    if not claim.subject & found.masks[found.best]:
+        return ""
+    at = next((place for place, w in enumerate(claim.words) if place and w.verb), 0)
+    if not at:
+        return ""
+    words = passage.words[found.best]
+    passive = is_passive(claim.words, at)
+    stems = {w.stem for w in words}
+    ours = [name for name in names_in(claim.words, 0, claim.verb) if not name.inside]
+    other = ""
+    for place, word in enumerate(words):
+        if word.stem != claim.words[at].stem:
+            continue
+        start, end = subject_range(words, place)
+        theirs = frozenset().union(*[name.stems for name in names_in(words, start, end)])
+        if is_passive(words, place) != passive or not theirs:
+            return ""
+        if not any(name.stems.isdisjoint(theirs) and name.stems <= stems for name in ours):
+            return ""
+        other = " ".join(w.surface for w in words[start:end] if w.capital and w.kind)
+    return other

@@ -5,18 +5,21 @@ from typing import Final
 
 from transforms.judges.offline.alignment import Alignment, Conflict, instead, share
 from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage
+from transforms.judges.offline.sameness import same_event
+from transforms.judges.offline.statement import object_range
 from transforms.judges.offline.words import CONTENT, Word
 
 _SAME_STATEMENT: Final = 0.8  # Share of the claim's other parts that the sentence has to say.
 _COPULAS: Final = frozenset(("is", "are", "was", "were"))
 _LONGEST_SUBJECT: Final = 6
+_ONE_VALUE: Final = frozenset(("called", "named", "all", "only"))
 _CONTEXT: Final = 2  # Words next to a name that have to be the same ones.
 
 
 def other_name(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:
     """Another name between the same words as one that the passage never gives."""
     for k, (word, place, name) in enumerate(claim.items):
-        if not name or found.said >> k & 1:
+        if not name or place < claim.verb or found.said >> k & 1:
             continue
         start, end = _name_around(claim.words, place)
         whole = _bits(claim, start, end)
@@ -25,10 +28,60 @@ def other_name(claim: PreparedClaim, passage: PreparedPassage, found: Alignment)
             continue
         for sentence, words in enumerate(passage.words):
             if share(found, sentence, whole) >= _SAME_STATEMENT:
-                other = _name_in_slot(claim.words, start, end, words)
-                if other:
+                at, other = _name_in_slot(claim.words, start, end, words)
+                if other and same_event(claim, passage, found, sentence, (start, end + 1), at):
                     return Conflict(sentence, instead(other, word.surface))
     return None
+
+
+def other_ending(
+    claim: PreparedClaim, passage: PreparedPassage, found: Alignment
+) -> Conflict | None:
+    """Something else where the claim's last phrase stands: "comes from wind" against "comes from
+    coal". That refutes the claim where all its other words are said of the same subject."""
+    ours = claim.words
+    start = end = len(ours)
+    first = max([claim.verb + 1, *[q.end for q in claim.quantities]])
+    while start > first and ours[start - 1].kind == CONTENT and not ours[start - 1].verb:
+        start -= 1
+    lead = start - 1
+    while lead > claim.verb and not ours[lead].kind:
+        lead -= 1
+    lead = min([lead, *[q.start for q in claim.quantities if q.start <= lead < q.end]])
+    anchor = [w.stem for w in ours[lead:start]]
+    phrase = {w.stem for w in ours[start:end]}
+    if not phrase or not claim.verb or not anchor or "and" in anchor or "a" in anchor or "an" in anchor:
+        return None
+    if lead == claim.verb and not ours[lead].kind and ours[0].lower != "the":
+        return None
+    left_out = _bits(claim, start, end)
+    only_one = (
+        any(w.capital for w in ours[start:end])
+        or not _ONE_VALUE.isdisjoint(w.lower for w in ours[lead:start])
+        or any(q.start == lead for q in claim.quantities)
+    )
+    for sentence, words in enumerate(passage.words):
+        if share(found, sentence, left_out) < 1.0:
+            continue
+        stems = [w.stem for w in words]
+        for at in range(len(anchor), len(words)):
+            if stems[at - len(anchor) : at] != anchor:
+                continue
+            last = at
+            while last < len(words) and words[last].kind == CONTENT and not words[last].verb:
+                last += 1
+            other = {w.stem for w in words[at:last]}
+            rest = {w.stem for w in words[at : object_range(words, at)[1]]}
+            if not other or phrase & rest == phrase or other <= phrase or words[at].lower.endswith("ing"):
+                continue
+            if same_event(claim, passage, found, sentence, (start, end), (at, last)):
+                reason = instead(_text(words, at, last), _text(ours, start, end))
+                return Conflict(sentence, reason, refutes=only_one)
+    return None
+
+
+def _text(words: Sequence[Word], start: int, end: int) -> str:
+    return " ".join(w.surface for w in words[start:end])
 
 
 def other_subject(
@@ -76,8 +129,11 @@ def _name_around(words: Sequence[Word], place: int) -> tuple[int, int]:
     return start, end
 
 
-def _name_in_slot(ours: Sequence[Word], start: int, end: int, words: Sequence[Word]) -> str:
-    """The name that a sentence has after the same words, or before the same words; else ""."""
+def _name_in_slot(
+    ours: Sequence[Word], start: int, end: int, words: Sequence[Word]
+) -> tuple[tuple[int, int], str]:
+    """(place, name) of the name that a sentence has after the same words, or before the same words;
+    else an empty one."""
     known = {w.stem for w in ours}
     before = [w.stem for w in ours[max(0, start - _CONTEXT) : start]]
     after = [w.stem for w in ours[end + 1 : end + 1 + _CONTEXT]]
@@ -95,5 +151,5 @@ def _name_in_slot(ours: Sequence[Word], start: int, end: int, words: Sequence[Wo
         if (len(before) == _CONTEXT and lead == before) or (
             len(after) == _CONTEXT and tail == after
         ):
-            return " ".join(w.surface for w in words[first : last + 1])
-    return ""
+            return (first, last + 1), " ".join(w.surface for w in words[first : last + 1])
+    return (0, 0), ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from transforms.judges.offline.verbs import AUXILIARIES, BE
+from transforms.judges.offline.verbs import ANY_FORM, AUXILIARIES, BE
 from transforms.judges.offline.word_set import word_set
 from transforms.judges.offline.words import CONTENT, Word
 
@@ -19,6 +19,7 @@ _RELATIVES: Final = frozenset(("who", "which", "that"))
 _PRONOUNS: Final = word_set("he she it they his her its their this these")
 _INSIDE: Final = word_set("of in at on by for from with near into to under over between than as")
 _JOINTS: Final = word_set("and the of a an")
+_ARTICLES: Final = word_set("the a an his her its their this that these those")
 _BE: Final = BE | {"be", "been", "being"}
 _NEAR: Final = 3
 _OBJECT: Final = 12
@@ -27,8 +28,8 @@ _REACH: Final = 40  # Words that a clause is looked for in: keeps a text without
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The stems of a name; `inside` where a preposition makes it part of another phrase ("the
-    summit of Everest"), `owner` where a possessive does ("Everest's summit")."""
+    """The stems of a name; `inside` where it is part of another phrase ("the summit of Everest",
+    "a British expedition"), `owner` where a possessive makes it one ("Everest's summit")."""
 
     stems: frozenset[str]
     inside: bool
@@ -48,6 +49,9 @@ def verb_of(words: Sequence[Word]) -> int:
     for place, word in enumerate(words):
         if place and _is_finite(word):
             return place
+    for place, word in enumerate(words):  # A base form, which may be a noun as well
+        if place and word.kind == CONTENT and word.lower in ANY_FORM and not word.capital:
+            return place
     return 0
 
 
@@ -64,8 +68,15 @@ def verb_at(words: Sequence[Word], start: int, end: int) -> int:
 
 
 def is_passive(words: Sequence[Word], verb: int) -> bool:
-    """Whether a form of "be" stands shortly before a verb."""
-    return any(w.lower in _BE for w in words[max(0, verb - _NEAR) : verb])
+    """Whether a form of "be" stands shortly before a verb, or "by" after it."""
+    return any(w.lower in _BE for w in words[max(0, verb - _NEAR) : verb]) or any(
+        w.lower == "by" for w in words[verb + 1 : verb + 2]
+    )
+
+
+def has_object(words: Sequence[Word], verb: int) -> bool:
+    """Whether an object seems to follow a verb right away."""
+    return any(w.kind or w.lower in _ARTICLES for w in words[verb + 1 : verb + 2])
 
 
 def object_range(words: Sequence[Word], verb: int) -> tuple[int, int]:
@@ -105,13 +116,14 @@ def names_in(words: Sequence[Word], start: int, end: int) -> list[Name]:
         first = at
         while at < end and words[at].capital and words[at].kind:
             at += 1
+        head = at == len(words) or words[at].kind != CONTENT or words[at].verb
         before = first - 1
         while before >= start and words[before].lower in ("the", "a", "an"):
             before -= 1
         found.append(
             Name(
                 frozenset([w.stem for w in words[first:at]]),
-                before >= start and words[before].lower in _INSIDE,
+                not head or (before >= start and words[before].lower in _INSIDE),
                 words[at - 1].surface.endswith(("'s", "’s")),
             )
         )
@@ -121,15 +133,19 @@ def names_in(words: Sequence[Word], start: int, end: int) -> list[Name]:
 def subject_range(words: Sequence[Word], verb: int) -> tuple[int, int]:
     """The words that hold the subject of a verb, as a half-open range."""
     start = _clause_start(words, verb)
-    if start and words[start - 1].lower in _RELATIVES:  # What stands before "which" is its subject.
-        return _last_name(words, start - 1)
+    if start and words[start - 1].lower in _RELATIVES:
+        first = _clause_start(words, start - 1)
+        for place in range(first, start - 1):
+            if words[place].lower in _BE:  # "The Danube is a river that flows east"
+                return first, place
+        return _last_name(words, start - 1)  # What stands before "which" is its subject.
     last = verb
     while last > start and not words[last - 1].capital and not _is_auxiliary(words[last - 1]):
         if words[last - 1].kind == CONTENT and not words[last - 1].lower.endswith("ly"):
             break
         last -= 1
-    if last > start and words[last - 1].capital and words[last - 1].kind:
-        return _last_name(words, last)  # "…, the seat of Oxford University, founded in 1096"
+    if last > start and words[last - 1].capital and any(map(_is_finite, words[start:last])):
+        return _last_name(words, last)  # "is the seat of Oxford University, founded in 1096"
     return start, verb
 
 
@@ -153,6 +169,8 @@ def _clause_start(words: Sequence[Word], at: int) -> int:
         word = words[place]
         low = word.lower
         if low in _CLAUSE_OPENERS:
+            if low in _RELATIVES and any(map(_is_finite, words[place + 1 : at - _NEAR])):
+                continue  # "Scott, who was ill, arrived": the clause has a verb of its own.
             return place + 1
         if low in ("and", "but"):
             if said and verb and any(map(_is_finite, words[first:place])):

@@ -11,6 +11,7 @@ from transforms.judges.offline.alignment import Alignment, align, weigh
 from transforms.judges.offline.contradiction import conflict
 from transforms.judges.offline.features import features
 from transforms.judges.offline.model import probability
+from transforms.judges.offline.sameness import other_speaker
 from transforms.judges.offline.prepared import (
     PreparedClaim,
     PreparedPassage,
@@ -55,27 +56,38 @@ def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
         return Finding("refuted", chance, passage.sentences[against.sentence], against.reason)
     if chance < _OPERATING_POINT:
         return Finding("noans", chance, None, _missing(claim, found))
-    if not tells(claim, found):
-        return Finding("noans", _UNSAID, None, _missing(claim, found))
-    if not answers(claim, found):
-        unsaid = _parts(claim, claim.answer)
-        return Finding("noans", _UNSAID, None, f"does not say {unsaid}, on which the answer rests")
+    unanswered = silence(claim, passage, found)
+    if unanswered is not None:
+        return Finding("noans", _UNSAID, None, unanswered)
     return Finding("supported", chance, passage.sentences[found.best], _said(claim, found))
 
 
-def tells(claim: PreparedClaim, found: Alignment) -> bool:
-    """Whether the passage says at least a quarter of what the claim tells of its subject: a passage
-    on the same person is not evidence yet."""
-    told = claim.told
-    if not told:
-        return True
-    return weigh(found.weights, found.said & told) >= _TOLD * weigh(found.weights, told)
+def silence(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> str | None:
+    """Why a passage that has the claim's words does not say what the claim says, None if it does.
+
+    A passage on the same person is not evidence yet: it has to say a quarter of what the claim
+    tells of its subject, any of the parts without which it does not answer, and its subject.
+    """
+    told, subject = claim.told, claim.subject
+    if told and weigh(found.weights, found.said & told) < _TOLD * weigh(found.weights, told):
+        return _missing(claim, found)
+    if claim.answer and not found.said & claim.answer:
+        return f"does not say {_parts(claim, claim.answer)}, on which the answer rests"
+    if GUARD1 and subject and not found.said & subject:
+        return f"does not speak of {_parts(claim, subject)}"
+    if GUARD2:
+        other = other_speaker(claim, passage, found)
+        if other:
+            return f'says it of "{other}"'
+    if GUARD3 and claim.together and not any((mask | found.titled) & claim.together == claim.together for mask in found.masks):
+        return _missing(claim, found)
+    return None
 
 
-def answers(claim: PreparedClaim, found: Alignment) -> bool:
-    """Whether the passage says any of the parts without which it does not answer."""
-    return not claim.answer or bool(found.said & claim.answer)
-
+import os
+GUARD1='1' in os.environ.get('G','123')
+GUARD2='2' in os.environ.get('G','123')
+GUARD3='3' in os.environ.get('G','123')
 
 def _parts(claim: PreparedClaim, mask: int) -> str:
     """The parts of the claim in a mask, as they are written, quoted; the first few of them."""

@@ -1,0 +1,101 @@
+import random
+from collections.abc import Callable
+from math import log
+from pathlib import Path
+
+import pytest
+from rank_bm25 import BM25Okapi
+
+from indexes import bm25_large
+from indexes.bm25_large import LargeBm25
+from indexes.ranked import ranked_passages
+from indexes.tokens import terms_of
+
+Build = Callable[..., Path]
+
+WORDS = [f"w{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"]
+
+
+def _opened(path: Path) -> LargeBm25:
+    bm25_large.build(path)
+    return bm25_large.opened(path)
+
+
+def _random_pages(seed: int, count: int) -> dict[str, str]:
+    chance = random.Random(seed)
+    weights = [1 / (rank + 1) for rank in range(len(WORDS))]
+    # Up to 40 terms: tantivy keeps the length of a longer passage in steps, not exactly.
+    return {
+        f"t{number}": " ".join(chance.choices(WORDS, weights, k=chance.randint(1, 36)))
+        for number in range(count)
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scores_are_those_of_rank_bm25(build_folder: Build, seed: int) -> None:
+    path = build_folder(_random_pages(seed, 300))
+    engine = _opened(path)
+    passages = [
+        terms_of(" ".join([one.title, one.title, one.text])) for one in ranked_passages(path) if one
+    ]
+    reference = BM25Okapi(passages, k1=1.2, b=0.75)
+    # Lucene's inverse document frequency, which is tantivy's, in the place of rank-bm25's.
+    holding = {term: sum(term in passage for passage in passages) for term in reference.idf}
+    reference.idf = {
+        term: log(1 + (len(passages) - n + 0.5) / (n + 0.5)) for term, n in holding.items()
+    }
+    chance = random.Random(seed)
+    for _ in range(40):
+        words = chance.sample(WORDS, chance.randint(1, 8))
+        scores = reference.get_scores(words)
+        matching = [row for row, passage in enumerate(passages) if set(words) & set(passage)]
+        expected = sorted(matching, key=lambda row: (-round(scores[row], 5), row))[:10]
+        [hits] = engine.search([" ".join(words)], 10)
+        assert all(abs(hit.score - scores[hit.row]) <= 1e-5 for hit in hits)
+        # Scores that differ by less than single precision can tell are in either order.
+        assert [round(scores[h.row], 4) for h in hits] == [round(scores[r], 4) for r in expected]
+        assert len(set(expected) ^ {hit.row for hit in hits}) <= 2 * sum(
+            abs(scores[row] - scores[expected[-1]]) < 1e-5 for row in expected
+        )
+
+
+def test_equal_scores_come_in_the_order_of_rows(build_folder: Build) -> None:
+    engine = _opened(build_folder({f"T{number}": "A river." for number in range(9)}))
+    [hits] = engine.search(["rivers"], 3)
+    assert [hit.row for hit in hits] == [0, 1, 2]
+
+
+def test_words_are_stemmed_folded_and_question_words_dropped(build_folder: Build) -> None:
+    engine = _opened(build_folder({"Gödel": "He proved theorems in Vienna.", "What": "Who is who"}))
+    for query in ("godel", "GÖDEL", "proving a theorem", "what was proven by theorems?"):
+        [hits] = engine.search([query], 5)
+        assert hits[0].row == 0
+    assert [[h.row for h in hits] for hits in engine.search(["who?", "", "zyzzyva"], 5)] == [
+        [1],
+        [],
+        [],
+    ]
+
+
+def test_within_ranks_only_the_rows_given(build_folder: Build) -> None:
+    pages = {"A": "river", "B": "river here", "C": "sea", "D": "river river"}
+    engine = _opened(build_folder(pages))
+    found = engine.search(["river"] * 4, 5, [[1, 2, 1], None, [], [3, 99]])
+    assert [sorted(hit.row for hit in hits) for hits in found] == [[1], [0, 1, 3], [], [3]]
+    [everywhere], [only] = engine.search(["river"], 5), engine.search(["river"], 5, [[1]])
+    assert only[0] in everywhere
+
+
+def test_rare_words_weigh_more(build_folder: Build) -> None:
+    engine = _opened(build_folder({"A": "river sea", "B": "river", "C": "river"}))
+    common, rare, unknown = engine.rarity(["river", "sea", "glacier"])
+    assert 0 <= common < rare < unknown
+
+
+def test_what_is_built_twice_replaces_what_was_there(build_folder: Build) -> None:
+    path = build_folder()
+    bm25_large.build(path)
+    files = bm25_large.build(path)
+    assert sorted(f"tantivy/{file.name}" for file in (path / "tantivy").iterdir()) == files
+    [hits] = bm25_large.opened(path).search(["Danube"], 5)
+    assert len(hits) == 1

@@ -1,0 +1,48 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from indexes import folder
+from indexes.base import open_index
+from indexes.blocks import process_block, write_block
+from indexes.ranked import NOT_RANKED, Ranked, ranked_passages
+from indexes.reader import Block, RawPage
+
+DUMP = (
+    "<page><title>Danube</title><ns>0</ns><id>1</id><revision><id>2</id>"
+    "<text>A river.\n== Course ==\nIt flows.\n== {heading} ==\nNot this.</text></revision></page>"
+)
+
+
+@pytest.mark.parametrize("heading", NOT_RANKED)
+def test_passages_with_the_words_of_aliases_that_the_title_lacks(
+    tmp_path: Path, heading: str
+) -> None:
+    output = tmp_path / "index"
+    building = folder.start(output)
+    page = RawPage(DUMP.replace("{heading}", heading.capitalize()).encode())
+    block = Block(file=0, number=0, first=0, name="dump", items=(page,))
+    write_block(building / folder.BLOCKS, block, process_block(block))
+    aliases = [["The Danube in Bavaria", 0], ["Donau", 0], ["Dunaj (river)", 0]]
+    (building / folder.ALIAS_PARTS / "00.json").write_text(json.dumps(aliases))
+    made = folder.assemble(building, {}, [])
+    folder.add_engines(building, made.content)
+    folder.finish(building, output)
+    words = "donau dunaj river bavaria"
+    assert list(ranked_passages(output)) == [
+        Ranked("Danube", words, "", "A river."),
+        Ranked("Danube", words, "Course", "It flows."),
+        None,
+    ]
+    index = open_index(output)
+    [found] = index.search(["donau"], 5)
+    assert {hit.passage.text for hit in found} == {"A river.", "It flows."}
+
+
+def test_rows_follow_one_another_over_pages_without_passages(
+    build_folder: Callable[..., Path],
+) -> None:
+    path = build_folder({"A": "", "B": "x", "C": "", "D": "y"})
+    assert [one.title for one in ranked_passages(path) if one] == ["B", "D"]

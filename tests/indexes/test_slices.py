@@ -1,0 +1,115 @@
+import bz2
+import json
+from pathlib import Path
+
+import pytest
+
+from indexes.reader import RawPage, read_blocks
+from indexes.slices import Slice, is_stream_index, slices_of
+
+HEAD = b'<mediawiki xml:lang="de"><siteinfo><base>https://w.example.org/wiki/M</base></siteinfo>\n'
+
+
+def _page(number: int) -> bytes:
+    return b"<page><title>T%d</title><ns>0</ns></page>\n" % number
+
+
+def _dump(path: Path, streams: int = 6) -> list[int]:
+    """Write a multistream dump of three pages a stream; return where these streams begin."""
+    data, offsets = bz2.compress(HEAD), []
+    for stream in range(streams):
+        offsets.append(len(data))
+        data += bz2.compress(b"".join(_page(3 * stream + n) for n in range(3)))
+    path.write_bytes(data + bz2.compress(b"</mediawiki>\n"))
+    return offsets
+
+
+def _titles(slices: list[Slice]) -> list[str]:
+    items = [item for part in slices for block in read_blocks(part, 2) for item in block.items]
+    assert all(isinstance(item, RawPage) and not item.problem for item in items)
+    return [item.xml.split(b"<title>")[1].split(b"<")[0].decode() for item in items]
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "xwiki-20240601-pages-articles-multistream1.xml.bz2"
+    _dump(path)
+    return path
+
+
+def test_each_slice_is_a_document_of_its_own(dump: Path) -> None:
+    slices = slices_of(dump, 0, 1, slice_bytes=1)
+    assert len(slices) == 8
+    assert _titles(slices) == [f"T{number}" for number in range(18)]
+    blocks = [block for part in slices for block in read_blocks(part, 2)]
+    assert {block.site.base_url for block in blocks} == {"https://w.example.org/wiki/"}
+    assert {(block.site.language, block.date) for block in blocks} == {("de", "2024-06-01")}
+    numbers = [block.number for block in blocks]
+    assert numbers == sorted(set(numbers))
+    firsts = [block.first for block in blocks]
+    assert firsts == sorted(set(firsts))
+
+
+def test_the_index_file_tells_where_streams_begin(dump: Path) -> None:
+    offsets = _dump(dump)
+    lines = "".join(f"{offset}:7:T:{offset}\n" for offset in offsets for _ in range(3))
+    index = dump.with_name("xwiki-20240601-pages-articles-multistream-index1.txt.bz2")
+    index.write_bytes(bz2.compress(lines.encode()))
+    assert is_stream_index(index)
+    assert not is_stream_index(dump)
+    slices = slices_of(dump, 0, 1, slice_bytes=1)
+    assert [part.start for part in slices] == [0, *offsets]
+    assert _titles(slices) == [f"T{number}" for number in range(18)]
+
+
+@pytest.mark.parametrize("content", [b"17:1:T\n", b"", b"nonsense", bz2.compress(b"9:1:T\n")[:20]])
+def test_an_index_file_of_another_dump_is_not_believed(dump: Path, content: bytes) -> None:
+    index = dump.with_name("xwiki-20240601-pages-articles-multistream-index1.txt")
+    named = dump.rename(dump.with_name(dump.name.removesuffix(".bz2")))
+    index.write_bytes(content)
+    assert _titles(slices_of(named, 0, 1, slice_bytes=1)) == [f"T{n}" for n in range(18)]
+
+
+def test_damage_costs_its_slice_only(dump: Path) -> None:
+    offsets = _dump(dump)
+    data = bytearray(dump.read_bytes())
+    data[offsets[2] + 20 : offsets[2] + 40] = b"\0" * 20
+    dump.write_bytes(data)
+    found = [
+        item
+        for part in slices_of(dump, 0, 1, slice_bytes=1)
+        for block in read_blocks(part)
+        for item in block.items
+    ]
+    problems = [item.problem for item in found if item.problem]
+    assert len(problems) == 1
+    assert "damaged bzip2" in problems[0]
+    assert len(found) - len(problems) == 15
+
+
+def test_a_dump_that_is_cut_says_so_once(dump: Path) -> None:
+    dump.write_bytes(dump.read_bytes()[:-60])
+    slices = slices_of(dump, 0, 1, slice_bytes=1)
+    problems = [
+        item.problem
+        for part in slices
+        for block in read_blocks(part)
+        for item in block.items
+        if item.problem
+    ]
+    assert len(problems) == 1
+    assert "truncated" in problems[0]
+
+
+def test_other_large_files_are_shared_block_by_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pages.jsonl"
+    path.write_text("\n".join(json.dumps({"title": f"T{n}", "text": "x"}) for n in range(50)))
+    assert slices_of(path, 2, 4) == [Slice(2, str(path))]  # too small to share
+    monkeypatch.setattr("indexes.slices.SHARED_BYTES", 10)
+    slices = slices_of(path, 2, 3)
+    blocks = [block for part in slices for block in read_blocks(part, 4)]
+    whole = list(read_blocks(Slice(2, str(path)), 4))
+    assert sorted(blocks, key=lambda block: block.number) == whole
+    assert all(list(read_blocks(part, 4)) for part in slices)

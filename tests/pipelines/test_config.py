@@ -1,0 +1,121 @@
+"""The configuration file of `ufo evaluate`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Ufo = Callable[..., Any]
+
+
+@pytest.fixture
+def config(tmp_path: Path, responses: Path, index: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        path = tmp_path / "ufo.yaml"
+        path.write_text(f"input: {responses}\noutput: {tmp_path}/out\nworkers: 1\n{text}")
+        return path
+
+    return write
+
+
+def test_two_instances_of_one_type_serve_under_their_names(
+    config: Any, ufo: Ufo, index: Path, tables: Any, tmp_path: Path
+) -> None:
+    path = config(
+        f"sources:\n- {{name: one, type: wikipedia, index: {index}, passages: 1}}\n"
+        f"- {{name: two, type: wikipedia, index: {index}, passages: 2}}\n- reference\n"
+        "mode: all\n"
+    )
+    done = ufo("evaluate", "--config", path, "--json")
+    assert done.code == 0, done.err
+    assert done.json["sources"] == ["one", "two", "reference"]
+    found = tables(tmp_path / "out")
+    assert {row[2] for row in found["evidence"]} == {"one", "two", "reference"}
+    assert [json.loads(row[5])["passages"] for row in found["sources"]] == [1, 2, 5]
+
+
+def test_a_flag_beats_the_file(config: Any, ufo: Ufo, index: Path) -> None:
+    path = config(f"mode: mv\nindex: {index}\nsources: [wikipedia, reference]\njson: true\n")
+    done = ufo("evaluate", "--config", path, "--mode", "seq", "--sources", "reference")
+    assert (done.json["mode"], done.json["sources"]) == ("seq", ["reference"])
+    done = ufo("evaluate", "--config", path)
+    assert (done.json["mode"], done.json["sources"]) == ("mv", ["wikipedia", "reference"])
+
+
+def test_a_named_source_is_chosen_by_its_name(config: Any, ufo: Ufo) -> None:
+    path = config("sources:\n- {name: one, type: reference}\n- {name: two, type: reference}\n")
+    done = ufo("evaluate", "--config", path, "--sources", "two", "--json")
+    assert done.json["sources"] == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("modee: seq\n", ["ufo.yaml", "unknown key 'modee'", "'mode'"]),
+        ("modee: null\n", ["unknown key 'modee'"]),
+        ("jason: false\n", ["unknown key 'jason'", "'json'"]),
+        ("job_name: nightly\nmodee: seq\n", ["unknown key 'modee'"]),
+        ("mode: sec\n", ["ufo.yaml", "unknown --mode 'sec'"]),
+        ("passages: many\n", ["--passages 'many'"]),
+        ("passages: true\n", ["--passages"]),
+        ("sources: []\n", ["`sources` is a list"]),
+        ("sources: [5]\n", ["a source is a name or"]),
+        ("sources: [{name: x}]\n", ["a source is a name or"]),
+        ("sources: [{type: reference, name: 5}]\n", ["a source's name is text"]),
+        ("sources: [{type: reference}, {type: reference}]\n", ["two sources are named"]),
+        ("sources: [{type: referenc}]\n", ["unknown fact source 'referenc'"]),
+        ("sources: [{type: reference, pasages: 2}]\n", ["Did you mean 'passages'?"]),
+        ("- a list\n", ["not YAML"]),
+        ("mode: [\n", ["not YAML"]),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_told(
+    config: Any, ufo: Ufo, text: str, messages: list[str]
+) -> None:
+    done = ufo("evaluate", "--config", config(text))
+    assert done.code == 2, done
+    for message in messages:
+        assert message in done.err
+
+
+def test_a_file_that_is_no_mapping(tmp_path: Path, ufo: Ufo) -> None:
+    path = tmp_path / "ufo.yaml"
+    path.write_text("- a\n- list\n")
+    done = ufo("evaluate", "--config", path)
+    assert done.code == 2
+    assert "is a mapping" in done.err
+    path.write_bytes(b"\xff")
+    assert "cannot be read" in ufo("evaluate", "--config", path).err
+
+
+def test_options_of_any_yaml_kind_are_recorded(
+    config: Any, ufo: Ufo, recording: str, tmp_path: Path
+) -> None:
+    path = config(
+        f"run: dated\nsources:\n- {{name: mine, type: '{recording}', log: {tmp_path}/log, "
+        "word: 2020-01-01}\n"
+    )
+    # A date is no JSON, and a source that cannot use it is an error of each unit, not a crash.
+    assert ufo("evaluate", "--config", path).code == 0
+    done = ufo("evaluate", "--config", path, "--if_finished", "skip")
+    assert (done.code, "other inputs or options" in done.err) == (0, False)
+    done = ufo("evaluate", "--config", path, "--if_finished", "skip", "--tie", "factual")
+    assert "options.tie" in done.err
+
+
+def test_what_looks_secret_is_nowhere_in_the_results(tmp_path: Path, config: Any, ufo: Ufo) -> None:
+    plug_in = tmp_path / "secret.py"
+    plug_in.write_text(
+        "from ufo import FactSource\n"
+        "class Secret(FactSource):\n"
+        "    def __init__(api_key): pass\n"
+        "    def find(unit): return []\n"
+    )
+    path = config(f"sources:\n- {{name: s, type: '{plug_in}:Secret', api_key: hunter2}}\n")
+    done = ufo("evaluate", "--config", path)
+    assert done.code == 0, done.err
+    files = [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
+    assert all(b"hunter2" not in p.read_bytes() for p in files)
+    assert "hunter2" not in done.err + done.out

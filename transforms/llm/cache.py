@@ -1,0 +1,193 @@
+"""No request twice: answers from before, and those that somebody waits for at this moment.
+
+The key of a request is what the endpoint is sent, and where; what it is for (step, source,
+response) is not in it. Each of several samples is kept under its own number. What is no answer is
+never kept (`usable`), and so is asked for again by a later run.
+"""
+
+from asyncio import shield
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from schemas.records import Usage
+from transforms.llm.base import VERIFIER, Choice, Client, Completion, LlmError, Request
+from transforms.llm.client import ClientSettings
+from transforms.llm.memory import Memory, key_of
+from transforms.llm.session import OK, worker_id
+
+_WITHHELD: Final = ("content_filter", "length")
+
+
+class CachingClient:
+    """A `Client` around another one. `memory` is shared by all of a process."""
+
+    def __init__(self, inner: Client, settings: ClientSettings, memory: Memory) -> None:
+        self._inner = inner
+        self._settings = settings
+        self._memory = memory
+
+    async def complete(self, request: Request) -> Completion:
+        """Return the completion: kept, or that of an equal request under way, or a new one.
+
+        Raises:
+            LlmError: from the client within.
+        """
+        keys = request_keys(request, self._settings)
+        flight = f"{keys[0]}*{request.n}"
+        waited = self._memory.claim(flight)
+        if waited is not None:
+            # Others wait for the same future: cancelling one of them must not cancel it.
+            completion: Completion | None = await shield(waited)
+            if completion is not None:
+                return replace(completion, usage=[_shared(request, completion)])
+            # Whoever asked got no answer. Asking is not shared a second time: what failed for one
+            # would be waited for by one after the other.
+            return await self._ask(request, keys)
+        completion = None
+        try:
+            completion = await self._ask(request, keys)
+            return completion
+        finally:
+            self._memory.settle(flight, completion)
+
+    async def aclose(self) -> None:
+        """Close the client within."""
+        await self._inner.aclose()
+
+    async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
+        kept = await self._memory.get_many(keys)
+        found = {key: answer for key, value in kept.items() if (answer := _read(value))}
+        missing = [key for key in keys if key not in found]
+        usage = [_cached(request, self._settings, list(found.values()))] if found else []
+        first = usage[0].request_id if usage else ""
+        if missing:
+            try:
+                completion = await self._inner.complete(replace(request, n=len(missing)))
+            except LlmError as error:
+                sent = (*usage, *error.usage)
+                raise LlmError(error.message, error.reason, error.final, sent) from error
+            fresh = _answers(completion)
+            # An endpoint may leave out some of the samples; those that came are the first.
+            new = dict(zip(missing, fresh, strict=False))
+            await self._memory.put_many(
+                {
+                    key: _written(*answer)
+                    for key, answer in new.items()
+                    if usable(request, answer[0])
+                }
+            )
+            found |= new
+            first = first or completion.request_id
+            usage += completion.usage
+        return Completion([found[key][0] for key in keys if key in found], first, usage)
+
+
+Answer = tuple[Choice, str, int | None, int | None]
+"""A choice, the id of its request, and its share of that request's prompt and completion tokens."""
+
+
+def request_keys(request: Request, settings: ClientSettings) -> list[str]:
+    """Return a key for each of the samples that are wanted."""
+    canonical = asdict(replace(request, keep=None))
+    for name in ("role", "n", "step", "source", "response_id", "keep"):
+        del canonical[name]
+    place = place_of(settings, request.role, request.model)
+    apart = [] if settings.share else [request.response_id]
+    return [
+        key_of("r", *place, canonical, settings.repeat, index, *apart) for index in range(request.n)
+    ]
+
+
+def place_of(settings: ClientSettings, role: str, model: str) -> tuple[str, str]:
+    """Return the URL and the model that a role's requests go to."""
+    endpoint = settings.endpoints.get(role) or settings.endpoints[VERIFIER]
+    return endpoint.url, model or endpoint.model
+
+
+def usable(request: Request, choice: Choice) -> bool:
+    """Tell whether a choice is worth keeping: an answer, by whoever asked or by its look."""
+    if request.keep is not None:
+        return request.keep(choice)
+    if choice.refusal or choice.finish_reason in _WITHHELD:
+        return False
+    return bool(choice.text.strip() or choice.arguments)
+
+
+def _answers(completion: Completion) -> list[Answer]:
+    paid = [row for row in completion.usage if row.status == OK and not row.cached]
+    count = len(completion.choices)
+    prompt = shares([row.prompt_tokens for row in paid], count)
+    reply = shares([row.completion_tokens for row in paid], count)
+    return [
+        (choice, completion.request_id, prompt[at], reply[at])
+        for at, choice in enumerate(completion.choices)
+    ]
+
+
+def shares(tokens: Sequence[int | None], count: int) -> list[int | None]:
+    """Return the sum of these in `count` whole parts that add up to it; None where none is known."""
+    known = [value for value in tokens if value is not None]
+    if not known or not count:
+        return [None] * count
+    each, rest = divmod(sum(known), count)
+    return [each + (at < rest) for at in range(count)]
+
+
+def _written(choice: Choice, request_id: str, prompt: int | None, reply: int | None) -> Any:
+    return {"choice": asdict(choice), "request": request_id, "tokens": [prompt, reply]}
+
+
+def _read(value: Any) -> Answer | None:
+    """Return a kept answer; None where the value is none, whoever wrote it."""
+    try:
+        choice = Choice(**value["choice"])
+        prompt, reply = (None if one is None else int(one) for one in value["tokens"])
+        return choice, str(value["request"]), prompt, reply
+    except (TypeError, KeyError, ValueError, AttributeError):
+        return None
+
+
+def _cached(request: Request, settings: ClientSettings, answers: Sequence[Answer]) -> Usage:
+    model = place_of(settings, request.role, request.model)[1]
+    row = told(request.step, request.source, model, request.response_id, answers[0][1])
+    return replace(
+        row,
+        cached=True,
+        prompt_tokens=total(prompt for _, _, prompt, _ in answers),
+        completion_tokens=total(reply for *_, reply in answers),
+    )
+
+
+def _shared(request: Request, completion: Completion) -> Usage:
+    model = next((row.model for row in completion.usage), request.model)
+    row = told(request.step, request.source, model, request.response_id, completion.request_id)
+    return replace(row, coalesced=True)
+
+
+def told(
+    step: str, source: str | None, model: str | None, response_id: str | None, request_id: str
+) -> Usage:
+    """Return a usage row of something that cost nothing here."""
+    return Usage(
+        request_id=request_id,
+        step=step,
+        source=source,
+        model=model,
+        response_id=response_id,
+        worker_id=worker_id(),
+        status=OK,
+        cached=False,
+        coalesced=False,
+        retries=0,
+        prompt_tokens=0,
+        completion_tokens=0,
+        seconds=0.0,
+        cost_usd=0.0,
+    )
+
+
+def total(values: Iterable[int | None]) -> int | None:
+    """Return the sum of those that are known, None where none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

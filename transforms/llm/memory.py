@@ -1,0 +1,145 @@
+"""What was asked before: answers kept in a store, and those that are being waited for right now.
+
+Both levels of the cache use it: requests (`transforms.llm.cache`) and judgements
+(`transforms.judges.llm.remembered`). The store is on a thread of its own, which takes what has come
+together since it last looked as one batch, so that the event loop never waits for a disk.
+"""
+
+import asyncio
+import json
+import queue
+import threading
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final
+
+from transforms.llm.store import Say, Store, StoreError, say
+
+_BATCH: Final = 1_000
+_DIGITS: Final = 40
+_VERSION: Final = 1  # of what the keys are made of and the values hold
+
+
+@dataclass(slots=True)
+class _Job:
+    """Keys to look up, or entries to keep, and who waits for that."""
+
+    loop: asyncio.AbstractEventLoop
+    done: "asyncio.Future[dict[str, bytes]]"
+    keys: Sequence[str] = ()
+    entries: Mapping[str, bytes] = field(default_factory=dict)
+
+
+class Memory:
+    """Answers by key, as plain JSON values. `store` None keeps nothing, and still shares."""
+
+    def __init__(self, store: Store | None, tell: Say = say) -> None:
+        self._store = store
+        self._tell = tell
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._flights: dict[tuple[int, str], asyncio.Future[Any]] = {}
+        self._reads = self._writes = store is not None
+        if store is not None:
+            threading.Thread(target=self._serve, name="ufo-cache", daemon=True).start()
+
+    # --- kept ---
+
+    async def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is kept under these keys; what does not read well is not there."""
+        if not self._reads:
+            return {}
+        loop = asyncio.get_running_loop()
+        job = _Job(loop, loop.create_future(), keys=list(keys))
+        self._jobs.put(job)
+        found = {key: unpacked(value) for key, value in (await job.done).items()}
+        return {key: value for key, value in found.items() if value is not None}
+
+    async def put_many(self, values: Mapping[str, Any]) -> None:
+        """Keep the values; when this returns a killed process has them still."""
+        if not self._writes or not values:
+            return
+        loop = asyncio.get_running_loop()
+        entries = {key: packed(value) for key, value in values.items()}
+        job = _Job(loop, loop.create_future(), entries=entries)
+        self._jobs.put(job)
+        await job.done
+
+    def _serve(self) -> None:
+        while True:
+            jobs = [self._jobs.get()]
+            while len(jobs) < _BATCH and not self._jobs.empty():
+                jobs.append(self._jobs.get())
+            self._write({key: value for job in jobs for key, value in job.entries.items()})
+            found = self._read(list(dict.fromkeys(key for job in jobs for key in job.keys)))
+            by_loop: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+            for job in jobs:
+                by_loop.setdefault(job.loop, []).append(job)
+            for loop, its in by_loop.items():
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(_answer, its, found)
+
+    def _read(self, keys: Sequence[str]) -> dict[str, bytes]:
+        if not keys or not self._reads or self._store is None:
+            return {}
+        try:
+            return self._store.get_many(keys)
+        except StoreError as error:
+            self._reads = self._writes = False
+            self._tell(f"the cache cannot be read, and the run goes on without it: {error}")
+            return {}
+
+    def _write(self, entries: Mapping[str, bytes]) -> None:
+        if not entries or not self._writes or self._store is None:
+            return
+        try:
+            self._store.put_many(entries)
+        except StoreError as error:
+            self._writes = False
+            self._tell(
+                f"the cache cannot be written, and the run goes on without keeping answers: {error}"
+            )
+
+    # --- under way ---
+
+    def claim(self, key: str) -> "asyncio.Future[Any] | None":
+        """Return the future of whoever asks for this key now; None where that is the caller, who
+        must `settle` it, whatever comes. Holds among those on one event loop."""
+        loop = asyncio.get_running_loop()
+        place = id(loop), key
+        future = self._flights.get(place)
+        if future is None:
+            self._flights[place] = loop.create_future()
+        return future
+
+    def settle(self, key: str, value: Any) -> None:
+        """Give those who wait for a claimed key its value, None where there is none to share."""
+        future = self._flights.pop((id(asyncio.get_running_loop()), key), None)
+        if future is not None and not future.done():
+            future.set_result(value)
+
+
+def _answer(jobs: Iterable[_Job], found: Mapping[str, bytes]) -> None:
+    for job in jobs:
+        if not job.done.done():  # whoever waited may have been cancelled
+            job.done.set_result({key: found[key] for key in job.keys if key in found})
+
+
+def key_of(kind: str, *parts: Any) -> str:
+    """Return the key for JSON values; equal ones have equal keys on every machine."""
+    text = json.dumps([_VERSION, *parts], sort_keys=True, ensure_ascii=True)
+    return f"{kind}-{sha256(text.encode()).hexdigest()[:_DIGITS]}"
+
+
+def packed(value: Any) -> bytes:
+    """Return a JSON value as bytes that tell whether they are whole."""
+    return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
+
+
+def unpacked(data: bytes) -> Any:
+    """Return the value, None for bytes that are not whole."""
+    try:
+        return json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
+    except (zlib.error, ValueError, RecursionError):
+        return None

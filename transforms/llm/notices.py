@@ -1,0 +1,64 @@
+"""What the processes of a run tell each other of an endpoint: until when nobody sends, and why."""
+
+import os
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+
+class Notices:
+    """Moments of `time.monotonic`, which is one clock for all processes of a machine.
+
+    With a `folder`, one file a notice whose time of change is the moment; without, this process's.
+    """
+
+    def __init__(self, folder: str | None = None, place: str = "") -> None:
+        name = sha256(place.encode()).hexdigest()[:16]
+        self._pause = Path(folder, f"{name}.pause") if folder else None
+        self._stop = Path(folder, f"{name}.stop") if folder else None
+        self._paused_until = 0.0
+        self._stopped = ("", 0.0)
+
+    def pause(self, until: float) -> None:
+        """Ask everybody to send nothing until then; an earlier and longer pause holds on."""
+        if until > self.paused_until():
+            self._paused_until = until
+            _mark(self._pause, "", until)
+
+    def paused_until(self) -> float:
+        """Return the end of the pause, which may be over."""
+        return max(self._paused_until, _moment(self._pause))
+
+    def stop(self, message: str, until: float) -> None:
+        """Tell everybody that no request can succeed, and why; held until then."""
+        self._stopped = (message, until)
+        _mark(self._stop, message, until)
+
+    def stopped(self, now: float) -> str | None:
+        """Return why no request can succeed, None where none has told so."""
+        message, until = self._stopped
+        if now < until:
+            return message
+        if self._stop is not None and now < _moment(self._stop):
+            with suppress(OSError):
+                return self._stop.read_text("utf-8")
+        return None
+
+
+def _mark(path: Path | None, text: str, moment: float) -> None:
+    # Where the disk is full or the folder gone, the other processes find out by themselves.
+    if path is not None:
+        with suppress(OSError):
+            fresh = path.with_suffix(f"{path.suffix}-{os.getpid()}")
+            fresh.write_text(text, "utf-8")
+            os.utime(fresh, ns=(0, int(moment * 1e9)))
+            fresh.replace(path)
+
+
+def _moment(path: Path | None) -> float:
+    if path is None:
+        return 0.0
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0

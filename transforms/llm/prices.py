@@ -1,0 +1,89 @@
+"""What models cost: a shipped YAML, each figure with its source and date, and a user's own.
+
+A model that is in neither has no price, and its cost is unknown: None, never 0.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import UsageError
+
+_TOKENS = 1_000_000
+_FIELDS = ("input", "output", "source", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars a million tokens of prompts and of completions; where it is from, since when."""
+
+    input: float
+    output: float
+    source: str = ""
+    date: str = ""
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Return the cost in US dollars."""
+        return (self.input * prompt_tokens + self.output * completion_tokens) / _TOKENS
+
+
+def load_prices(path: str | None = None) -> dict[str, Price]:
+    """Return the price of each known model: the shipped ones, those in the file `path` before them.
+
+    Raises:
+        UsageError: the file cannot be read, or an entry is no price.
+    """
+    return {**_shipped(), **(_read(Path(path)) if path else {})}
+
+
+@cache
+def _shipped() -> dict[str, Price]:
+    text = (resources.files(__package__) / "prices.yaml").read_text(encoding="utf-8")
+    return _prices("prices.yaml", text)
+
+
+def _read(path: Path) -> dict[str, Price]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--prices {str(path)!r} cannot be read: {error}") from error
+    return _prices(f"--prices {str(path)!r}", text)
+
+
+def _prices(where: str, text: str) -> dict[str, Price]:
+    import yaml
+
+    try:
+        given = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise UsageError(f"{where} is not YAML: {error}") from error
+    if not isinstance(given, dict):
+        raise UsageError(f"{where}: {_form('expected models and their prices')}")
+    return {str(model): _price(f"{where}: {model}", entry) for model, entry in given.items()}
+
+
+def _price(where: str, entry: Any) -> Price:
+    if not isinstance(entry, Mapping):
+        raise UsageError(_form(f"{where}: {entry!r} is no price"))
+    for name in entry:
+        if name not in _FIELDS:
+            raise UsageError(_form(f"{where}: unknown field {name!r}"))
+    dollars = []
+    for name in ("input", "output"):
+        value = entry.get(name)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value < math.inf:
+            raise UsageError(_form(f"{where}: {name} is {value!r}, not US dollars from 0"))
+        dollars.append(float(value))
+    return Price(*dollars, str(entry.get("source") or ""), str(entry.get("date") or ""))
+
+
+def _form(message: str) -> str:
+    return (
+        f"{message}; an entry is `MODEL: {{input: 0.15, output: 0.6, source: URL, date: "
+        "2024-07-18}`, in US dollars a million tokens"
+    )

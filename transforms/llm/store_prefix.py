@@ -1,0 +1,100 @@
+"""A store below a prefix of any file system that pyarrow knows: one object a key.
+
+For workers on several machines, which can share a bucket and no SQLite file. An object is written
+whole or not at all, and two that write one key write the same.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+from uuid import uuid4
+
+from transforms.llm.store import KEY, Entry, StoreError
+
+_AT_ONCE: Final = 32
+
+
+class PrefixStore:
+    """`gs://bucket/ufo/`, `s3://bucket/ufo/` or a local folder, given with a `/` at its end."""
+
+    def __init__(self, uri: str) -> None:
+        from pyarrow import fs
+
+        try:
+            if "://" in uri:
+                self._system, path = fs.FileSystem.from_uri(uri)
+            else:
+                self._system, path = fs.LocalFileSystem(), uri
+            self._local = isinstance(self._system, fs.LocalFileSystem)
+            self._root = path.rstrip("/")
+            if self._local:
+                self._system.create_dir(self._root, recursive=True)
+        except (OSError, ValueError) as error:  # Arrow's errors are among these
+            raise StoreError(f"{uri}: {error}") from error
+        self._folders: set[str] = set()
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="ufo-store")
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return what there is of these keys, read side by side."""
+        values = self._all(self._get, keys)
+        return {k: value for k, value in zip(keys, values, strict=True) if value is not None}
+
+    def put_many(self, entries: Mapping[str, bytes]) -> None:
+        """Keep the entries, written side by side."""
+        for folder in {self._folder(key) for key in entries} - self._folders:
+            if self._local:
+                self._all(lambda path: self._system.create_dir(path, recursive=True), [folder])
+            self._folders.add(folder)
+        self._all(self._put, list(entries.items()))
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield every entry."""
+        from pyarrow import fs
+
+        selector = fs.FileSelector(self._root, recursive=True, allow_not_found=True)
+        for info in self._all(self._system.get_file_info, [selector])[0]:
+            if info.is_file and KEY.fullmatch(info.base_name):
+                written = info.mtime.timestamp() if info.mtime else 0.0
+                yield Entry(info.base_name, info.size or 0, written)
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Forget these keys."""
+        self._all(self._remove, keys)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._threads.shutdown()
+
+    def _folder(self, key: str) -> str:
+        # 256 folders, since some file systems are slow with a great many names in one.
+        return f"{self._root}/{key[:4]}"
+
+    def _get(self, key: str) -> bytes | None:
+        try:
+            with self._system.open_input_stream(f"{self._folder(key)}/{key}") as stream:
+                value: bytes = stream.read()
+                return value
+        except FileNotFoundError:
+            return None
+
+    def _put(self, entry: tuple[str, bytes]) -> None:
+        key, value = entry
+        path = f"{self._folder(key)}/{key}"
+        # An object appears when it is closed; a local file would be seen while it is written.
+        target = f"{path}.{uuid4().hex[:8]}.tmp" if self._local else path
+        with self._system.open_output_stream(target) as stream:
+            stream.write(value)
+        if self._local:
+            self._system.move(target, path)
+
+    def _remove(self, key: str) -> None:
+        try:
+            self._system.delete_file(f"{self._folder(key)}/{key}")
+        except FileNotFoundError:
+            return
+
+    def _all(self, operate: Any, items: Sequence[Any]) -> list[Any]:
+        try:
+            return list(self._threads.map(operate, items))
+        except OSError as error:
+            raise StoreError(f"{self._root}/: {error}") from error

@@ -1,0 +1,36 @@
+"""How many tokens a text has, without any model's vocabulary: for estimates, never for bills.
+
+Byte-pair encodings first cut a text into words, short runs of digits and runs of signs (GPT-2's
+rule, and that of most since); common words stay whole, longer ones become pieces.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
+_LETTERS = 8  # of a word, for each of its tokens
+_PER_MESSAGE = 4  # what stands around a message
+
+
+def count(text: str) -> int:
+    """Return about how many tokens a text is.
+
+    Letters outside ASCII are a token each, which errs on the upper side for most scripts.
+    """
+    return sum(_of_piece(piece) for piece in _PIECES.findall(text))
+
+
+def _of_piece(piece: str) -> int:
+    return 1 + (len(piece) - 1) // _LETTERS if piece.isascii() else len(piece)
+
+
+def prompt_tokens(body: Mapping[str, Any]) -> int:
+    """Return about how many tokens the prompt of a chat completion's JSON is, functions included."""
+    messages = body["messages"]
+    total = sum(_PER_MESSAGE + count(message["content"]) for message in messages)
+    for name in ("tools", "response_format"):
+        if name in body:
+            total += count(json.dumps(body[name], ensure_ascii=False))
+    return total
