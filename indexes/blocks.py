@@ -29,7 +29,6 @@ COUNTS = (
     "other_namespace_redirects",
 )
 
-_FILE_BITS = 40  # of a page's key: its position in its file below, the file's above
 _MAX_INPUT = 4096
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -48,11 +47,11 @@ class Article:
 
 @dataclass(slots=True)
 class BlockResult:
-    """What a block holds. `pages` are (key, title, number of passages), the passages of a page in
-    order after those of the page before; `redirects` are (target, alias), both normalised."""
+    """What a block holds. `pages` are (title, number of passages), the passages of a page in order
+    after those of the page before; `redirects` are (target, alias), both normalised."""
 
     passages: list[StoredPassage] = field(default_factory=list)
-    pages: list[tuple[int, str, int]] = field(default_factory=list)
+    pages: list[tuple[str, int]] = field(default_factory=list)
     redirects: list[tuple[str, str]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -67,16 +66,16 @@ def process_block(block: Block, words: int = WORDS) -> BlockResult:
             continue
         try:
             if isinstance(item, RawPage):
-                _add_page(result, item, block, position, words)
+                _add_page(result, item, block, words)
             elif item.json or item.title or item.text or item.problem:
-                _add_article(result, _document(item), block, position, words)
+                _add_article(result, _document(item), block, words)
         except Exception as error:  # whatever a page does, it costs itself only
             result.failures.append(_failure(error, item, block, position))
     result.counts["failures"] = len(result.failures)
     return result
 
 
-def _add_page(result: BlockResult, raw: RawPage, block: Block, position: int, words: int) -> None:
+def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> None:
     page = parse_page(raw)
     target = page.redirect if page.redirect is not None else redirect_target(page.text)
     result.counts["pages"] += 1
@@ -91,12 +90,10 @@ def _add_page(result: BlockResult, raw: RawPage, block: Block, position: int, wo
         result.counts["disambiguations"] += 1
     else:
         result.counts["pages"] -= 1
-        _add_article(result, _article(page, block.site, block.date), block, position, words)
+        _add_article(result, _article(page, block.site, block.date), block, words)
 
 
-def _add_article(
-    result: BlockResult, article: Article, block: Block, position: int, words: int
-) -> None:
+def _add_article(result: BlockResult, article: Article, block: Block, words: int) -> None:
     texts = [
         (section.heading, text)
         for section in article.sections
@@ -115,7 +112,7 @@ def _add_article(
         )
         for ordinal, (heading, text) in enumerate(texts)
     )
-    result.pages.append((block.file << _FILE_BITS | position, article.title, len(texts)))
+    result.pages.append((article.title, len(texts)))
     result.counts["pages"] += 1
     result.counts["articles"] += 1
     result.counts["empty_articles"] += not texts
@@ -164,10 +161,10 @@ def _encodable(text: str) -> str:
 
 def _failure(error: Exception, item: RawPage | RawDocument, block: Block, position: int) -> Failure:
     if isinstance(item, RawPage):
-        key = title_in(item.xml) or f"{block.name}: page {block.place(position)}"
+        key = title_in(item.xml) or f"{block.name}: page {position + 1}"
         raw = item.xml
     else:
-        key, raw = f"{block.name}:{block.place(position)}", item.json
+        key, raw = f"{block.name}:{position + 1}", item.json
     text = raw[:_MAX_INPUT].decode("utf-8", "replace") or None
     return Failure(STEP, key, type(error).__name__, str(error) or "no message", text)
 
@@ -200,13 +197,6 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
 def is_written(folder: Path, block: Block) -> bool:
     """Say whether a block was written to its end, by a build that was stopped later."""
     return (folder / f"{_stem(block)}.json").exists()
-
-
-def names_in_block(path: Path) -> tuple[list[tuple[str, int]], list[tuple[str, str]]]:
-    """Return the (title, page) and the (target, alias) of a block, given its .json file."""
-    written = json.loads(path.read_bytes())
-    pages = [(normal_name(title), key) for key, title, _ in written["pages"]]
-    return pages, [(target, alias) for target, alias in written["redirects"]]
 
 
 def _stem(block: Block) -> str:

@@ -1,4 +1,4 @@
-"""The index folder: blocks and aliases put together, engines built, moved in when whole."""
+"""The index folder: blocks put together, engines built, moved in when whole."""
 
 import json
 import os
@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 from indexes.base import ENGINES
 from indexes.blocks import COUNTS
 from indexes.manifest import file_sha256, is_index, write_manifest
-from indexes.names import ALIAS_SCHEMA, ALIASES, name_table
+from indexes.names import ALIAS_SCHEMA, ALIASES, Keys, name_keys, name_table, normal_name
+from indexes.redirects import follow
 from indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
 from schemas.errors import UsageError
 from schemas.records import Failure
@@ -27,7 +28,6 @@ from schemas.tables import sort_key, to_arrow
 
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
-ALIAS_PARTS = "alias-parts"
 STATE = "building.txt"
 SMALL = 5_000  # passages; beyond, rank-bm25 takes seconds to open and milliseconds a query
 
@@ -67,8 +67,7 @@ def start(output: Path, state: str = "") -> Path:
                 left.rename(building)
             else:
                 shutil.rmtree(left, ignore_errors=True)
-        for folder in (BLOCKS, ALIAS_PARTS):
-            (building / folder).mkdir(parents=True, exist_ok=True)
+        (building / BLOCKS).mkdir(parents=True, exist_ok=True)
         (building / STATE).write_text(state)
     except OSError as error:
         raise UsageError(f"cannot write beside --output {output}: {error.strerror}") from None
@@ -136,10 +135,11 @@ def describe_inputs(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> Assembled:
-    """Make passages, pages and names of the blocks and alias parts in `building`."""
+    """Make passages, pages and names of the blocks in `building`."""
     counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     failures: list[Failure] = []
-    keys: list[int] = []
+    aliases: list[str] = []
+    targets = [name_keys(())]
     titles: list[str] = []
     sizes: list[int] = []
     dates = [""]
@@ -148,16 +148,16 @@ def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, An
         counts.update(block["counts"])
         failures.extend(Failure(**failure) for failure in block["failures"])
         dates.append(block["latest"])
-        for key, title, n_passages in block["pages"]:
-            keys.append(key)
+        for title, n_passages in block["pages"]:
             titles.append(title)
             sizes.append(n_passages)
+        aliases.extend(alias for _, alias in block["redirects"])
+        targets.append(name_keys(target for target, _ in block["redirects"]))
     counts["passages"] = _write_passages(building)
     first_rows = np.cumsum([0, *sizes])[:-1]
     _write(building / PAGES, PAGE_SCHEMA, [titles, first_rows, sizes])
-    names, pages = _alias_parts(building, np.array(keys, np.int64))
-    counts["aliases"] = _write_aliases(building, titles, names, pages)
-    counts["unresolved_redirects"] = counts["redirects"] - len(names)
+    counts["aliases"] = _write_aliases(building, titles, aliases, np.concatenate(targets))
+    counts["unresolved_redirects"] = counts["redirects"] - counts["aliases"]
     failures.sort(key=sort_key("failures"))
     pq.write_table(to_arrow("failures", failures), building / FAILURES, compression="zstd")
     content = {
@@ -193,8 +193,7 @@ def add_engines(
         files += [lsa_file] if (lsa_file := embedders.file_of(embedder)) else []
         content["embedder"] = embedders.description(maker)
         shutil.rmtree(building / dense.SHARDS)
-    for folder in (BLOCKS, ALIAS_PARTS):
-        shutil.rmtree(building / folder)
+    shutil.rmtree(building / BLOCKS)
     (building / STATE).unlink(missing_ok=True)
     write_manifest(building, files, content)
 
@@ -231,19 +230,13 @@ def _even_batches(building: Path) -> Iterator[pa.RecordBatch]:
         yield from pa.concat_tables(waiting).combine_chunks().to_batches()
 
 
-def _alias_parts(building: Path, keys: np.ndarray[Any, Any]) -> tuple[list[str], list[int]]:
-    """Return the aliases and the pages (rows) they lead to, out of the parts that were written."""
-    names: list[str] = []
-    pages: list[int] = []
-    for path in sorted((building / ALIAS_PARTS).glob("*.json")):
-        for name, key in json.loads(path.read_text()):
-            names.append(name)
-            pages.append(key)
-    return names, np.searchsorted(keys, np.array(pages, np.int64)).tolist()
-
-
-def _write_aliases(building: Path, titles: list[str], names: list[str], pages: list[int]) -> int:
+def _write_aliases(
+    building: Path, titles: Sequence[str], aliases: Sequence[str], targets: Keys
+) -> int:
     """Write the names of the pages; return how many of them are aliases."""
+    pages = follow(aliases, targets, name_keys(map(normal_name, titles)))
+    led = np.flatnonzero(pages >= 0)
+    names = [aliases[at] for at in led.tolist()]
     with pa.ipc.new_file(building / ALIASES, ALIAS_SCHEMA) as writer:
-        writer.write_table(name_table(titles, names, pages))
+        writer.write_table(name_table(titles, names, pages[led].tolist()))
     return len(names)

@@ -7,7 +7,7 @@ names a text may hold are looked up in one search of a memory-mapped column, wha
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -36,9 +36,10 @@ _KEPT_TEXTS = 8_192
 _MOST_PAGES = 20  # of one name; "John Smith (…)" has hundreds, and names nobody
 _LONGEST_NAME = 6  # words; fewer than 1 in 100 titles that are named in prose are longer
 _WORD = re.compile(r"[^\s,;:!?\"“”()\[\]]+")
+_ENDINGS = (".", "…", "'", "’", "'s", "’s")
 _TOLD_APART = re.compile(r"(.*\S)\s*\([^()]*\)")
 
-_Keys = npt.NDArray[np.uint64]
+Keys = npt.NDArray[np.uint64]
 
 
 def normal_name(name: str) -> str:
@@ -65,7 +66,7 @@ def name_table(titles: Sequence[str], names: Sequence[str], pages: Sequence[int]
     bases = [(base, page) for page, name in enumerate(normal) if (base := base_name(name)) != name]
     every = [*normal, *names, *(base for base, _ in bases)]
     columns = [
-        pa.array(_keys(every)),
+        pa.array(name_keys(every)),
         pa.array([TITLE] * len(normal) + [ALIAS] * len(names) + [BASE] * len(bases), pa.int8()),
         pa.array([*range(len(normal)), *pages, *(page for _, page in bases)], pa.int64()),
         pa.array(every, pa.string()),
@@ -74,10 +75,17 @@ def name_table(titles: Sequence[str], names: Sequence[str], pages: Sequence[int]
     return pa.Table.from_arrays(columns, schema=ALIAS_SCHEMA).sort_by(order).combine_chunks()
 
 
-def _keys(names: Iterable[str]) -> _Keys:
+def name_keys(names: Iterable[str]) -> Keys:
     """Return the hash of each name: the same in every process, unlike Python's own."""
-    digests = [blake2b(name.encode("utf-8", "replace"), digest_size=8).digest() for name in names]
-    return np.frombuffer(b"".join(digests), "<u8")
+    return np.fromiter(
+        (
+            int.from_bytes(
+                blake2b(name.encode("utf-8", "replace"), digest_size=8).digest(), "little"
+            )
+            for name in names
+        ),
+        np.uint64,
+    )
 
 
 class NameTable:
@@ -85,7 +93,7 @@ class NameTable:
 
     def __init__(self, folder: Path) -> None:
         table = read_mapped(folder / ALIASES)
-        self._keys: _Keys = column_view(table, "key")
+        self._keys: Keys = column_view(table, "key")
         self._pages: npt.NDArray[np.int64] = column_view(table, "page")
         self.pages = lru_cache(_KEPT_NAMES)(self._pages_of)
         self.names_in = lru_cache(_KEPT_TEXTS)(self._names_in)
@@ -99,10 +107,10 @@ class NameTable:
         Those that have it as title come first, then those that have it as alias, then those whose
         title is told apart from it; of a name that many share, the first 20.
         """
-        first, last = (int(at[0]) for at in self._found(_keys([name])))
+        first, last = (int(at[0]) for at in self._found(name_keys([name])))
         return tuple(dict.fromkeys(self._pages[first : min(last, first + _MOST_PAGES)].tolist()))
 
-    def _found(self, keys: _Keys) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def _found(self, keys: Keys) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Return for each key where its rows begin and end."""
         first: Any = np.searchsorted(self._keys, keys, "left")
         return first, np.searchsorted(self._keys, keys, "right")
@@ -113,9 +121,8 @@ class NameTable:
         A name starts with a capital or a digit in the text and does not overlap another; a single
         word that is grammar ("The", "It") is none, although Wikipedia has a page for it.
         """
-        spans = [match.span() for match in _WORD.finditer(text)]
-        written = list(_candidates(text, spans))
-        first, last = self._found(_keys(name for _, _, name in written))
+        written = list(_candidates(" ".join(text.replace("_", " ").split())))
+        first, last = self._found(name_keys(name for _, _, name in written))
         found: dict[str, None] = {}
         free = 0  # the first word that no name has taken yet
         for (at, length, name), known in zip(written, (last > first).tolist(), strict=True):
@@ -125,20 +132,30 @@ class NameTable:
         return tuple(found)
 
 
-def _candidates(text: str, spans: list[tuple[int, int]]) -> Iterable[tuple[int, int, str]]:
-    """Yield (first word, number of words, normalised name) of what may be a name, longest first."""
+def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (first word, number of words, name) of what may be a name, longest first.
+
+    `text` has single spaces, so that what is cut out of it is written as a normal name is.
+    """
+    spans = [match.span() for match in _WORD.finditer(text)]
+    # Few names end with such a word in lower case, and many a phrase does: "Bank of the".
+    ends = [text[start:end] not in STOP_WORDS for start, end in spans]
     for at, (start, _) in enumerate(spans):
         if not (text[start].isupper() or text[start].isdigit()):
             continue
         for length in range(min(_LONGEST_NAME, len(spans) - at), 0, -1):
+            if not ends[at + length - 1]:
+                continue
             written = text[start : spans[at + length - 1][1]]
-            for name in (written, *_without_ending(written)):
+            for name in _forms(written):
                 if length > 1 or (len(name) > 1 and name.lower() not in STOP_WORDS):
-                    yield at, length, normal_name(name)
+                    yield at, length, name
 
 
-def _without_ending(written: str) -> tuple[str, ...]:
-    """Return `written` without its full stop and without its possessive, where it has these."""
+def _forms(written: str) -> tuple[str, ...]:
+    """Return `written`, and it without its full stop and its possessive where it has these."""
+    if not written.endswith(_ENDINGS):
+        return (written,)
     plain = written.rstrip(".…'’")
     owner = plain[:-2] if plain.endswith(("'s", "’s")) else plain
-    return tuple(dict.fromkeys(form for form in (plain, owner) if form and form != written))
+    return tuple(dict.fromkeys((written, plain, owner)))

@@ -18,7 +18,7 @@ MAX_LINE_BYTES = 64 << 20
 
 _DUMP_DATE = re.compile(r"(?<!\d)(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 _PARQUET = b"PAR1"
-_SLICE_BITS = 24  # of the numbers of blocks and items within a slice; above them is its own
+_SLICE_BITS = 24  # of the number of a block within its slice; above them is the slice's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class RawDocument:
 class Block:
     """Some consecutive pages or documents of one file.
 
-    `file` is the position of the file among the inputs; `number` orders the blocks in it, `first`
-    its first item among all items in it, whoever does the work. `name` is the file's, with the byte
-    at which the slice starts where there are several. `date` is the
-    dump's (ISO 8601), where the file's name tells it.
+    `file` is the position of the file among the inputs, and `number` orders the blocks in it,
+    whoever does the work; `first` is where its first item stands in the slice. `name` is the
+    file's, with the byte at which the slice starts unless that is 0. `date` is the dump's (ISO
+    8601), where the file's name tells it.
     """
 
     file: int
@@ -49,10 +49,6 @@ class Block:
     site: Site = field(default_factory=Site)
     date: str | None = None
     items: tuple[RawPage | RawDocument, ...] = ()
-
-    def place(self, position: int) -> int:
-        """Return where in its slice the item at `position` stands, counted from 1."""
-        return position - (self.number >> _SLICE_BITS << _SLICE_BITS) + 1
 
 
 def read_blocks(
@@ -74,8 +70,8 @@ def _blocks(part: Slice, block_pages: int, block_bytes: int) -> Iterator[Block]:
     site = Site()
     items: list[RawPage | RawDocument] = []
     name = f"{path.name}@{part.start}" if part.start else path.name
-    first = number = part.number << _SLICE_BITS
-    size = 0
+    number = part.number << _SLICE_BITS
+    first = size = 0
     for item in _read(path, part):
         if isinstance(item, Site):
             site = item

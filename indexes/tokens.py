@@ -10,6 +10,10 @@ import Stemmer
 # A number with separators is one term ("1,400" is "1400"); an apostrophe ends a word's stem.
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b")
+# Accents stand in the first block; texts in scripts with marks of their own are looked at letter by
+# letter. Punctuation and symbols have none but those of U+20D0.
+_LATIN_MARK = re.compile("[\u0300-\u036f]")
+_LATER_MARK = re.compile("[\u0483-\u1fff\u20d0-\u20ff\u2cef-\U0010ffff]")
 _KEPT_STEMS = 200_000
 
 _FUNCTION_WORDS = """
@@ -44,6 +48,9 @@ def fold(text: str) -> str:
         return text.lower()
     # Decomposed before too: case folding does not know letters such as "𝓐".
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    decomposed = _LATIN_MARK.sub("", decomposed)
+    if not _LATER_MARK.search(decomposed):
+        return decomposed
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 

@@ -37,7 +37,7 @@ def _without_elements(text: str) -> str:
         tag = (match[1] or "").lower()
         if tag and match[2].endswith("/"):
             continue
-        lowered = lowered or text.lower()
+        lowered = lowered or _lowered(text)
         end = -1 if tag in unclosed else lowered.find(f"</{tag}" if tag else "-->", at)
         if end < 0:
             unclosed.add(tag)
@@ -50,6 +50,13 @@ def _without_elements(text: str) -> str:
         at = len(text) if close < 0 else close + 1
     kept.append(text[at:])
     return "".join(kept)
+
+
+def _lowered(text: str) -> str:
+    """Return `text` in lower case, every letter at the place where it was."""
+    lowered = text.lower()
+    # "İ" is the one letter whose lower case is longer than itself.
+    return lowered if len(lowered) == len(text) else text.replace("İ", "i").lower()
 
 
 def _literal(tag: str, content: str) -> str:
@@ -152,12 +159,12 @@ _MARKER = re.compile(r"[*#:;]+\s*")
 _TABLE_LINE = re.compile(r"\{\||\||!(?:\s|[^!|]{0,200}(?:!!|\|))")
 _RULE = re.compile(r"-{4,}")
 _STRAY = re.compile(r"\[\[|\]\]|\{\{|\}\}")
-_SPACES = re.compile(r"\s+")
 _EMPTY_BRACKETS = re.compile(r"\s?[(\[]\s*(?:[,;:/–-]\s*)*[)\]]")
 _AFTER_OPENING = re.compile(r"\(\s*(?:[,;:]\s*)+")
 _BEFORE_CLOSING = re.compile(r"(?:\s*[,;])*\s+\)|[,;]+\)")
 _BEFORE_STOP = re.compile(r" +(?=[,;.](?:\s|$))")
 _DOUBLED = re.compile(r"([,;])(?: ?[,;])+")
+_DOUBLES = tuple(one + gap + other for one in ",;" for gap in ("", " ") for other in ",;")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +227,20 @@ def _line(line: str) -> str:
 
 def _plain(line: str) -> str:
     """Decode entities, and mend what a removed template leaves: "( ; born 1867)", " ,"."""
-    line = html.unescape(_STRAY.sub("", line)) if "&" in line else _STRAY.sub("", line)
-    line = _SPACES.sub(" ", line).strip()
+    if "[[" in line or "]]" in line or "{{" in line or "}}" in line:
+        line = _STRAY.sub("", line)
+    if "&" in line:
+        line = html.unescape(line)
+    line = " ".join(line.split())
     if "(" in line or "[" in line:
         line = _EMPTY_BRACKETS.sub("", line)
         line = _BEFORE_CLOSING.sub(")", _AFTER_OPENING.sub("(", line))
-    return _DOUBLED.sub(r"\1", _BEFORE_STOP.sub("", line)).strip()
+    # Looked for first, since most lines have none and the expressions try every space and comma.
+    if " ," in line or " ;" in line or " ." in line:
+        line = _BEFORE_STOP.sub("", line)
+    if any(pair in line for pair in _DOUBLES):
+        line = _DOUBLED.sub(r"\1", line)
+    return line.strip()
 
 
 # --- what kind of page --------------------------------------------------------------------------

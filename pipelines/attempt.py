@@ -11,7 +11,9 @@ list any more is deleted right after.
 
 import io
 import json
+import os
 import re
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -74,6 +76,10 @@ def differences(old: Fingerprint, new: Fingerprint, at: str = "") -> list[str]:
     return found
 
 
+def _carried(run: str | None) -> dict[str, str]:
+    return {} if run is None else {"carried_from": run}
+
+
 def _short(value: object) -> str:
     text = json.dumps(value, default=str)
     return text if len(text) <= 160 else text[:157] + "…"
@@ -89,8 +95,16 @@ class Attempt:
         self.folder = storage.join(run_folder, f".attempt-{identifier}")
 
     @classmethod
-    def open(cls, run_folder: str, fingerprint: Fingerprint, fresh: bool = False) -> "Attempt":
+    def open(
+        cls,
+        run_folder: str,
+        fingerprint: Fingerprint,
+        fresh: bool = False,
+        carried_from: str | None = None,
+    ) -> "Attempt":
         """Resume the unfinished attempt of this run, or start one.
+
+        `carried_from` tells the run from which the results come that are not evaluated here.
 
         Raises:
             UsageError: an unfinished attempt was started with another fingerprint, and not `fresh`.
@@ -100,13 +114,14 @@ class Attempt:
             if not match:
                 continue
             old = json.loads(storage.read(path))
+            started = {**fingerprint, **_carried(carried_from)}
             attempt = cls(run_folder, match[1], fingerprint)
             if fresh:
                 storage.delete(attempt.folder)
-            elif old == fingerprint:
+            elif old == started:
                 return attempt
             else:
-                changed = "\n  ".join(differences(old, fingerprint))
+                changed = "\n  ".join(differences(old, started))
                 raise UsageError(
                     f"the unfinished attempt in {attempt.folder} differs from this command:\n"
                     f"  {changed}\nRun it as it was started to complete it, pass --fresh to start "
@@ -114,7 +129,7 @@ class Attempt:
                 )
         attempt = cls(run_folder, uuid4().hex[:8], fingerprint)
         storage.make_folder(attempt.folder)
-        text = json.dumps(fingerprint, indent=1)
+        text = json.dumps({**fingerprint, **_carried(carried_from)}, indent=1)
         storage.write(storage.join(attempt.folder, _ATTEMPT), text.encode())
         return attempt
 
@@ -130,6 +145,12 @@ class Attempt:
         folder = storage.join(self.folder, "input")
         storage.make_folder(folder)
         return folder
+
+    def ledger(self) -> str:
+        """Return the local file in which the processes of this machine count what they do."""
+        if storage.is_remote(self.folder):
+            return os.path.join(tempfile.gettempdir(), f"ufo-{self.identifier}.ledger")
+        return storage.join(self.folder, "ledger.sqlite")
 
     def done(self, chunk: int | str) -> list[Part] | None:
         """Return the parts of a chunk that is finished, or None."""

@@ -1,13 +1,11 @@
 """`ufo index build`: a dump or documents to an index folder.
 
-    files ─ slices ─ blocks ─ passages and names of a block, on disk ─┬─ titles ────┐
-                                                                      └─ redirects ─┴─ aliases
-                                                   all blocks ─ passages, pages ─ BM25 ─ vectors
+    files ─ slices ─ blocks: passages, titles, redirects, on disk ─┬─ passages ─ BM25 ─ vectors
+                                                                   └─ pages, names
 
-Texts never go through a shuffle, which holds them in memory; only titles and redirects do, since a
-redirect may stand in another block than its page. Slices are worked on in several processes. Blocks
-are numbered by the input, so the index is the same whoever works on them in whatever order, and a
-build that was stopped goes on with those that it had written.
+Slices are worked on in several processes, each a small pipeline; nothing goes through a shuffle,
+which would hold it in memory. Blocks are numbered by the input, so the index is the same whoever
+works on them in whatever order, and a build that was stopped goes on with those that are written.
 """
 
 import glob
@@ -26,7 +24,7 @@ from indexes.manifest import VERSION
 from indexes.passages import WORDS
 from indexes.reader import BLOCK_PAGES
 from indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
-from pipelines.index_steps import write_aliases, write_blocks
+from pipelines.index_steps import write_blocks
 from pipelines.quiet import quiet_beam
 from schemas.errors import RunError, UsageError
 from schemas.records import Failure
@@ -82,7 +80,6 @@ def build(
         ]
         with _Progress(building / folder.BLOCKS, block_pages, progress):
             _write_blocks(slices, building, words, block_pages, workers, beam_options)
-            write_aliases(str(building), beam_options)
         made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
         if not made.counts["articles"]:
             shutil.rmtree(building, ignore_errors=True)

@@ -1,14 +1,19 @@
 """Results taken over from an earlier run, and passages that several chunks found."""
 
 import io
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from pipelines import storage
-from schemas.records import Part
+from pipelines.attempt import differences
+from schemas.errors import UsageError
+from schemas.records import InputRecord, Part
 from schemas.results import open_results
+from schemas.runs import choose_runs
 from schemas.tables import arrow_schema
+from transforms.read import record_hash
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,33 +25,102 @@ FINAL = "final"
 # of another step is evaluated again.
 _BY_RESPONSE = ("responses", "sentences", "fact_units", "evidence", "verdicts", "usage")
 
-_WITH_ERRORS = """
-    SELECT response_id FROM evidence WHERE outcome = 'error'
-    UNION
-    SELECT key FROM failures WHERE step <> 'read'
+_WITHOUT_ERRORS = """
+    SELECT response_id, record_hash FROM responses WHERE response_id NOT IN (
+        SELECT response_id FROM evidence WHERE outcome = 'error'
+        UNION
+        SELECT key FROM failures WHERE step <> 'read'
+    )
 """
 
 
-def responses_without_errors(output: str, run: str) -> tuple[frozenset[str], int]:
-    """Return the ids of a run's responses without any error, and how many have one."""
-    with open_results(output, run) as results:
-        found = results.query(
-            f"SELECT response_id FROM responses WHERE response_id NOT IN ({_WITH_ERRORS})"  # noqa: S608
+@dataclass(slots=True)
+class Carry:
+    """The results of an earlier run that this one takes over: of responses without any error.
+
+    `hashes` has the hash of each such response's record. With `compared` only those are taken whose
+    record is the same now. `taken` are those that the input was found to have; `again` counts the
+    responses that had an error.
+    """
+
+    run: str
+    attempt: str
+    hashes: dict[str, str | None]
+    again: int
+    compared: bool
+    taken: set[str] = field(default_factory=set)
+
+    @property
+    def source(self) -> str:
+        """The run and which writing of it."""
+        return f"{self.run}@{self.attempt}"
+
+    def takes(self, record: InputRecord) -> bool:
+        """Tell whether the results of this record are taken over."""
+        if record.response_id not in self.hashes:
+            return False
+        if self.compared and self.hashes[record.response_id] != record_hash(record):
+            return False
+        self.taken.add(record.response_id)
+        return True
+
+
+def carry_from(
+    output: str, run: str, earlier: Mapping[str, Any], fingerprint: Mapping[str, Any], since: bool
+) -> Carry:
+    """Return what is taken over from a finished run, whose manifest is `earlier`.
+
+    `since` is for another input; without, the run is to be completed where it had errors.
+
+    Raises:
+        UsageError: its results are those of other options, or of another input where it may not be.
+    """
+    left_out = ("inputs", "chunk_size") if since else ()
+    old, new = (
+        {key: value for key, value in one.items() if key not in left_out}
+        for one in (earlier["fingerprint"], fingerprint)
+    )
+    changed = differences(old, new)
+    if changed:
+        what = "options" if since else "inputs or options"
+        remedy = "evaluate without --since" if since else "use --if_finished replace"
+        raise UsageError(
+            f"run {run!r} was made with other {what}; its results cannot be kept:\n  "
+            + "\n  ".join(changed)
+            + f"\nGive the options it was made with, {remedy}, or another --run."
         )
+    with open_results(output, run) as results:
+        found = results.query(_WITHOUT_ERRORS)
         total = results.query("SELECT count(*) AS n FROM responses")["n"][0].as_py()
-    carried = frozenset(found["response_id"].to_pylist())
-    return carried, total - len(carried)
+    hashes = dict(
+        zip(found["response_id"].to_pylist(), found["record_hash"].to_pylist(), strict=True)
+    )
+    return Carry(run, earlier["attempt"], hashes, total - len(hashes), since)
 
 
-def carry_over(output: str, run: str, carried: frozenset[str], folder: str) -> list[Part]:
+def since_run(output: str, run: str) -> dict[str, Any]:
+    """Return the manifest of the finished run that `--since` names.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    path = storage.join(output, f"run={run}", "manifest.json")
+    if not storage.exists(path):
+        choose_runs(output, run)
+        raise UsageError(f"--since {run!r}: there is no finished run of that name in {output!r}")
+    manifest: dict[str, Any] = json.loads(storage.read(path))
+    return manifest
+
+
+def carry_over(output: str, carry: Carry, folder: str) -> list[Part]:
     """Write the rows of the carried responses, and the passages they cite, below `folder`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     parts = []
-    with open_results(output, run) as results:
+    with open_results(output, carry.run) as results:
         (source,) = results.runs
-    ids = pa.array(sorted(carried), pa.string())
+    ids = pa.array(sorted(carry.taken), pa.string())
     cited: set[str] = set()
     for table in (*_BY_RESPONSE, "passages"):
         key, wanted = "response_id", ids
@@ -57,10 +131,28 @@ def carry_over(output: str, run: str, carried: frozenset[str], folder: str) -> l
             rows = rows.filter(pc.is_in(rows[key], value_set=wanted))
             if table == "evidence":
                 cited.update(filter(None, rows["passage_id"].to_pylist()))
+            for column in arrow_schema(table):
+                if column.name not in rows.column_names:  # of an earlier version
+                    rows = rows.append_column(column, pa.nulls(len(rows), column.type))
+            rows = rows.select(arrow_schema(table).names)
+            if table == "usage" and carry.compared:
+                rows = _paid_before(rows)
             target = storage.join(folder, f"{table}-{number:05d}.parquet")
-            _write(target, rows.select(arrow_schema(table).names))
+            _write(target, rows)
             parts.append(Part(table, target, rows.num_rows))
     return parts
+
+
+def _paid_before(usage: "pa.Table") -> "pa.Table":
+    """Return usage rows of another run as this one's: answers that were there, and cost nothing."""
+    import pyarrow as pa
+
+    values = {"cached": True, "cost_usd": 0.0}
+    for name, value in values.items():
+        at = usage.schema.get_field_index(name)
+        column = pa.repeat(pa.scalar(value, usage.schema.field(at).type), len(usage))
+        usage = usage.set_column(at, usage.schema.field(at), column)
+    return usage
 
 
 def each_passage_once(parts: Sequence[Part]) -> list[Part]:

@@ -26,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     from pipelines import (
+        cache_commands,
         doctor_commands,
         evaluate_command,
         import_commands,
@@ -49,6 +50,7 @@ def _run(words: list[str]) -> int:
     import_commands.register(commands)
     source_commands.register(commands)
     doctor_commands.register(commands)
+    cache_commands.register(commands)
     if not words:
         parser.print_help()
         return 2

@@ -4,9 +4,15 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from schemas.errors import EXIT_BELOW, EXIT_DONE
+
+if TYPE_CHECKING:
+    from pipelines.estimate import Estimate
+
+_COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 
 
 def register(commands: Any) -> None:
@@ -25,10 +31,14 @@ def register(commands: Any) -> None:
 
 def handle(parser: argparse.ArgumentParser, argv: Sequence[str]) -> int:
     """Run the command; returns the exit code."""
+    from pipelines.estimate import estimate
     from pipelines.options import settings
     from pipelines.run import run
 
     chosen = settings(parser, argv)
+    if chosen.dry_run:
+        _print_estimate(estimate(chosen), chosen.json)
+        return EXIT_DONE
     finished = run(chosen)
     summary = _summary(chosen.output, finished.name) | {"seconds": round(finished.seconds, 3)}
     score = summary["factuality_score"]
@@ -44,6 +54,60 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str]) -> int:
     return EXIT_DONE
 
 
+# A cost of which a part is not known is not known.
+_SPENT = """
+SELECT
+    CAST(coalesce(sum(n_requests), 0) AS BIGINT) AS requests,
+    CAST(coalesce(sum(prompt_tokens + completion_tokens), 0) AS BIGINT) AS tokens,
+    CASE WHEN coalesce(sum(n_unpriced), 0) = 0 THEN coalesce(sum(cost_usd), 0) END AS cost_usd
+FROM cost
+"""
+
+
+def _print_estimate(found: "Estimate", as_json: bool) -> None:
+    total = found.total
+    costs = [total.cost_usd and total.cost_usd * factor for factor in (found.low, found.high)]
+    if as_json:
+        value = {
+            "responses": found.responses,
+            "sampled": found.sampled,
+            "method": found.method,
+            "sources_asked": found.asked,
+            "sources_not_asked": found.far,
+            "rows": [asdict(line) for line in found.lines],
+            "total": {
+                **{name: getattr(total, name) for name in _COUNTED},
+                "low": found.low,
+                "high": found.high,
+                "cost_usd_low": costs[0],
+                "cost_usd_high": costs[1],
+            },
+        }
+        print(json.dumps(value, ensure_ascii=False))
+        return
+    from pipelines.tabular import page, print_rows
+
+    lines = [
+        [line.step, line.source, line.model or None]
+        + [f"{getattr(line, name):,}" for name in _COUNTED[:3]]
+        + [_dollars(line.cost_usd)]
+        for line in (*found.lines, total)
+    ]
+    with page(sys.stdout) as console:
+        print_rows(("step", "source", "model", *_COUNTED), lines, console, right=_COUNTED)
+    looked = "all" if found.sampled == found.responses else f"{found.sampled:,}"
+    print(f"{found.responses:,} responses, {looked} of them gone through; nothing was sent.")
+    print(
+        f"Expected are {found.low:.2f} to {found.high:.2f} times these: "
+        f"{_dollars(costs[0])} to {_dollars(costs[1])}."
+    )
+    print(f"Method: {found.method}.")
+
+
+def _dollars(cost: float | None) -> str:
+    return "unknown" if cost is None else f"${cost:,.4f}"
+
+
 def _summary(output: str, name: str) -> dict[str, Any]:
     from schemas.results import open_results
 
@@ -52,6 +116,7 @@ def _summary(output: str, name: str) -> dict[str, Any]:
         # `all` has a score for each way of voting; the run's is that of its order of sources.
         mode = "seq" if run.mode == "all" else run.mode
         found = results.query("SELECT * FROM scores_by_run WHERE mode = ?", [mode]).to_pylist()
+        (spent,) = results.query(_SPENT).to_pylist()
     row = found[0] if found else {}
     return {
         "run": run.name,
@@ -59,6 +124,7 @@ def _summary(output: str, name: str) -> dict[str, Any]:
         "sources": list(run.sources),
         **run.counts,
         **{key: row.get(key) for key in ("factuality_score", "decided_score", "coverage")},
+        **spent,
     }
 
 
@@ -72,6 +138,10 @@ def _print(summary: Mapping[str, Any], folder: str) -> None:
             f"factuality score {summary['factuality_score']:.3f}, "
             f"{summary['coverage']:.0%} of units decided"
         )
+    if summary["requests"]:
+        cost = summary["cost_usd"]
+        priced = "cost unknown" if cost is None else f"${cost:,.4f}"
+        print(f"{summary['requests']:,} requests, {summary['tokens']:,} tokens, {priced}")
     if failures:
         print(f"{failures:,} failures, each with its reason in the table `failures`")
     print(f"results in {folder}")

@@ -20,6 +20,7 @@ EXPLAIN = ("short", "none")
 FORMATS = ("json", "xml")
 SAMPLINGS = ("per_query", "bundled")
 SEARCHES = ("serper",)
+LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 IF_FINISHED = ("replace", "skip", "retry_errors")
 
 
@@ -120,6 +121,7 @@ RUN = (
         "WHAT",
         IF_FINISHED,
     ),
+    Flag("since", "evaluate new and changed responses only; the rest as in run NAME", "NAME"),
     Flag("fresh", "start over where an unfinished attempt differs from this command"),
     Flag("workers", "processes (default: one a core)", "N", low=1, high=1024),
     Flag("chunk_size", "responses finished on disk together (default 2000)", "N", low=1),
@@ -185,6 +187,39 @@ MODELS = (
     Flag("knowledge_model", "the model of the llm source", "NAME"),
     Flag("knowledge_base_url", "its endpoint", "URL"),
     Flag("concurrency", "requests under way at an endpoint (default 64)", "N", low=1, high=4096),
+    Flag("requests_per_minute", "requests that an endpoint is sent in any minute", "N", low=1),
+    Flag("tokens_per_minute", "tokens, of prompt and reply, in any minute", "N", low=1),
+    *(
+        Flag(f"{role}_{limit}", f"the same, where the {role} model has its own", "N", low=1)
+        for role in ("extractor", "knowledge")
+        for limit in LIMITS
+    ),
+    Flag("timeout", "seconds for each request (default 300)", "S", low=0.1, whole=False),
+    Flag(
+        "retry_seconds",
+        "seconds that a request may be tried again (default 900); an endpoint that asks for a "
+        "longer pause ends the run",
+        "S",
+        low=0,
+        whole=False,
+    ),
+    Flag(
+        "cache",
+        "where answers are kept: a .sqlite file (default: in the user's cache folder), a folder or "
+        "bucket prefix ending in /, or off",
+        "URI",
+    ),
+    Flag("repeat", "ask anew as the K-th repeat, to measure a model's variance", "K", low=0),
+    Flag("no_share", "judge equal claims of different responses each by itself"),
+    Flag(
+        "max_cost",
+        "US dollars that the run may spend, earlier attempts included; it stops before (exit 4)",
+        "USD",
+        low=0,
+        whole=False,
+    ),
+    Flag("prices", "YAML with prices of models, before the shipped ones", "FILE"),
+    Flag("dry_run", "tell calls, tokens and cost beforehand; nothing is sent or evaluated"),
 )
 GROUPS = {"run": RUN, "sources": SOURCES, "judging": JUDGING, "models": MODELS}
 
@@ -193,6 +228,7 @@ OF_THE_LLM_JUDGE = (
     *(flag.name for flag in JUDGING if flag.name not in ("judge", "prompts")),
     "extractor_model",
     "extractor_base_url",
+    *(f"extractor_{limit}" for limit in LIMITS),
 )
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
+from tempfile import TemporaryDirectory
 from threading import Thread
 
 from pipelines import storage
@@ -22,6 +23,8 @@ from schemas.errors import Interrupted, RunError, UfoError, ends_run
 from schemas.records import Part
 from transforms.job import Job
 from transforms.votes import ALL, MV, SEQ, SINGLE
+
+_ENDING_SECONDS = 60.0
 
 OnDone = Callable[[Chunk, list[Part], bool], None]
 
@@ -109,13 +112,18 @@ def run_chunks(
                 on_done(chunk, found, False)
 
     todo = waiting()
-    first = list(islice(todo, 2))
+    if job.client is not None:
+        workers = int(min(workers, job.client.limits_of().most_workers))
     try:
-        if workers == 1 or len(first) < 2:
+        # No more processes than chunks: each has its share of what an endpoint allows.
+        first = list(islice(todo, workers))
+        if len(first) < 2:
             for chunk in _chain(first, todo):
                 finished(chunk, run_chunk(chunk, job, attempt.chunk_folder(chunk.number)))
         else:
-            _in_processes(_chain(first, todo), job, attempt, workers, finished)
+            with TemporaryDirectory(prefix="ufo-") as notices:
+                shared = job.among(len(first), notices)
+                _in_processes(_chain(first, todo), shared, attempt, len(first), finished)
     except (Exception, KeyboardInterrupt) as error:
         if _is_interrupt(error):
             raise Interrupted(
@@ -160,9 +168,7 @@ def _in_processes(
     # loky's workers import no `__main__` of the user's, see a killed sibling and do not hang then.
     from loky import ProcessPoolExecutor
 
-    pool = ProcessPoolExecutor(
-        max_workers=workers, initializer=_as_worker, initargs=(os.getpid(),)
-    )
+    pool = ProcessPoolExecutor(max_workers=workers, initializer=_as_worker, initargs=(os.getpid(),))
     under_way: dict[Future[list[Part]], Chunk] = {}
     try:
         # One chunk more than workers waits its turn; further ones stay in the file.
@@ -173,6 +179,18 @@ def _in_processes(
                 _take(under_way, finished)
         while under_way:
             _take(under_way, finished)
+    except Exception as error:
+        if not ends_run(error):
+            raise
+        # Nothing more is sent by anyone, and what was answered is being kept: let them end.
+        for future in under_way:
+            future.cancel()
+        done = wait(under_way, timeout=_ENDING_SECONDS).done
+        for future in done:
+            chunk = under_way.pop(future)
+            if not future.cancelled() and future.exception() is None:
+                finished(chunk, future.result())
+        raise
     finally:
         pool.shutdown(wait=not under_way, kill_workers=bool(under_way))
 

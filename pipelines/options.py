@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pipelines.flags import OF_THE_LLM_JUDGE, Parser
+from pipelines.flags import LIMITS, OF_THE_LLM_JUDGE, Parser
 from pipelines.quiet import quiet_beam
 from schemas.errors import UsageError
 
@@ -36,6 +36,7 @@ class Settings:
     output: str
     run: str | None = None
     if_finished: str = "replace"
+    since: str | None = None
     fresh: bool = False
     workers: int = 1
     chunk_size: int = 2_000
@@ -73,6 +74,22 @@ class Settings:
     knowledge_model: str | None = None
     knowledge_base_url: str | None = None
     concurrency: int = 64
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    extractor_concurrency: int | None = None
+    extractor_requests_per_minute: int | None = None
+    extractor_tokens_per_minute: int | None = None
+    knowledge_concurrency: int | None = None
+    knowledge_requests_per_minute: int | None = None
+    knowledge_tokens_per_minute: int | None = None
+    timeout: float | None = None
+    retry_seconds: float | None = None
+    cache: str | None = None
+    repeat: int = 0
+    no_share: bool = False
+    max_cost: float | None = None
+    prices: str | None = None
+    dry_run: bool = False
     beam: tuple[str, ...] = ()
 
     def given(self, *names: str) -> dict[str, Any]:
@@ -117,19 +134,45 @@ class Settings:
 
     def client(self) -> "ClientSettings":
         """Return how the models are reached."""
+        from transforms.llm.base import EXTRACTOR, KNOWLEDGE
         from transforms.llm.client import ClientSettings
         from transforms.llm.endpoint import endpoints
+        from transforms.llm.limits import Limits
+        from transforms.llm.prices import load_prices
+        from transforms.llm.retry import Retry
+        from transforms.llm.store import default_uri
 
         places = self.given(
             *("model", "base_url", "extractor_model", "extractor_base_url"),
-            *("knowledge_model", "knowledge_base_url"),
+            *("knowledge_model", "knowledge_base_url", "timeout"),
         )
-        return ClientSettings(endpoints(**places), self.concurrency)
+        own = {
+            role: Limits(*(getattr(self, f"{role}_{limit}") for limit in LIMITS))
+            for role in (EXTRACTOR, KNOWLEDGE)
+        }
+        seconds = self.given("retry_seconds")
+        return ClientSettings(
+            endpoints(**places),
+            self.concurrency,
+            Retry(seconds=seconds["retry_seconds"]) if seconds else Retry(),
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            limits={role: limits for role, limits in own.items() if limits != Limits()},
+            prices=load_prices(self.prices),
+            cache=self.cache or default_uri(),
+            repeat=self.repeat,
+            share=not self.no_share,
+            max_cost=self.max_cost,
+        )
 
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, beside the sources; for the fingerprint."""
         names = ("mode", "tie", "units", "judge", "max_line_bytes")
         found: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if self.repeat:
+            found["repeat"] = self.repeat
+        if self.no_share:
+            found["share"] = False
         told = self.llm()
         if told is not None:
             from dataclasses import asdict
@@ -168,6 +211,8 @@ def settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Settings:
         values.update(filed)
     values.update((key, value) for key, value in vars(given).items() if value is not None)
     beam += beam_flags(rest, parser)
+    if values.get("dry_run"):
+        values.setdefault("output", ".")  # where nothing is written
     for name in ("input", "output"):
         if not values.get(name):
             raise UsageError(f"--{name} is missing. See `{parser.prog} --help`.")
@@ -175,6 +220,15 @@ def settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Settings:
     known = Settings.__dataclass_fields__
     fields = {key: value for key, value in values.items() if key in known}
     fields["input"] = tuple(fields["input"])
+    if fields.get("cache"):
+        from transforms.llm.store import checked_uri
+
+        fields["cache"] = checked_uri(fields["cache"])
+    if fields.get("since") and fields.get("if_finished") == "retry_errors":
+        raise UsageError(
+            "--since takes results over from another run, --if_finished retry_errors from this "
+            "one; use one of them"
+        )
     if fields.get("sources"):
         fields["sources"] = tuple(fields["sources"])
     fields.setdefault("workers", cores())

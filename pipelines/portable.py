@@ -48,7 +48,8 @@ def run_portable(
 
     folder = attempt.chunk_folder(CHUNK)
     splits = [split for chunk in chunks for split in chunk.splits]
-    job = replace(job, parts=parts, shards=max(job.shards, 4 * parts))
+    # An engine's processes are on machines of their own, so they can only be counted.
+    job = replace(job.among(parts), parts=parts, shards=max(job.shards, 4 * parts))
     try:
         pipeline = beam.Pipeline(options=PipelineOptions(list(flags)))
         source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)

@@ -2,15 +2,31 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
 
+from pipelines import storage
 from schemas.records import Part
+from transforms.llm.ledger import (
+    COMPLETION_TOKENS,
+    COST,
+    DECIDED,
+    IN_FLIGHT,
+    PROMPT_TOKENS,
+    REQUESTS,
+    RESPONSES,
+    Ledger,
+)
 
 _SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_BETWEEN_LOOKS = 1.0
 
 
 class Progress:
-    """Counts finished chunks: responses, units, failures, rate and time left.
+    """Counts finished chunks, and what is told of those under way: responses, units and who decided
+    them, requests, tokens and their cost, rate and time left.
 
     `total` is the number of lines of the input; `quiet` says nothing. Lines of a run that goes on
     were done earlier, and do not count for the rate.
@@ -22,54 +38,156 @@ class Progress:
         self._stream = sys.stderr
         self._started = time.monotonic()
         self._spoke = self._started
-        self._lines = 0
+        self._earlier = 0
         self._fresh = 0
-        self._rows: dict[str, int] = {}
+        self._rows: Counter[str] = Counter()
+        self._decided: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+        self._live: Mapping[str, float] = {}
+        self._priced = False
         self._on_terminal = self._stream.isatty()
+        self._lock = Lock()
 
-    def chunk(self, lines: int, parts: Sequence[Part], fresh: bool) -> None:
-        """Count a finished chunk of that many lines; `fresh` if this process evaluated it."""
-        self._lines += lines
-        self._fresh += lines if fresh else 0
+    def chunk(
+        self,
+        lines: int,
+        parts: Sequence[Part],
+        fresh: bool,
+        decided: Mapping[str, int] | None = None,
+    ) -> None:
+        """Count a finished chunk of that many lines; `fresh` if this process evaluated it.
+
+        `decided` is how many units each source decided.
+        """
+        if fresh:
+            self._fresh += lines
+        else:
+            self._earlier += lines
         for part in parts:
-            self._rows[part.table] = self._rows.get(part.table, 0) + part.rows
-        now = time.monotonic()
-        if self._quiet:
-            return
-        if self._on_terminal:
-            self._stream.write(f"\r\x1b[2K{self._bar()} {self.line()}")
-            self._stream.flush()
-        elif now - self._spoke >= _SECONDS_BETWEEN_LINES:
-            self.say(self.line())
-            self._spoke = now
+            self._rows[part.table] += part.rows
+        self._decided[fresh].update(decided or {})
+        self._tell()
+
+    @contextmanager
+    def watching(self, ledger: str, priced: bool) -> Iterator[None]:
+        """Tell, within this context, what the processes of the run count in their ledger too;
+        `priced` if the cost of what they ask is known."""
+        self._priced = priced
+        done = Event()
+        looking = Thread(target=self._look, args=(ledger, done.wait), daemon=True)
+        looking.start()
+        try:
+            yield
+        finally:
+            done.set()
+            looking.join()
+
+    def _look(self, ledger: str, wait: Callable[[float], bool]) -> None:
+        counts = Ledger(ledger)
+        over = False
+        while not over:
+            over = wait(_SECONDS_BETWEEN_LOOKS)
+            now = counts.totals()
+            if now != self._live:
+                self._live = now
+                if not over:
+                    self._tell()
+        counts.close()
 
     def line(self) -> str:
         """Return where the run is, in words."""
         seconds = time.monotonic() - self._started
-        rate = self._fresh / seconds if seconds > 0 else 0.0
-        left = max(0, self._total - self._lines)
-        remaining = f" · {_duration(left / rate)} left" if rate and left else ""
-        failures = self._rows.get("failures", 0)
-        return (
-            f"{self._lines:,}/{max(self._total, self._lines):,} responses · "
-            f"{self._rows.get('fact_units', 0):,} units"
-            + (f" · {failures:,} failures" if failures else "")
-            + (f" · {rate:,.0f}/s" if rate else "")
-            + remaining
+        # What a chunk under way has done is told by those who do it, and only by them.
+        fresh = max(self._fresh, round(self._live.get(RESPONSES, 0)))
+        done = self._earlier + fresh
+        rate = fresh / seconds if seconds > 0 else 0.0
+        left = max(0, self._total - done)
+        failures = self._rows["failures"]
+        decided = self._by_source()
+        units = max(self._rows["fact_units"], sum(decided.values()))
+        shares = ", ".join(f"{source} {count:,}" for source, count in decided.items())
+        return " · ".join(
+            filter(
+                None,
+                (
+                    f"{done:,}/{max(self._total, done):,} responses",
+                    f"{units:,} units" + (f" ({shares})" if shares else ""),
+                    f"{failures:,} failures" if failures else "",
+                    *self._requests(),
+                    f"{rate:,.{0 if rate >= 1 else 2}f}/s" if rate else "",
+                    f"{_duration(left / rate)} left" if rate and left else "",
+                ),
+            )
         )
+
+    def _by_source(self) -> dict[str, int]:
+        live = {
+            name.removeprefix(DECIDED): round(count)
+            for name, count in self._live.items()
+            if name.startswith(DECIDED)
+        }
+        fresh = self._decided[True] | Counter(live)
+        return dict((self._decided[False] + fresh).most_common())
+
+    def _requests(self) -> Iterator[str]:
+        live = self._live
+        if not live.get(REQUESTS) and not live.get(IN_FLIGHT):
+            return
+        yield f"{live.get(IN_FLIGHT, 0):,.0f} requests in flight"
+        yield f"{_short(live.get(PROMPT_TOKENS, 0) + live.get(COMPLETION_TOKENS, 0))} tokens"
+        if self._priced:
+            yield f"${live.get(COST, 0):,.4f}"
+
+    def _tell(self) -> None:
+        if self._quiet:
+            return
+        with self._lock:
+            now = time.monotonic()
+            if self._on_terminal:
+                self._stream.write(f"\r\x1b[2K{self._bar()} {self.line()}")
+                self._stream.flush()
+            elif now - self._spoke >= _SECONDS_BETWEEN_LINES:
+                print(self.line(), file=self._stream, flush=True)
+                self._spoke = now
 
     def say(self, text: str) -> None:
         """Write a line of its own."""
         if self._quiet:
             return
-        if self._on_terminal and self._lines:
-            self._stream.write("\r\x1b[2K")
-        print(text, file=self._stream, flush=True)
+        with self._lock:
+            if self._on_terminal and self._fresh + self._earlier:
+                self._stream.write("\r\x1b[2K")
+            print(text, file=self._stream, flush=True)
 
     def _bar(self, width: int = 24) -> str:
-        share = min(1.0, self._lines / self._total) if self._total else 1.0
+        done = self._earlier + max(self._fresh, round(self._live.get(RESPONSES, 0)))
+        share = min(1.0, done / self._total) if self._total else 1.0
         full = round(share * width)
         return f"{'█' * full}{'░' * (width - full)} {share:4.0%}"
+
+
+def deciders(parts: Sequence[Part], mode: str) -> dict[str, int]:
+    """Return how many units each source decided by the verdicts of `mode` in these parts."""
+    import pyarrow.parquet as pq
+
+    found: Counter[str] = Counter()
+    for part in parts:
+        # A run that was stopped at its end has moved some of its parts already.
+        if part.table == "verdicts" and storage.exists(part.path):
+            with storage.open_read(part.path) as stream:
+                rows = pq.read_table(stream, columns=["mode", "source", "label"]).to_pylist()
+            found.update(
+                "none" if row["label"] is None else row["source"]
+                for row in rows
+                if row["mode"] == mode
+            )
+    return dict(found)
+
+
+def _short(count: float) -> str:
+    for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= unit:
+            return f"{count / unit:.1f}{name}"
+    return f"{count:.0f}"
 
 
 def _duration(seconds: float) -> str:

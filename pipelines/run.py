@@ -4,22 +4,27 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pipelines import storage
+from pipelines import endpoints, storage
 from pipelines.attempt import Attempt, checked_name, differences, name_of, tidy
 from pipelines.inputs import InputFile, find_inputs, measure, shown_names, spool
 from pipelines.options import Settings
+from pipelines.overview import main_mode
 from pipelines.plan import Chunk, PlainFile, plan
-from pipelines.progress import Progress
+from pipelines.progress import Progress, deciders
 from pipelines.sources import Chosen, choose, names
 from pipelines.version import VERSION
 from schemas.errors import RunError, UsageError
-from schemas.records import InputRecord, Part
+from schemas.records import Part
 from schemas.tables import SCHEMA_VERSION, to_arrow
+from transforms.llm.ledger import begun
+
+if TYPE_CHECKING:
+    from pipelines.carry import Carry
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,10 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
     """
     started = time.monotonic()
     paths = find_inputs(settings.input)
+    if settings.dry_run:
+        raise UsageError("--dry_run evaluates nothing; use the command `ufo evaluate --dry_run`")
     chosen = choose(settings)
+    unpriced = endpoints.unpriced(settings, endpoints.models_asked(settings, chosen.specs))
     files = [measure(path, name) for path, name in zip(paths, shown_names(paths), strict=True)]
     if not any(file.size for file in files):
         raise UsageError(f"--input {', '.join(paths)}: empty; there is nothing to evaluate")
@@ -58,14 +66,18 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
         if earlier and settings.if_finished == "skip":
             _tell_changes(say, name, earlier, fingerprint)
             return Finished(name, folder, earlier, time.monotonic() - started, skipped=True)
-        carry = None
-        if earlier and settings.if_finished == "retry_errors":
-            carry = _carried_over(say, settings.output, name, earlier, fingerprint)
-        attempt = Attempt.open(folder, fingerprint, settings.fresh)
+        carry = _carried_over(settings, name, earlier, fingerprint, say)
+        base = carry.source if carry else None
+        attempt = Attempt.open(folder, fingerprint, settings.fresh, base)
         if settings.judge == "offline":
             from transforms.judges.offline.judge import ACCURACY
 
             say(f"Judging offline, without a model. {ACCURACY}")
+        if unpriced:
+            say(
+                f"No price is known of {', '.join(unpriced)}: its cost is left empty. Give one "
+                "with --prices FILE."
+            )
         try:
             manifest = _evaluate(settings, chosen, files, attempt, name, carry, progress)
         except UsageError:
@@ -144,25 +156,27 @@ def _tell_changes(
 
 
 def _carried_over(
-    say: Callable[[str], None],
-    output: str,
+    settings: Settings,
     name: str,
-    earlier: Mapping[str, Any],
+    earlier: Mapping[str, Any] | None,
     fingerprint: Mapping[str, Any],
-) -> "frozenset[str] | None":
-    """Return the ids of the responses whose results are taken over: those without an error."""
-    from pipelines.carry import responses_without_errors
+    say: Callable[[str], None],
+) -> "Carry | None":
+    """Return what is taken over from another run, or from an earlier writing of this one."""
+    from pipelines.carry import carry_from, since_run
 
-    changed = differences(earlier["fingerprint"], fingerprint)
-    if changed:
-        raise UsageError(
-            f"run {name!r} was made with other inputs or options; its results cannot be kept:\n  "
-            + "\n  ".join(changed)
-            + "\nUse --if_finished replace, or another --run."
-        )
-    carried, again = responses_without_errors(output, name)
-    say(f"Run {name}: {len(carried):,} responses kept, {again:,} with errors evaluated again.")
-    return carried
+    output = settings.output
+    if settings.since is not None:
+        base = checked_name(settings.since)
+        found = carry_from(output, base, since_run(output, base), fingerprint, since=True)
+        say(f"Responses that are as they were in run {base} are taken over from it.")
+        return found
+    if earlier is None or settings.if_finished != "retry_errors":
+        return None
+    found = carry_from(output, name, earlier, fingerprint, since=False)
+    kept, again = len(found.hashes), found.again
+    say(f"Run {name}: {kept:,} responses kept, {again:,} with errors evaluated again.")
+    return found
 
 
 def _evaluate(
@@ -171,21 +185,25 @@ def _evaluate(
     files: Sequence[InputFile],
     attempt: Attempt,
     name: str,
-    carry: frozenset[str] | None,
+    carry: "Carry | None",
     progress: Progress,
 ) -> dict[str, Any]:
     from pipelines.carry import CARRIED, FINAL, carry_over, each_passage_once
-    from pipelines.endpoints import probed
     from pipelines.local import run_chunks
     from pipelines.portable import IN_PROCESS, run_portable, runner_of
-    from transforms.job import Job
+    from transforms.job import IN_FLIGHT, Job
+    from transforms.llm.shared import end_run
+    from transforms.loop import wait_for
 
     plain = [
         PlainFile(file.name, path, os.path.getsize(path))
         for file in files
         for path in [file.path if file.plain else spool(file, attempt.input_folder())]
     ]
-    client, probes = probed(settings, chosen.specs)
+    here = runner_of(settings.beam) in IN_PROCESS
+    models = endpoints.models_asked(settings, chosen.specs)
+    ledger = begun(attempt.ledger()) if here and models else None
+    client, probes = endpoints.probed(settings, chosen.specs, ledger)
     job = Job(
         sources=chosen.specs,
         flags=settings.source_flags(client),
@@ -194,29 +212,35 @@ def _evaluate(
         mode=settings.mode,
         tie=settings.tie,
         max_line_bytes=settings.max_line_bytes,
+        ledger=ledger,
+        in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
     )
 
-    def carried(record: InputRecord) -> bool:
-        return carry is not None and record.response_id in carry
-
     def on_done(chunk: Chunk, parts: Sequence[Part], fresh: bool) -> None:
-        progress.chunk(chunk.n_lines, parts, fresh)
+        progress.chunk(chunk.n_lines, parts, fresh, deciders(parts, main_mode(settings.mode)))
 
-    planned = plan(plain, settings.chunk_size, settings.max_line_bytes, carried)
+    takes = carry.takes if carry else lambda record: False
+    planned = plan(plain, settings.chunk_size, settings.max_line_bytes, takes)
     first = next(planned, None)
     if first is None:
         names_given = ", ".join(file.path for file in files)
         raise UsageError(f"--input {names_given}: empty; there is nothing to evaluate")
     chunks = chain([first], planned)
-    if runner_of(settings.beam) in IN_PROCESS:
-        parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
+    if here:
+        priced = not endpoints.unpriced(settings, models)
+        with progress.watching(ledger, priced) if ledger else nullcontext():
+            parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
+        if ledger:
+            wait_for(end_run(ledger))
     else:
         parts = run_portable(chunks, job, attempt, settings.beam, settings.workers)
     final = attempt.done(FINAL)
     if final is None:
         if carry is not None:
             folder = attempt.chunk_folder(CARRIED)
-            parts = [*carry_over(settings.output, name, carry, folder), *parts]
+            parts = [*carry_over(settings.output, carry, folder), *parts]
+            if carry.compared:
+                progress.say(f"{len(carry.taken):,} responses taken over from run {carry.run}.")
         # Recorded before the first part moves: a run that is stopped while they do, and goes on,
         # finds some of them moved.
         final = each_passage_once(parts)

@@ -89,7 +89,10 @@ class InputRecord:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A row of `responses`; `metadata` is a JSON object, `human_score` is 0 to 1."""
+    """A row of `responses`; `metadata` is a JSON object, `human_score` is 0 to 1.
+
+    `record_hash` is of everything that the input said of the response (`--since` compares it).
+    """
 
     response_id: str
     model: Optional[str]
@@ -100,6 +103,7 @@ class Response:
     n_references: int
     human_score: Optional[float]
     metadata: Optional[str]
+    record_hash: Optional[str] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,7 +285,8 @@ def main() -> None:
     started = time.monotonic()
     report: dict[str, Any] = {"ufo_published_20_facts": UFO_PUBLISHED}
     for size in SIZES[-1:] if options.quick else SIZES:
-        report[str(size)] = results = {}
+        results: dict[str, Any] = {}
+        report[str(size)] = results
         for name in CASES:
             case = build(fixture, name, size)
             results[name] = {}

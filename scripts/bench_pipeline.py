@@ -20,7 +20,9 @@ from pathlib import Path
 
 FIRST = "Ada Boris Clara David Elena Felix Greta Hugo Irene Jonas Karin Leon Mira Nils Olga Paul".split()
 LAST = "Abbott Berger Castell Dorsey Ekman Farrow Grünwald Holt Ivers Jansen Keller Lorca Moreau".split()
-PLACES = "Vienna Lisbon Oslo Prague Lyon Turin Ghent Porto Bergen Graz Leeds Cork Basel Malmö".split()
+PLACES = (
+    "Vienna Lisbon Oslo Prague Lyon Turin Ghent Porto Bergen Graz Leeds Cork Basel Malmö".split()
+)
 FIELDS = "chemistry physics botany astronomy geology medicine mathematics history music".split()
 WORKS = "treatise atlas symphony novel survey catalogue theorem telescope vaccine bridge".split()
 

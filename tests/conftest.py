@@ -179,6 +179,12 @@ def _write_run() -> Callable[..., Path]:
     return write_run
 
 
+@pytest.fixture(autouse=True)
+def _no_answers_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's cache out of the tests, and one test's answers out of another's."""
+    monkeypatch.setenv("UFO_CACHE", "off")
+
+
 @pytest.fixture
 def llm_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A local OpenAI endpoint, its key in the environment; see tests/llm_server."""

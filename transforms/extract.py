@@ -21,6 +21,7 @@ from schemas.records import (
 )
 from transforms.align import align
 from transforms.judges.base import Draft, Drafts, Judge, Queries
+from transforms.read import record_hash
 from transforms.sentences import Span, segment
 from transforms.sources.base import message_of
 
@@ -116,6 +117,7 @@ def _numbered(record: InputRecord, spans: Sequence[Span], found: Drafts) -> Extr
         len(record.references),
         record.human_score,
         record.metadata,
+        record_hash(record),
     )
     open_units = OpenUnits(
         record.response_id,

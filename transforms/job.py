@@ -1,12 +1,18 @@
 """What every worker needs to know of a run: small, frozen, plain."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from transforms.judges import JudgeSpec
 from transforms.read import MAX_LINE_BYTES
 from transforms.sources.registry import SourceSpec
+
+if TYPE_CHECKING:
+    from transforms.llm.client import ClientSettings
+
+IN_FLIGHT = 256
+_CLIENT = "client_settings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +21,9 @@ class Job:
 
     `flags` are the values that fact sources may take for parameters of that name. `shards` is into
     how many keys the responses are spread before each source, and `parts` into how many files a
-    table is written.
+    table is written. `ledger` is where the processes of a run count what is done, None where nobody
+    asks before a chunk is finished. `in_flight` is how many responses are under way at a step that
+    waits for something.
     """
 
     sources: tuple[SourceSpec, ...]
@@ -27,3 +35,22 @@ class Job:
     shards: int = 4
     parts: int = 1
     max_line_bytes: int = MAX_LINE_BYTES
+    ledger: str | None = None
+    in_flight: int = IN_FLIGHT
+
+    @property
+    def client(self) -> "ClientSettings | None":
+        """How the models are reached; None where none is asked."""
+        given: ClientSettings | None = self.judge.client or self.flags.get(_CLIENT)
+        return given
+
+    def among(self, workers: int, notices: str | None = None) -> "Job":
+        """Return the job of each of so many processes: what endpoints allow is divided among them,
+        and `notices` is the folder where they tell each other to wait."""
+        judge, flags = self.judge, self.flags
+        if judge.client is not None:
+            judge = replace(judge, client=replace(judge.client, workers=workers, notices=notices))
+        if flags.get(_CLIENT) is not None:
+            client = replace(flags[_CLIENT], workers=workers, notices=notices)
+            flags = {**flags, _CLIENT: client}
+        return replace(self, judge=judge, flags=flags)

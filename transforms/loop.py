@@ -6,9 +6,14 @@ a window of submitted coroutines of which any completed one is taken.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future, wait
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
+
+from schemas.errors import ends_run
+
+_ENDING_SECONDS = 30.0
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -52,33 +57,44 @@ class Window(Generic[K, T]):
     """Up to `size` coroutines under way on the process's loop, each with a key of the caller's.
 
     `submit` yields whatever is completed, and waits only where the window is full; `drain` yields
-    the rest. A slow call therefore never holds up the ones behind it.
+    the rest. A slow call therefore never holds up the ones behind it. What a coroutine raises ends
+    the others too.
     """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._under_way: dict[Future[T], K] = {}
+        # Waiting on all futures would take time in proportion to them for each that completes.
+        self._completed: SimpleQueue[Future[T]] = SimpleQueue()
 
     def submit(self, key: K, coroutine: Coroutine[Any, Any, T]) -> Iterator[tuple[K, T]]:
         """Start a coroutine; yield (key, result) of those completed by now, in any order."""
         future = asyncio.run_coroutine_threadsafe(coroutine, process_loop())
         self._under_way[future] = key
-        full = len(self._under_way) >= self._size
-        yield from self._completed(
-            lambda: (
-                wait(self._under_way, return_when=FIRST_COMPLETED).done
-                if full
-                else {f for f in self._under_way if f.done()}
-            )
-        )
+        future.add_done_callback(self._completed.put)
+        while not self._completed.empty() or len(self._under_way) >= self._size:
+            yield self._take()
 
     def drain(self) -> Iterator[tuple[K, T]]:
         """Yield (key, result) of all that is still under way, as each completes."""
         while self._under_way:
-            yield from self._completed(
-                lambda: wait(self._under_way, return_when=FIRST_COMPLETED).done
-            )
+            yield self._take()
 
-    def _completed(self, ready: Callable[[], set[Future[T]]]) -> Iterator[tuple[K, T]]:
-        for future in ready():
-            yield self._under_way.pop(future), future.result()
+    def _take(self) -> tuple[K, T]:
+        future = self._completed.get()
+        key = self._under_way.pop(future)
+        try:
+            return key, future.result()
+        except BaseException as error:
+            self._end(error)
+            raise
+
+    def _end(self, error: BaseException) -> None:
+        """End what is still under way: nobody takes its results any more."""
+        if ends_run(error):
+            # What was sent is paid for, and kept by whoever keeps answers as they come.
+            wait(self._under_way, timeout=_ENDING_SECONDS)
+        for future in self._under_way:
+            future.cancel()
+        self._under_way.clear()
+        self._completed = SimpleQueue()

@@ -6,6 +6,8 @@ DESIGN section 4 is the format. What is wrong with one line never stops a run.
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict, replace
+from hashlib import sha256
 from typing import Any
 
 from schemas.ids import content_id
@@ -36,6 +38,12 @@ def parse(key: str, line: bytes, max_line_bytes: int = MAX_LINE_BYTES) -> InputR
         return failure(key, "unusable_record", str(error), line)
     except RecursionError:
         return failure(key, "unusable_record", "the record is nested too deeply", line)
+
+
+def record_hash(record: InputRecord) -> str:
+    """Return 32 hex digits over all that a record says; where it stood is not part of it."""
+    said = asdict(replace(record, key=""))
+    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:

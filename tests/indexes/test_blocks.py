@@ -38,7 +38,7 @@ def test_every_page_is_counted_once() -> None:
         "failures": 1,
     }
     assert result.redirects == [("Ulm", "Ulm City"), ("Ulm (city)", "Old")]
-    assert result.pages == [(1 << 40 | 10, "Ulm", 2), (1 << 40 | 11, "Empty", 0)]
+    assert result.pages == [("Ulm", 2), ("Empty", 0)]
     assert result.latest == "2025-02-03"
 
 

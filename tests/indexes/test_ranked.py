@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,10 @@ DUMP = (
     "<page><title>Danube</title><ns>0</ns><id>1</id><revision><id>2</id>"
     "<text>A river.\n== Course ==\nIt flows.\n== {heading} ==\nNot this.</text></revision></page>"
 )
+REDIRECT = (
+    '<page><title>{alias}</title><ns>0</ns><redirect title="Danube" /><revision><text>'
+    "</text></revision></page>"
+)
 
 
 @pytest.mark.parametrize("heading", NOT_RANKED)
@@ -23,10 +26,10 @@ def test_passages_with_the_words_of_aliases_that_the_title_lacks(
     output = tmp_path / "index"
     building = folder.start(output)
     page = RawPage(DUMP.replace("{heading}", heading.capitalize()).encode())
-    block = Block(file=0, number=0, first=0, name="dump", items=(page,))
+    aliases = ["The Danube in Bavaria", "Donau", "Dunaj (river)"]
+    redirects = [RawPage(REDIRECT.replace("{alias}", alias).encode()) for alias in aliases]
+    block = Block(file=0, number=0, first=0, name="dump", items=(page, *redirects))
     write_block(building / folder.BLOCKS, block, process_block(block))
-    aliases = [["The Danube in Bavaria", 0], ["Donau", 0], ["Dunaj (river)", 0]]
-    (building / folder.ALIAS_PARTS / "00.json").write_text(json.dumps(aliases))
     made = folder.assemble(building, {}, [])
     folder.add_engines(building, made.content)
     folder.finish(building, output)

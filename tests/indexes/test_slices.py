@@ -46,8 +46,7 @@ def test_each_slice_is_a_document_of_its_own(dump: Path) -> None:
     assert {(block.site.language, block.date) for block in blocks} == {("de", "2024-06-01")}
     numbers = [block.number for block in blocks]
     assert numbers == sorted(set(numbers))
-    firsts = [block.first for block in blocks]
-    assert firsts == sorted(set(firsts))
+    assert {block.name for block in blocks} == {f"{dump.name}@{s.start}" for s in slices[1:-1]}
 
 
 def test_the_index_file_tells_where_streams_begin(dump: Path) -> None:

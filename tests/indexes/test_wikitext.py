@@ -133,3 +133,11 @@ def test_disambiguation_is_told_by_template(wikitext: str, expected: bool) -> No
 )
 def test_old_redirects(wikitext: str, target: str | None) -> None:
     assert redirect_target(wikitext) == target
+
+
+def test_letters_that_grow_in_lower_case_do_not_shift_what_is_removed() -> None:
+    text = "İstanbul and İzmir.<!-- x -->\n== Next ==\nIt<ref>no</ref> goes on."
+    assert [(section.heading, section.lines) for section in sections_of(text)] == [
+        ("", ("İstanbul and İzmir.",)),
+        ("Next", ("It goes on.",)),
+    ]

@@ -111,7 +111,8 @@ class OfflineAnswers:
         clear_only = "N" not in check["verdict"]["enum"]
         arguments: dict[str, Any] = {}
         for fact, rows in self._checked(chat):
-            checks, noans = [], []
+            checks: list[dict[str, Any]] = []
+            noans: list[int] = []
             for number, row in rows:
                 if row.outcome == NOANS and not single and not clear_only:
                     noans.append(number)

@@ -214,7 +214,7 @@ def test_an_output_that_cannot_be_written(
         (["--formulation", "stepwise"], ["--formulation is for the LLM judge", "--judge llm"]),
         (["--explain=none"], ["--explain is for the LLM judge"]),
         (["--max_num_workers=many"], ["--max_num_workers", "invalid int"]),
-        (["--dry_run"], ["--dry_run: expected one argument"]),
+        (["--temp_location"], ["--temp_location: expected one argument"]),
     ],
 )
 def test_a_wrong_flag_or_value_is_told_what_is_right(

@@ -192,7 +192,7 @@ def test_a_stopped_build_goes_on_where_it_was(
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.build_index.write_aliases", full)
+        patch.setattr("indexes.folder.assemble", full)
         with pytest.raises(RunError, match=r"No space left.*the same command goes on"):
             build(dump, tmp_path / "index")
     assert [p.name.split("-")[-2] for p in tmp_path.glob(".index.building-*")] == ["stopped"]
@@ -209,7 +209,7 @@ def test_what_a_build_of_other_inputs_left_is_not_gone_on_with(
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.build_index.write_aliases", full)
+        patch.setattr("indexes.folder.assemble", full)
         with pytest.raises(RunError):
             build(dump, tmp_path / "index", words=50)
     (tmp_path / "other.xml").write_bytes(_dump([_page("One", "1")]))

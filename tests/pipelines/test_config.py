@@ -110,8 +110,8 @@ def test_what_looks_secret_is_nowhere_in_the_results(tmp_path: Path, config: Any
     plug_in.write_text(
         "from ufo import FactSource\n"
         "class Secret(FactSource):\n"
-        "    def __init__(api_key): pass\n"
-        "    def find(unit): return []\n"
+        "    def __init__(self, api_key): pass\n"
+        "    def find(self, unit): return []\n"
     )
     path = config(f"sources:\n- {{name: s, type: '{plug_in}:Secret', api_key: hunter2}}\n")
     done = ufo("evaluate", "--config", path)

@@ -119,7 +119,9 @@ def without_paths(found: Any) -> Any:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_kill_9(scene: Scene, ufo: Ufo, tables: Any, expected: Any, workers: int) -> None:
+def test_kill_9(
+    scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected: Any, workers: int
+) -> None:
     # A finished run of that name is there before.
     scene.gate.touch()
     assert ufo(*scene.arguments("--workers", 1, "--mode", "mv")).code == 0
@@ -128,7 +130,7 @@ def test_kill_9(scene: Scene, ufo: Ufo, tables: Any, expected: Any, workers: int
     scene.log.unlink()
 
     process = scene.start("--workers", workers)
-    second = ufo(*scene.arguments("--workers", 1))
+    second = ufo_process(*scene.arguments("--workers", 1), timeout=60)
     assert second.code == 2
     assert "is being written by another process" in second.err
     assert end(process, signal.SIGKILL)[0] == -signal.SIGKILL
@@ -279,7 +281,8 @@ def test_stopped_at_any_step_of_finishing(
         where = f"stopped at step {number}"
         found = tables(scene.output)
         assert found == before or without_paths(found) == expected, where
-        assert ufo(*scene.arguments(*flags)).code == 0, where
+        done = ufo(*scene.arguments(*flags))
+        assert done.code == 0, (where, done.err)
         assert without_paths(tables(scene.output)) == expected, where
         assert scene.nothing_stale(), where
     stops.nowhere()

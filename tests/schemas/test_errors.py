@@ -27,6 +27,7 @@ def test_errors_travel_between_processes(kind: type[UfoError]) -> None:
         ("IndexUnusable", 2),
         ("RunError", 1),
         ("Interrupted", 1),
+        ("CostCapped", 4),
     ],
 )
 def test_exit_codes(name: str, code: int) -> None:

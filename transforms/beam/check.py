@@ -15,9 +15,10 @@ from apache_beam.pvalue import TaggedOutput
 
 from schemas.records import Evidence, Failure, OpenUnits, Passage, SourceVotes, Usage, Verdict
 from transforms.beam.coroutines import CoroutineDoFn
-from transforms.job import Job
 from transforms.check import Checked, check, pooled_verdicts, settle, undecided
+from transforms.job import Job
 from transforms.judges import make_judge
+from transforms.llm.ledger import DECIDED, RESPONSES, Counter
 from transforms.sources.registry import make_source
 from transforms.votes import SEQ
 
@@ -45,9 +46,10 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
     """The life cycle of one stage: source and judge are opened once and asked for each response."""
 
     def __init__(self, job: Job, position: int) -> None:
-        super().__init__()
+        super().__init__(job.in_flight)
         self._job = job
         self._position = position
+        self._last = position + 1 == len(job.sources)
 
     def setup(self) -> None:
         self._judge = make_judge(self._job.judge)
@@ -55,8 +57,10 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
         self._judge.open()
         self._source.open()
         self.remote = self._judge.remote or self._source.remote
+        self._counter = Counter(self._job.ledger)
 
     def teardown(self) -> None:
+        self._counter.close()
         self._source.close()
         self._judge.close()
 
@@ -79,8 +83,16 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
         if self._job.mode != SEQ:
             votes = SourceVotes(result.asked.response_id, self._position, checked.tallies)
             yield TaggedOutput(_VOTES, votes)
+            self._counter.add({RESPONSES: int(self._last)})
             return
         decided, rest = settle(result.asked, checked, self._job.tie)
+        self._counter.add(
+            {
+                f"{DECIDED}{self._source.name}": len(decided),
+                f"{DECIDED}none": len(rest.units) if rest and self._last else 0,
+                RESPONSES: int(self._last or rest is None),
+            }
+        )
         for verdict in decided:
             yield TaggedOutput("verdicts", verdict)
         if rest is not None:

@@ -7,6 +7,7 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import WindowedValue
 
+from transforms.job import IN_FLIGHT
 from transforms.loop import Window, run_now
 
 E = TypeVar("E")
@@ -24,9 +25,9 @@ class CoroutineDoFn(beam.DoFn, Generic[E, T, R]):  # type: ignore[misc]
     """
 
     remote = False
-    in_flight = 256
 
-    def __init__(self) -> None:
+    def __init__(self, in_flight: int = IN_FLIGHT) -> None:
+        self._in_flight = in_flight
         self._window: Window[tuple[Any, Any], R] | None = None
 
     def items(self, element: E) -> Iterable[T]:
@@ -43,7 +44,7 @@ class CoroutineDoFn(beam.DoFn, Generic[E, T, R]):  # type: ignore[misc]
 
     def start_bundle(self) -> None:
         """Begin with nothing under way."""
-        self._window = Window(self.in_flight) if self.remote else None
+        self._window = Window(self._in_flight) if self.remote else None
 
     def process(
         self,

@@ -16,9 +16,10 @@ from schemas.records import (
     Usage,
 )
 from transforms.beam.coroutines import CoroutineDoFn
-from transforms.job import Job
 from transforms.extract import Extracted, extract
-from transforms.judges import JudgeSpec, make_judge
+from transforms.job import Job
+from transforms.judges import make_judge
+from transforms.llm.ledger import RESPONSES, Counter
 
 TAGS = {
     "responses": Response,
@@ -30,17 +31,20 @@ TAGS = {
 
 
 class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
-    def __init__(self, judge: JudgeSpec, units: str) -> None:
-        super().__init__()
-        self._spec = judge
-        self._units = units
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.in_flight)
+        self._spec = job.judge
+        self._units = job.units
+        self._ledger = job.ledger
 
     def setup(self) -> None:
         self._judge = make_judge(self._spec)
         self._judge.open()
         self.remote = self._judge.remote
+        self._counter = Counter(self._ledger)
 
     def teardown(self) -> None:
+        self._counter.close()
         self._judge.close()
 
     def items(self, element: InputRecord) -> Iterable[InputRecord]:
@@ -61,6 +65,8 @@ class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
             yield TaggedOutput("usage", request)
         if result.open_units.units:
             yield result.open_units
+        else:
+            self._counter.add({RESPONSES: 1})
 
 
 class Extract(beam.PTransform):  # type: ignore[misc]
@@ -72,6 +78,6 @@ class Extract(beam.PTransform):  # type: ignore[misc]
 
     def expand(self, records: "beam.PCollection[InputRecord]") -> Any:
         """Apply the step."""
-        step = beam.ParDo(_Extract(self._job.judge, self._job.units))
+        step = beam.ParDo(_Extract(self._job))
         typed = step.with_output_types(OpenUnits, **TAGS)
         return records | "judge" >> typed.with_outputs(*TAGS, main="open_units")

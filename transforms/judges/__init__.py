@@ -33,9 +33,11 @@ def make_judge(spec: JudgeSpec, client: "Client | None" = None) -> Judge:
         from functools import partial
 
         from transforms.judges.llm.judge import LlmJudge
+        from transforms.judges.llm.remembered import remembered
         from transforms.llm.shared import shared_client
 
         if client is not None:
             return LlmJudge(spec.llm, lambda: client)
-        return LlmJudge(spec.llm, partial(shared_client, spec.client))
+        known = partial(remembered, spec.llm, spec.client)
+        return LlmJudge(spec.llm, partial(shared_client, spec.client), known)
     raise ValueError(f"no judge {spec.name!r}; there are {', '.join(JUDGES)}")

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from schemas.records import Usage
 from transforms.llm.base import VERIFIER, Choice, Client, Completion, LlmError, Request
+from transforms.llm.capabilities import PROBE
 from transforms.llm.client import ClientSettings
 from transforms.llm.memory import Memory, key_of
 from transforms.llm.session import OK, worker_id
@@ -115,7 +116,8 @@ def usable(request: Request, choice: Choice) -> bool:
 
 
 def _answers(completion: Completion) -> list[Answer]:
-    paid = [row for row in completion.usage if row.status == OK and not row.cached]
+    # A client may have asked what the endpoint can do first, which is accounted here too.
+    paid = [row for row in completion.usage if row.status == OK and row.step != PROBE]
     count = len(completion.choices)
     prompt = shares([row.prompt_tokens for row in paid], count)
     reply = shares([row.completion_tokens for row in paid], count)
@@ -126,7 +128,7 @@ def _answers(completion: Completion) -> list[Answer]:
 
 
 def shares(tokens: Sequence[int | None], count: int) -> list[int | None]:
-    """Return the sum of these in `count` whole parts that add up to it; None where none is known."""
+    """Return the sum of these in `count` whole parts; None where none is known."""
     known = [value for value in tokens if value is not None]
     if not known or not count:
         return [None] * count

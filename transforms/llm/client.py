@@ -6,7 +6,8 @@ what the endpoint cannot do, and accounts for every request that it sent.
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from schemas.records import Usage
@@ -15,6 +16,10 @@ from transforms.llm.base import VERIFIER, Choice, Completion, LlmError, Request
 from transforms.llm.capabilities import Capabilities
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
+from transforms.llm.limits import Limiter, Limiters, Limits, strictest
+from transforms.llm.money import Meter
+from transforms.llm.notices import Notices
+from transforms.llm.prices import Price, priced
 from transforms.llm.retry import Retry, Sleep
 from transforms.llm.session import OK, Session
 from transforms.llm.transport import Transport
@@ -25,38 +30,84 @@ class ClientSettings:
     """How to reach the models: plain values, so that workers can be sent it.
 
     `endpoints` has one for each role; a role without one uses the verifier's. `concurrency` is of
-    requests under way at an endpoint. `capabilities` are those already found out; an endpoint
-    without is asked at its first request.
+    requests under way at an endpoint, the other limits are of any minute; `limits` has those of a
+    role, where it has its own. All hold for an endpoint, whichever roles and models share it: the
+    strictest counts. `capabilities` are those already found out; an endpoint without is asked at
+    its first request.
+
+    Of several processes (`workers`) each has its share. `notices` is a folder in which they tell
+    each other to wait, and `sent_before` how many requests of this minute were sent before they
+    started. `minute` is in seconds, and another number is for tests.
 
     `cache` is where answers are kept (`transforms.llm.store`), None for nowhere; with
     `cache_writes` False what is there is used and nothing added. `repeat` tells runs apart that
     are to be answered anew. Without `share`, a response takes over no other one's answers.
+
+    `prices` are by the model's name. `ledger` is the file in which the processes of a run count
+    what they spend together, which is at most `max_cost` US dollars.
     """
 
     endpoints: Mapping[str, Endpoint]
     concurrency: int = 64
     retry: Retry = field(default_factory=Retry)
     capabilities: Mapping[Endpoint, Capabilities] = field(default_factory=dict)
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    limits: Mapping[str, Limits] = field(default_factory=dict)
+    workers: int = 1
+    notices: str | None = None
+    sent_before: int = 0
+    minute: float = 60.0
     cache: str | None = None
     cache_writes: bool = True
     repeat: int = 0
     share: bool = True
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    max_cost: float | None = None
+    ledger: str | None = None
+
+    def limits_of(self, place: "Place | None" = None) -> Limits:
+        """Return what holds at a place for all processes together; by default, at every place."""
+        general = Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
+        own = [
+            self.limits[role].or_else(general)
+            for role, endpoint in self.endpoints.items()
+            if role in self.limits and place in (None, place_of(endpoint))
+        ]
+        return strictest([general, *own])
+
+
+Place = tuple[str | None, str]
+
+
+def place_of(endpoint: Endpoint) -> Place:
+    """Return what endpoints of several models have in common: the address and the key."""
+    return endpoint.base_url, endpoint.api_key_env
 
 
 class OpenAiClient:
-    """A `Client`; use it on one event loop. `sleep` and `chance` are for tests."""
+    """A `Client`; use it on one event loop.
+
+    `limiters` are those that it shares with other clients on this loop. `sleep`, `chance` and
+    `clock` are for tests.
+    """
 
     def __init__(
         self,
         settings: ClientSettings,
         sleep: Sleep = asyncio.sleep,
         chance: Callable[[], float] = random.random,
+        clock: Callable[[], float] = time.monotonic,
+        limiters: Limiters | None = None,
     ) -> None:
         self._settings = settings
         self._sleep = sleep
         self._chance = chance
-        self._transports: dict[tuple[str | None, str, float], Transport] = {}
+        self._clock = clock
+        self._limiters = limiters or Limiters()
+        self._transports: dict[tuple[Place, float], Transport] = {}
         self._sessions: dict[Endpoint, Session] = {}
+        self._meter = Meter(settings.prices, settings.max_cost, settings.ledger)
 
     async def complete(self, request: Request) -> Completion:
         """Return `request.n` choices, in as many requests as that takes.
@@ -71,11 +122,11 @@ class OpenAiClient:
             await session.probe(shape, rows)
             choices = await _enough(session, request, rows)
         except (SendError, LlmError) as error:
-            raise LlmError(error.message, error.reason, error.final, rows) from None
+            raise LlmError(error.message, error.reason, error.final, self._priced(rows)) from None
         first = next(
             row.request_id for row in rows if row.status == OK and row.step != abilities.PROBE
         )
-        return Completion(choices, first, rows)
+        return Completion(choices, first, self._priced(rows))
 
     async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
         """Return what the role's endpoint can do, and what was sent where that was not known yet.
@@ -92,13 +143,17 @@ class OpenAiClient:
             for shape in shapes or abilities.PROBES:
                 await session.probe(shape, rows)
         except LlmError as error:
-            raise LlmError(error.message, error.reason, error.final, rows) from None
-        return session.known, rows
+            raise LlmError(error.message, error.reason, error.final, self._priced(rows)) from None
+        return session.known, self._priced(rows)
 
     async def aclose(self) -> None:
         """Close the connections; a later request opens them again."""
         for transport in self._transports.values():
             await transport.aclose()
+        self._meter.close()
+
+    def _priced(self, rows: Sequence[Usage]) -> list[Usage]:
+        return [priced(row, self._settings.prices) for row in rows]
 
     def _endpoint(self, role: str, model: str) -> Endpoint:
         endpoints = self._settings.endpoints
@@ -107,19 +162,37 @@ class OpenAiClient:
 
     def _session(self, endpoint: Endpoint) -> Session:
         if endpoint not in self._sessions:
-            # Models of one endpoint share its connections and its limit.
-            place = (endpoint.base_url, endpoint.api_key_env, endpoint.timeout)
-            if place not in self._transports:
-                self._transports[place] = Transport(endpoint, self._settings.concurrency)
+            # Models of one endpoint share its connections and its limits.
+            place = place_of(endpoint)
+            limits = self._settings.limits_of(place).divided(self._settings.workers)
+            key = place, limits, self._settings.notices, self._settings.minute
+            limiter = self._limiters.of(key, lambda: self._limiter(place, limits))
+            if (place, endpoint.timeout) not in self._transports:
+                most = limits.concurrency or self._settings.concurrency
+                self._transports[place, endpoint.timeout] = Transport(endpoint, most, self._meter)
             self._sessions[endpoint] = Session(
                 endpoint,
-                self._transports[place],
+                self._transports[place, endpoint.timeout],
+                limiter,
                 self._settings.retry,
                 self._settings.capabilities.get(endpoint),
                 self._sleep,
                 self._chance,
             )
         return self._sessions[endpoint]
+
+    def _limiter(self, place: Place, limits: Limits) -> Limiter:
+        settings = self._settings
+        return Limiter(
+            limits,
+            Notices(settings.notices, repr(place)),
+            settings.minute,
+            settings.sent_before,
+            settings.retry.seconds,
+            self._sleep,
+            self._chance,
+            self._clock,
+        )
 
 
 async def _enough(session: Session, request: Request, rows: list[Usage]) -> list[Choice]:

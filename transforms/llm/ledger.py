@@ -19,6 +19,8 @@ PROMPT_TOKENS = "prompt_tokens"
 COMPLETION_TOKENS = "completion_tokens"
 COST = "cost_usd"
 RESERVED = "reserved_usd"
+RESPONSES = "responses"
+DECIDED = "decided by "
 _CLOSED = "closed"
 _OF_EARLIER = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
 
@@ -122,6 +124,14 @@ class Ledger:
             ) from error
 
 
+def begun(path: str) -> str:
+    """Start a process of the run at this ledger, see `Ledger.begin`; returns its path."""
+    ledger = Ledger(path)
+    ledger.begin()
+    ledger.close()
+    return path
+
+
 class Counter:
     """Numbers that are added to a ledger now and then; for any thread.
 
@@ -146,11 +156,14 @@ class Counter:
             if now or self._clock() - self._wrote >= _BETWEEN_WRITES:
                 self._flush()
 
-    def flush(self) -> None:
-        """Write what waits."""
+    def close(self) -> None:
+        """Write what waits, and close the file."""
         with self._lock:
             if self._waiting:
                 self._flush()
+            if self._ledger is not None:
+                self._ledger.close()
+                self._ledger = None
 
     def _flush(self) -> None:
         if self._ledger is None:

@@ -11,7 +11,7 @@ import json
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from math import inf
@@ -69,11 +69,12 @@ def _each(choose: Callable[..., int | None], *limits: Limits) -> Limits:
 
 @dataclass(slots=True, eq=False)
 class Sent:
-    """A request in the endpoint's books: its number, and the tokens reserved for it."""
+    """A request in the endpoint's books: its number, and the tokens estimated and reserved."""
 
     number: int
     started: float
-    tokens: float
+    estimate: float = 0.0
+    tokens: float = 0.0
     ended: float = inf
 
 
@@ -81,7 +82,8 @@ class Limiter:
     """Lets requests to one endpoint pass, in the order in which they came.
 
     For one event loop. `minute` is in seconds, and another number is for tests; `sent_before` is
-    how many requests others have sent within this minute.
+    how many requests others have sent within this minute. Nobody is held for more than
+    `longest_pause` seconds because an endpoint asked for it.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Limiter:
         notices: Notices,
         minute: float = 60.0,
         sent_before: int = 0,
+        longest_pause: float = inf,
         sleep: Sleep = asyncio.sleep,
         chance: Callable[[], float] = random.random,
         clock: Callable[[], float] = time.monotonic,
@@ -98,6 +101,7 @@ class Limiter:
         self.in_flight = 0
         self._limits = limits
         self._notices = notices
+        self._longest_pause = longest_pause
         self._minute = minute
         self._sleep = sleep
         self._chance = chance
@@ -113,7 +117,7 @@ class Limiter:
         self._pacing = limits.requests_per_minute or 0
         if self._pacing or limits.tokens_per_minute:
             now = clock()
-            self._books.extend(Sent(0, now, 0.0) for _ in range(sent_before))
+            self._books.extend(Sent(0, now) for _ in range(sent_before))
 
     @asynccontextmanager
     async def admitted(self, body: Mapping[str, Any]) -> AsyncIterator[Sent]:
@@ -137,9 +141,8 @@ class Limiter:
         """Take note of a good reply, and of the `tokens` that it came to."""
         if self._limits.concurrency is not None:
             self.limit = min(float(self._limits.concurrency), self.limit + _STEP)
-        if tokens is not None and sent.tokens:
-            estimate = sent.tokens / self._ratio
-            self._ratio = max(tokens / estimate, 1.0 + (self._ratio - 1.0) * 0.99, 0.1)
+        if tokens is not None and sent.estimate:
+            self._ratio = max(tokens / sent.estimate, self._ratio * 0.99)
             self._tokens += tokens - sent.tokens
             sent.tokens = float(tokens)
         self._pause(used_up(headers, time.time()))
@@ -155,7 +158,7 @@ class Limiter:
         self._pause(error.retry_after)
 
     def _pause(self, seconds: float | None) -> None:
-        if seconds:
+        if seconds and seconds <= self._longest_pause:
             self._notices.pause(self._clock() + seconds)
 
     async def _let(self, tokens: float) -> None:
@@ -206,7 +209,7 @@ class Limiter:
     def _enter(self, tokens: float) -> Sent:
         now = self._clock()
         self._number += 1
-        sent = Sent(self._number, now, tokens * self._ratio)
+        sent = Sent(self._number, now, tokens, tokens * self._ratio)
         self.in_flight += 1
         if self._pacing:
             earliest = now - _CATCH_UP * self._minute
@@ -223,13 +226,13 @@ def estimated(body: Mapping[str, Any]) -> int:
 
 
 class Limiters:
-    """The limiters of a process by endpoint: whoever asks one shares its limits."""
+    """The limiters of a loop: whoever asks the same endpoint, under the same limits, shares one."""
 
     def __init__(self) -> None:
-        self._by_place: dict[Any, Limiter] = {}
+        self._known: dict[Hashable, Limiter] = {}
 
-    def of(self, place: Any, make: Callable[[], Limiter]) -> Limiter:
-        """Return the limiter of a place, made if need be."""
-        if place not in self._by_place:
-            self._by_place[place] = make()
-        return self._by_place[place]
+    def of(self, key: Hashable, make: Callable[[], Limiter]) -> Limiter:
+        """Return the limiter of that key, made if need be."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]

@@ -33,16 +33,31 @@ class _Job:
 
 
 class Memory:
-    """Answers by key, as plain JSON values. `store` None keeps nothing, and still shares."""
+    """Answers by key, as plain JSON values.
 
-    def __init__(self, store: Store | None, tell: Say = say) -> None:
+    `store` None keeps nothing, and still shares; without `writes` nothing is added to it. A store
+    that fails is told of once, by `tell`, and then done without.
+    """
+
+    def __init__(self, store: Store | None, writes: bool = True, tell: Say = say) -> None:
         self._store = store
         self._tell = tell
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._flights: dict[tuple[int, str], asyncio.Future[Any]] = {}
-        self._reads = self._writes = store is not None
+        self._reads = store is not None
+        self._writes = store is not None and writes
         if store is not None:
             threading.Thread(target=self._serve, name="ufo-cache", daemon=True).start()
+
+    @property
+    def reads(self) -> bool:
+        """Whether anything can be found here."""
+        return self._reads
+
+    @property
+    def writes(self) -> bool:
+        """Whether what is put here stays."""
+        return self._writes
 
     # --- kept ---
 

@@ -95,6 +95,13 @@ class Meter:
         if model in self._prices:
             bill.cost = self._prices[model].of(prompt, completion)
 
+    def close(self) -> None:
+        """Write what is not written yet, and close the ledger; a later request opens it again."""
+        self._counter.close()
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
+
     def _at_most(self, price: Price, body: Mapping[str, Any]) -> float:
         """What a request may cost. A choice without a limit is taken to be no longer than its
         prompt, than the longest so far, and than 500 tokens, whichever is most."""

@@ -5,13 +5,14 @@ A model that is in neither has no price, and its cost is unknown: None, never 0.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
+from schemas.records import Usage
 
 _TOKENS = 1_000_000
 _FIELDS = ("input", "output", "source", "date")
@@ -38,6 +39,14 @@ def load_prices(path: str | None = None) -> dict[str, Price]:
         UsageError: the file cannot be read, or an entry is no price.
     """
     return {**_shipped(), **(_read(Path(path)) if path else {})}
+
+
+def priced(row: Usage, prices: Mapping[str, Price]) -> Usage:
+    """Return the usage row with its cost, which is unknown without a price or without tokens."""
+    price = prices.get(row.model or "")
+    if price is None or row.prompt_tokens is None or row.completion_tokens is None:
+        return row
+    return replace(row, cost_usd=price.of(row.prompt_tokens, row.completion_tokens))
 
 
 @cache
@@ -72,14 +81,20 @@ def _price(where: str, entry: Any) -> Price:
     for name in entry:
         if name not in _FIELDS:
             raise UsageError(_form(f"{where}: unknown field {name!r}"))
-    dollars = []
-    for name in ("input", "output"):
-        value = entry.get(name)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 <= value < math.inf:
-            raise UsageError(_form(f"{where}: {name} is {value!r}, not US dollars from 0"))
-        dollars.append(float(value))
-    return Price(*dollars, str(entry.get("source") or ""), str(entry.get("date") or ""))
+    return Price(
+        _dollars(where, entry, "input"),
+        _dollars(where, entry, "output"),
+        str(entry.get("source") or ""),
+        str(entry.get("date") or ""),
+    )
+
+
+def _dollars(where: str, entry: Mapping[str, Any], name: str) -> float:
+    value = entry.get(name)
+    # YAML's `.nan` compares with nothing, and `true` is an int.
+    if isinstance(value, int | float) and value is not True and 0 <= value < math.inf:
+        return float(value)
+    raise UsageError(_form(f"{where}: {name} is {value!r}, not US dollars from 0"))
 
 
 def _form(message: str) -> str:

@@ -34,6 +34,19 @@ class Retry:
         # Never before the moment asked for, and not all at that very moment either.
         return asked + min(backoff, 1.0) * chance
 
+    def within(self, error: SendError) -> SendError:
+        """Return the error; a final one where the endpoint asks for a longer pause than all tries
+        may take, since every further request would be told the same."""
+        if not error.transient or (error.retry_after or 0.0) <= self.seconds:
+            return error
+        return SendError(
+            f"{error.message}. It asks to wait {error.retry_after:,.0f} s, and retries may take "
+            f"{self.seconds:,.0f} s (--retry_seconds); run the same command again after that",
+            error.status,
+            final=True,
+            request_id=error.request_id,
+        )
+
 
 async def retrying(
     send: Callable[[int], Awaitable[T]],
@@ -45,8 +58,7 @@ async def retrying(
     """Return what `send(attempt)` returns, trying again after transient errors.
 
     Raises:
-        SendError: one that is not transient, or the last one; final where the endpoint asks for a
-            longer pause than all tries may take, since every further request would meet that.
+        SendError: one that is not transient, or the last one.
     """
     failed: float | None = None  # that it had to wait before its first try is not its fault
     attempt = 0
@@ -54,11 +66,7 @@ async def retrying(
         try:
             return await send(attempt)
         except SendError as error:
-            if not error.transient:
-                raise
-            if error.retry_after is not None and error.retry_after > retry.seconds:
-                raise _too_long(error, retry) from None
-            if attempt + 1 >= retry.attempts:
+            if not error.transient or attempt + 1 >= retry.attempts:
                 raise
             failed = clock() if failed is None else failed
             pause = retry.pause(attempt, error.retry_after, chance())
@@ -66,13 +74,3 @@ async def retrying(
                 raise
         await sleep(pause)
         attempt += 1
-
-
-def _too_long(error: SendError, retry: Retry) -> SendError:
-    return SendError(
-        f"{error.message}. It asks to wait {error.retry_after:,.0f} s, and retries may take "
-        f"{retry.seconds:,.0f} s (--retry_seconds); run the same command again when that is over",
-        error.status,
-        final=True,
-        request_id=error.request_id,
-    )

@@ -137,13 +137,14 @@ class Session:
         """Send a request and read the reply; the limiter hears what came of it."""
         try:
             reply = await self._transport.send(body)
-        except SendError as error:
+        except SendError as met:
+            error = self._retry.within(met)
             self._limiter.failed(sent, error)
-            raise
+            raise error from None
         try:
             answer = wire.answer(reply.payload, function)
-        except wire.Garbled as error:
-            message = f"{self._endpoint.shown_url}: {error}"
+        except wire.Garbled as garbled:
+            message = f"{self._endpoint.shown_url}: {garbled}"
             raise SendError(
                 message, "garbled", transient=True, request_id=reply.request_id
             ) from None

@@ -1,4 +1,4 @@
-"""Where answers are kept between runs: bytes by key, in a SQLite file or below a file-system prefix.
+"""Where answers are kept between runs: bytes by key, in a SQLite file or below a prefix.
 
 A key is its kind (`KINDS`), a dash, and hex digits. A store may lose what it holds at any time, and
 what it gives back is checked by whoever asked: it is never the only copy of anything. Stores are
@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from schemas.errors import UsageError
 
@@ -34,6 +35,7 @@ CREATE TABLE IF NOT EXISTS entries (
 """
 
 Say = Callable[[str], None]
+T = TypeVar("T")
 
 
 class StoreError(Exception):
@@ -147,7 +149,7 @@ class SqliteStore:
             some = keys[start : start + _AT_ONCE]
             places = ",".join("?" * len(some))
             query = f"SELECT key, value FROM entries WHERE key IN ({places})"  # noqa: S608
-            found.update(self._do(lambda c, q=query, k=some: c.execute(q, k).fetchall()) or ())
+            found.update(self._do(partial(_select, query, some)))
         return found
 
     def put_many(self, entries: Mapping[str, bytes]) -> None:
@@ -159,7 +161,7 @@ class SqliteStore:
     def entries(self) -> Iterator[Entry]:
         """Yield every entry."""
         query = "SELECT key, length(value), written FROM entries"
-        yield from (Entry(*row) for row in self._do(lambda c: c.execute(query).fetchall()) or ())
+        yield from (Entry(*row) for row in self._do(partial(_select, query, ())))
 
     def remove(self, keys: Sequence[str]) -> None:
         """Forget these keys."""
@@ -174,7 +176,9 @@ class SqliteStore:
         """Close the file."""
         self._connection.close()
 
-    def _write(self, connection: sqlite3.Connection, statement: str, rows: Sequence[object]) -> None:
+    def _write(
+        self, connection: sqlite3.Connection, statement: str, rows: Sequence[object]
+    ) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
             connection.executemany(statement, rows)  # type: ignore[arg-type]
@@ -184,7 +188,7 @@ class SqliteStore:
                 connection.execute("ROLLBACK")
             raise
 
-    def _do(self, operate: Callable[[sqlite3.Connection], object]) -> object:
+    def _do(self, operate: Callable[[sqlite3.Connection], T]) -> T:
         try:
             try:
                 return operate(self._connection)
@@ -244,6 +248,10 @@ class SqliteStore:
             with suppress(FileNotFoundError):
                 os.replace(self._path + ending, aside + ending)
         self._tell(f"the cache {self._path} {why}; it was moved to {aside}, and a new one begun")
+
+
+def _select(query: str, values: Sequence[str], connection: sqlite3.Connection) -> list[Any]:
+    return connection.execute(query, values).fetchall()
 
 
 def _unusable(path: str) -> str | None:

@@ -27,7 +27,7 @@ def _of_piece(piece: str) -> int:
 
 
 def prompt_tokens(body: Mapping[str, Any]) -> int:
-    """Return about how many tokens the prompt of a chat completion's JSON is, functions included."""
+    """Return about how many tokens the prompt of a request's JSON is, functions included."""
     messages = body["messages"]
     total = sum(_PER_MESSAGE + count(message["content"]) for message in messages)
     for name in ("tools", "response_format"):

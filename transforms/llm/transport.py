@@ -6,9 +6,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.request import getproxies
 
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError, of_response
+from transforms.llm.money import Meter
 
 if TYPE_CHECKING:
     import httpx2
@@ -33,9 +35,10 @@ class Transport:
     at the first request.
     """
 
-    def __init__(self, endpoint: Endpoint, concurrency: int) -> None:
+    def __init__(self, endpoint: Endpoint, concurrency: int, meter: Meter) -> None:
         self._endpoint = endpoint
         self._concurrency = concurrency
+        self._meter = meter
         self._client: AsyncOpenAI | None = None
         self._key = ""
         self._answered = False
@@ -46,13 +49,16 @@ class Transport:
         Raises:
             SendError: no reply, or one of status 400 and above.
             LlmError: the endpoint's URL or key cannot be used at all.
+            CostCapped: the request could cost more than is left.
         """
-        response = await self._exchange("POST", "/chat/completions", body)
-        request_id = response.headers.get("x-request-id")
-        try:
-            payload = json.loads(response.content)
-        except ValueError:
-            raise self._garbled(request_id) from None
+        async with self._meter.request(body) as bill:
+            response = await self._exchange("POST", "/chat/completions", body)
+            request_id = response.headers.get("x-request-id")
+            try:
+                payload = json.loads(response.content)
+            except ValueError:
+                raise self._garbled(request_id) from None
+            self._meter.paid(bill, body, payload)
         return Reply(payload, request_id, response.headers)
 
     async def models(self) -> list[str]:
@@ -102,23 +108,33 @@ class Transport:
 
             self._key = self._endpoint.key()
             seconds = self._endpoint.timeout
-            # The default pool keeps 100 connections alive, whatever it has open: beyond that each
-            # request would open a new one.
-            limits = httpx2.Limits(
-                max_connections=self._concurrency + 1,
-                max_keepalive_connections=self._concurrency + 1,
-                keepalive_expiry=30.0,
-            )
             self._client = AsyncOpenAI(
                 api_key=self._key,
                 base_url=self._endpoint.url,
                 max_retries=0,  # retries are ours: this client's would hide what was paid for
                 http_client=DefaultAsyncHttpxClient(
-                    limits=limits,
                     timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
+                    **self._pool(),
                 ),
             )
         return self._client
+
+    def _pool(self) -> dict[str, Any]:
+        """Return what a client is told of its connections."""
+        import httpx2
+
+        from transforms.llm.connections import Connections
+
+        if not getproxies():
+            return {"transport": Connections()}
+        # Through a proxy the client finds its own way. Its pool keeps 100 connections by default,
+        # whatever it has open: beyond that each request would open a new one.
+        limits = httpx2.Limits(
+            max_connections=self._concurrency + 1,
+            max_keepalive_connections=self._concurrency + 1,
+            keepalive_expiry=30.0,
+        )
+        return {"limits": limits}
 
     def _unconnected(self, error: Exception) -> SendError:
         import httpx2

@@ -75,7 +75,9 @@ class LlmSource(FactSource):
         from transforms.llm.shared import shared_client
 
         # A source of its own model, named in the configuration, has it in place of the run's.
-        places = {**self._settings.endpoints, KNOWLEDGE: self._endpoint}
+        run = self._settings.endpoints.get(KNOWLEDGE, self._endpoint)
+        own = replace(self._endpoint, timeout=run.timeout)
+        places = {**self._settings.endpoints, KNOWLEDGE: own}
         self._asked = shared_client(replace(self._settings, endpoints=places))
 
     def fingerprint(self) -> str:
@@ -98,13 +100,7 @@ class LlmSource(FactSource):
             found.append(answer)
             if answer.usage:
                 # What was paid for is told once, with the first unit that asked.
-                answers[unit.query] = Found(
-                    answer.passages,
-                    answer.outcome,
-                    answer.reason,
-                    answer.error_type,
-                    answer.message,
-                )
+                answers[unit.query] = replace(answer, usage=())
         return found
 
     async def _sampled(self, query: str, response_id: str) -> Found:
@@ -125,7 +121,7 @@ class LlmSource(FactSource):
             completion = await self._asked.complete(self._request(messages, response_id, function))
         except LlmError as error:
             failure = _failed(error)
-            rest = Found((), failure.outcome, failure.reason, failure.error_type, failure.message)
+            rest = replace(failure, usage=())
             return {query: failure if not n else rest for n, query in enumerate(queries)}
         samples = [(_parsed(choice), choice) for choice in completion.choices]
         found = {}
@@ -149,6 +145,7 @@ class LlmSource(FactSource):
             step=_STEP,
             source=self.name,
             response_id=response_id,
+            keep=_usable if function is None else lambda choice: bool(_parsed(choice)),
         )
 
     def _found(
@@ -189,6 +186,10 @@ def _parsed(choice: Choice) -> Mapping[str, str]:
     if not isinstance(raw, dict):
         return {}
     return {name: value for name, value in raw.items() if isinstance(value, str)}
+
+
+def _usable(choice: Choice) -> bool:
+    return bool(choice.text.strip()) and not choice.refusal
 
 
 def _reason(choices: Sequence[Choice]) -> str:

@@ -6,10 +6,13 @@ array, the key in `X-API-KEY`; the reply is an array of results in the same orde
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
@@ -18,6 +21,7 @@ from schemas.errors import RunError, UsageError, unknown_value
 from schemas.records import OpenUnits, Passage, Usage
 from transforms.llm.failures import SendError, retry_after
 from transforms.llm.retry import Retry, Sleep, retrying
+from transforms.llm.session import worker_id
 from transforms.sources.base import FactSource, Found, failed
 
 SEARCHES = ("serper",)
@@ -25,7 +29,9 @@ KEY_VARIABLE = "SERPER_API_KEY"
 URL_VARIABLE = "SERPER_BASE_URL"
 SERPER_URL = "https://google.serper.dev"
 _BATCH = 100  # Serper's limit of queries in one request
-_SECONDS = 30.0
+_TIMEOUT = httpx.Timeout(30.0, pool=None)  # to wait for a connection is not the engine's fault
+_PARTS = ("organic", "answerBox", "knowledgeGraph", "searchParameters")  # of a result, any of them
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class WebSource(FactSource):
@@ -53,17 +59,25 @@ class WebSource(FactSource):
         self._sleep = sleep
         self._clock = clock
         self._client: httpx.AsyncClient | None = None
+        self._url = ""
+        self._answered = False
 
     def unavailable(self) -> str | None:
-        """Return that there is neither a key nor an address of one's own."""
-        if not (os.environ.get(KEY_VARIABLE) or os.environ.get(URL_VARIABLE)):
+        """Return that there is neither a key nor an address of one's own, or not a usable one."""
+        key, url = _variable(KEY_VARIABLE), _variable(URL_VARIABLE)
+        if not (key or url):
             return f"it needs a search engine: set {KEY_VARIABLE} (or {URL_VARIABLE})"
+        if not (key.isascii() and key.isprintable()):
+            return f"the key in {KEY_VARIABLE} has characters that no key has; set it again"
+        if url and not _usable(url):
+            return f"{URL_VARIABLE} is no http:// or https:// URL (without user name); set it again"
         return None
 
     def open(self) -> None:
         """Take this process's client; it connects at the first search."""
-        url = os.environ.get(URL_VARIABLE) or SERPER_URL
-        self._client = _client(url, os.environ.get(KEY_VARIABLE, ""), self._concurrency)
+        url = _variable(URL_VARIABLE) or SERPER_URL
+        self._url = url.partition("?")[0].rstrip("/")
+        self._client = _client(url, _variable(KEY_VARIABLE), self._concurrency)
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return the passages for each unit's query; one request for up to 100 distinct ones."""
@@ -78,13 +92,7 @@ class WebSource(FactSource):
         for unit in open_units.units:
             answer = answers[unit.query]
             if unit.query in paid and answer.usage:
-                answer = Found(
-                    answer.passages,
-                    answer.outcome,
-                    answer.reason,
-                    answer.error_type,
-                    answer.message,
-                )
+                answer = replace(answer, usage=())
             paid.add(unit.query)
             result.append(answer)
         return result
@@ -110,47 +118,34 @@ class WebSource(FactSource):
         except SendError as error:
             if error.final:
                 raise RunError(error.message) from None
-            failure = failed(error)
-            told = Found((), failure.outcome, failure.reason, "SendError", error.message, usage)
-            untold = Found((), failure.outcome, failure.reason, "SendError", error.message)
-            return [told, *[untold] * (len(queries) - 1)]
-        now = self._clock().isoformat(timespec="seconds")
-        results = [self.found(passages_of(reply, self.pages, now)) for reply in replies]
-        first = results[0]
-        results[0] = Found(first.passages, first.outcome, first.reason, usage=usage)
-        return results
+            results = [failed(error)] * len(queries)
+        else:
+            now = self._clock().isoformat(timespec="seconds")
+            results = [self._result(reply, now) for reply in replies]
+        # What was paid for is told once, with the first query that it served.
+        return [replace(results[0], usage=usage), *results[1:]]
+
+    def _result(self, reply: object, now: str) -> Found:
+        if not isinstance(reply, dict) or not any(part in reply for part in _PARTS):
+            return failed(SendError("the search has no result for this query", "garbled"))
+        return self.found(passages_of(reply, self.pages, now))
 
     async def _post(self, queries: Sequence[str]) -> list[Any]:
         assert self._client is not None, "open() comes before look_up()"
-        body = [{"q": query, "num": self.pages} for query in queries]
+        body = [{"q": _whole(query), "num": self.pages} for query in queries]
         try:
             response = await self._client.post("/search", json=body)
         except httpx.TimeoutException:
             raise SendError("the search timed out", "timeout", transient=True) from None
         except httpx.HTTPError as error:
-            message = f"no connection to {self._client.base_url}: {type(error).__name__}"
+            if isinstance(error, httpx.ConnectError) and not self._answered:
+                message = f"nothing answers at {self._url}; check {URL_VARIABLE} and the network"
+                raise SendError(message, "connection", final=True) from None
+            message = f"the connection to {self._url} broke ({type(error).__name__})"
             raise SendError(message, "connection", transient=True) from None
-        status = response.status_code
-        if status in (401, 403):
-            raise SendError(
-                f"{self._client.base_url} refused the key in {KEY_VARIABLE} ({status}); set it to "
-                "one that is valid there",
-                str(status),
-                final=True,
-            )
-        if status == 404:
-            raise SendError(
-                f"there is no search at {self._client.base_url} (404); check {URL_VARIABLE}",
-                "404",
-                final=True,
-            )
-        if status != 200:
-            raise SendError(
-                f"{self._client.base_url} answered {status}",
-                str(status),
-                transient=status == 429 or status >= 500,
-                retry_after=retry_after(response.headers, datetime.now(UTC).timestamp()),
-            )
+        self._answered = True
+        if response.status_code != 200:
+            raise _refused(self._url, response)
         try:
             replies = response.json()
         except ValueError:
@@ -170,7 +165,7 @@ class WebSource(FactSource):
             source=self.name,
             model=None,
             response_id=response_id,
-            worker_id=str(os.getpid()),
+            worker_id=worker_id(),
             status=status,
             cached=False,
             coalesced=False,
@@ -187,7 +182,45 @@ def _client(url: str, key: str, concurrency: int) -> httpx.AsyncClient:
     # One a process: it is used on the process's one loop, and lives as long as that.
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
     headers = {"X-API-KEY": key}
-    return httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=_SECONDS)
+    return httpx.AsyncClient(base_url=url, headers=headers, limits=limits, timeout=_TIMEOUT)
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "").strip()
+
+
+def _usable(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
+
+
+def _refused(url: str, response: httpx.Response) -> SendError:
+    """Return what a reply of another status than 200 means."""
+    status = response.status_code
+    if status == 402 or (status == 400 and "credits" in response.text.lower()):
+        message = (
+            f"the credits of the key in {KEY_VARIABLE} at {url} are spent ({status}); top them up, "
+            "or set another key, and run the same command again"
+        )
+        return SendError(message, str(status), final=True)
+    if status in (401, 403):
+        message = (
+            f"{url} refused the key in {KEY_VARIABLE} ({status}); set it to one that is valid there"
+        )
+        return SendError(message, str(status), final=True)
+    if status in (404, 405):
+        message = f"there is no search at {url} ({status}); check {URL_VARIABLE}"
+        return SendError(message, str(status), final=True)
+    return SendError(
+        f"{url} answered {status}",
+        str(status),
+        transient=status in (408, 425, 429) or status >= 500,
+        retry_after=retry_after(response.headers, datetime.now(UTC).timestamp()),
+    )
 
 
 def passages_of(reply: object, pages: int, now: str) -> Iterator[Passage]:
@@ -228,7 +261,7 @@ def _statements(graph: Mapping[str, Any]) -> Iterator[str]:
         yield description
     for name, value in _object(graph.get("attributes")).items():
         if isinstance(value, str) and value.strip():
-            yield f"{name}: {value.strip()}."
+            yield _whole(f"{name}: {value.strip()}.")
 
 
 def _object(value: object) -> Mapping[str, Any]:
@@ -237,7 +270,12 @@ def _object(value: object) -> Mapping[str, Any]:
 
 def _text(item: Mapping[str, Any], name: str) -> str | None:
     value = item.get(name)
-    return value.strip() if isinstance(value, str) and value.strip() else None
+    return _whole(value.strip()) if isinstance(value, str) and value.strip() else None
+
+
+def _whole(text: str) -> str:
+    """Return the text with what is half a character, and has no UTF-8, replaced."""
+    return _SURROGATES.sub("\ufffd", text)
 
 
 def _day(item: Mapping[str, Any]) -> str | None:

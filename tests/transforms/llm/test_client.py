@@ -84,14 +84,16 @@ class Asked:
         given = {endpoint: known} if known else {}
         self.settings = ClientSettings({VERIFIER: endpoint}, capabilities=given, **settings)
         self.pauses: list[float] = []
+        self.now = 0.0
         self.results: list[Any] = asyncio.run(self._ask(requests, at_once))
 
     async def _ask(self, requests: Sequence[Request], at_once: bool) -> list[Any]:
         async def sleep(seconds: float) -> None:
             self.pauses.append(seconds)
+            self.now += seconds
             await asyncio.sleep(0)
 
-        client = OpenAiClient(self.settings, sleep, lambda: 0.0)
+        client = OpenAiClient(self.settings, sleep, lambda: 0.0, lambda: self.now)
         try:
             if at_once:
                 jobs = (client.complete(request) for request in requests)

@@ -1,7 +1,7 @@
 """Asking the model: a request out, a choice back, and what it cost kept as data."""
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -46,9 +46,16 @@ class Asker:
     failures: list[Failure] = field(default_factory=list)
 
     async def ask(
-        self, system: str, user: str, function: Function | None = None, again: bool = False
+        self,
+        system: str,
+        user: str,
+        function: Function | None = None,
+        again: bool = False,
+        keep: Callable[[Choice], bool] | None = None,
     ) -> Reply:
         """Send one request; `again` tells the model that an earlier reply lacked what is asked.
+
+        `keep` tells whether a reply is worth keeping for equal requests to come.
 
         Raises:
             LlmError: no request can succeed (`final`); others are returned as a reply's reason.
@@ -63,6 +70,7 @@ class Asker:
             step=self.step,
             source=self.source,
             response_id=self.response_id,
+            keep=keep,
         )
         try:
             completion = await self.client.complete(request)

@@ -11,7 +11,7 @@ from schemas.functions import extraction_parameters, is_number
 from schemas.records import FILTERED, REFUSED, TRUNCATED, InputRecord
 from transforms.judges.base import Draft
 from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.formulation import worth_repairing
+from transforms.judges.llm.formulation import worth_keeping, worth_repairing
 from transforms.judges.llm.function import ranges
 from transforms.judges.llm.parsing import arguments_of
 from transforms.judges.llm.parts import Part, around, parts_of, rendered
@@ -49,7 +49,7 @@ async def extract(
     """
 
     async def of_part(part: Part) -> Claims:
-        reply = await _ask(name, record, spans, part, asker)
+        reply = await _ask(name, record, spans, part, asker, repairs)
         found = read_claims(reply.choice, part.numbers)
         missing = _without(part, found)
         if not missing.sentences:
@@ -63,7 +63,7 @@ async def extract(
             for piece in pieces:
                 piece.context = around(record.text, spans, piece.numbers)
             replies = await together(
-                _ask(name, record, spans, piece, asker, again=True) for piece in pieces
+                _ask(name, record, spans, piece, asker, repairs, again=True) for piece in pieces
             )
             for piece, again in zip(pieces, replies, strict=True):
                 found |= read_claims(again.choice, piece.numbers)
@@ -90,16 +90,22 @@ async def _ask(
     spans: Sequence[Span],
     part: Part,
     asker: Asker,
+    repairs: int,
     again: bool = False,
 ) -> Reply:
     prompts = asker.prompts
+
+    def keep(choice: Choice) -> bool:
+        settled = len(read_claims(choice, part.numbers))
+        return worth_keeping(settled, len(set(part.numbers)), again, repairs)
+
     user = prompts.render(
         "extract_user",
         question=element("question", record.question) if record.question else "",
         context=element("context", part.context) if part.context else "",
         text=rendered(record.text, spans, part, record.language),
     )
-    return await asker.ask(prompts[f"{name}_system"], user, _function(name, prompts), again)
+    return await asker.ask(prompts[f"{name}_system"], user, _function(name, prompts), again, keep)
 
 
 def _function(name: str, prompts: Prompts) -> Function:

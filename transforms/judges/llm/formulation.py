@@ -17,6 +17,8 @@ from schemas.records import (
 )
 from schemas.records import NOANS as NOANS_OUTCOME
 from transforms.judges.llm.asking import Asker, Reply, together
+from transforms.judges.llm.parsing import reason_of
+from transforms.llm.base import Choice
 from transforms.prompts.data import block
 
 T = TypeVar("T")
@@ -91,6 +93,12 @@ def unknown(reply: Reply) -> Finding:
     return Finding(ERROR, reply.reason, request_id=reply.request_id)
 
 
+def worth_keeping(settled: int, of: int, again: bool, repairs: int) -> bool:
+    """Tell whether a reply that settles so many of the things asked for is kept: one that leaves
+    some out only where another request asks for them, or they would be left out for ever."""
+    return settled == of or (settled > 0 and repairs > 0 and not again)
+
+
 def worth_repairing(reply: Reply) -> bool:
     """Tell whether asking once more can help; a request that did not get through was retried."""
     return reply.reason != TRANSPORT
@@ -113,14 +121,18 @@ async def ask_until(
 
     A reply that was withheld or cut off is not read: what it would have ended in is unknown.
     """
-    reply = await asker.ask(system, user)
+
+    def keep(choice: Choice) -> bool:
+        return reason_of(choice) == UNPARSABLE and read(choice.text) is not None
+
+    reply = await asker.ask(system, user, keep=keep)
     for attempt in range(repairs + 1):
         found = read(reply.choice.text) if reply.reason == UNPARSABLE and not reply.error else None
         if found is not None:
             return reply, found
         if attempt == repairs or not worth_repairing(reply):
             break
-        reply = await asker.ask(system, user, again=True)
+        reply = await asker.ask(system, user, again=True, keep=keep)
     asker.failed(reply, lacks)
     return reply, None
 

@@ -4,7 +4,7 @@ FaaF (Katranidis & Barany, 2024), for several passages at once: they are numbere
 by the facts that retrieved them. A reply in tags instead of a call is the same function.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from schemas.functions import (
@@ -31,11 +31,12 @@ from transforms.judges.llm.formulation import (
     Pair,
     outcome_of,
     unknown,
+    worth_keeping,
     worth_repairing,
 )
 from transforms.judges.llm.packing import Limits, Packed, pack, tokens_of
 from transforms.judges.llm.parsing import arguments_of, xml_arguments
-from transforms.llm.base import Function
+from transforms.llm.base import Choice, Function
 from transforms.prompts import Prompts
 from transforms.prompts.data import block, element, plain, wrapped
 
@@ -116,18 +117,23 @@ class FunctionFormulation:
             ],
             self._control,
         )
-        reply = await asker.ask(
-            self._system, self._user(case, call, function), self._object(function), again
-        )
-        if self._xml:
-            arguments = xml_arguments(reply.choice, function)
-        else:
+
+        def checks(choice: Choice) -> Mapping[tuple[int, int], Check]:
+            if self._xml:
+                return function.invoke(xml_arguments(choice, function))
             names = [argument(number) for number in range(1, len(units) + 1)]
-            arguments = arguments_of(reply.choice, names)
+            return function.invoke(arguments_of(choice, names))
+
+        def keep(choice: Choice) -> bool:
+            return worth_keeping(len(checks(choice)), len(call.pairs), again, self._repairs)
+
+        reply = await asker.ask(
+            self._system, self._user(case, call, function), self._object(function), again, keep
+        )
         passages = list(call.passages)
         return reply, {
             (units[fact - 1], passages[passage - 1]): _finding(check, reply)
-            for (fact, passage), check in function.invoke(arguments).items()
+            for (fact, passage), check in checks(reply.choice).items()
         }
 
     def _user(self, case: Case, call: Packed, function: FactFunction) -> str:

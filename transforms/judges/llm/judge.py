@@ -23,6 +23,7 @@ from transforms.judges.llm.function import FunctionFormulation
 from transforms.judges.llm.packing import Limits
 from transforms.judges.llm.prompt import PromptFormulation
 from transforms.judges.llm.rationale import RationaleFormulation
+from transforms.judges.llm.remembered import Remembered
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, LlmSettings
 from transforms.judges.llm.stepwise import StepwiseFormulation
 from transforms.llm.base import EXTRACTOR, VERIFIER, Client
@@ -37,7 +38,8 @@ class LlmJudge(Judge):
     """Extracts and verifies by asking a model.
 
     `client_factory` makes the client on the loop that it is used in, at the first request. The
-    judge can be pickled before that, where the factory can.
+    judge can be pickled before that, where the factory can. `remembered` gives the judgements that
+    were made before, and those of others under way.
 
     Raises:
         UsageError: a prompt of `settings.prompts_dir` cannot be used.
@@ -46,9 +48,15 @@ class LlmJudge(Judge):
     name = "llm"
     remote = True
 
-    def __init__(self, settings: LlmSettings, client_factory: Callable[[], Client]) -> None:
+    def __init__(
+        self,
+        settings: LlmSettings,
+        client_factory: Callable[[], Client],
+        remembered: Callable[[], Remembered] | None = None,
+    ) -> None:
         self._settings = settings
         self._client_factory = client_factory
+        self._remembered = remembered
         self._client: Client | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._prompts = load_prompts(settings.prompts_dir)
@@ -101,7 +109,7 @@ class LlmJudge(Judge):
         judged = Judged()
         if case.wanted:
             asker = self._asker(VERIFIER, "verify", open_units.response_id, source)
-            findings = dict(await self._formulation.judge(case, asker))
+            findings = await self._findings(case, asker)
             judged = Judged([], asker.failures, asker.usage)
         numbers = {_content(passage): at for at, passage in enumerate(case.passages)}
         for at, (unit, answer) in enumerate(zip(open_units.units, found, strict=True)):
@@ -111,6 +119,12 @@ class LlmJudge(Judge):
                 finding = findings[at, numbers[_content(hit.passage)]]
                 judged.evidence.append(self._row(unit, source, rank, hit, finding))
         return judged
+
+    async def _findings(self, case: Case, asker: Asker) -> dict[tuple[int, int], Finding]:
+        if self._remembered is None:
+            return dict(await self._formulation.judge(case, asker))
+        known = self._remembered()
+        return await known.judge(case, asker, self._formulation, self.prompt_version)
 
     async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
         if not spans:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from schemas.functions import is_number, query_parameters
 from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.formulation import worth_repairing
+from transforms.judges.llm.formulation import worth_keeping, worth_repairing
 from transforms.judges.llm.packing import tokens_of
 from transforms.judges.llm.parsing import arguments_of
 from transforms.llm.base import Choice, Function
@@ -32,7 +32,9 @@ async def write_queries(
     found: dict[int, str] = {}
     batches = _batches(claims, range(len(claims)), tokens)
     for attempt in range(repairs + 1):
-        replies = await together(_ask(claims, batch, asker, attempt > 0) for batch in batches)
+        replies = await together(
+            _ask(claims, batch, asker, repairs, attempt > 0) for batch in batches
+        )
         missing: list[int] = []
         for batch, (reply, queries) in zip(batches, replies, strict=True):
             found |= queries
@@ -46,15 +48,20 @@ async def write_queries(
 
 
 async def _ask(
-    claims: Sequence[str], batch: Sequence[int], asker: Asker, again: bool
+    claims: Sequence[str], batch: Sequence[int], asker: Asker, repairs: int, again: bool
 ) -> tuple[Reply, dict[int, str]]:
     prompts = asker.prompts
+
+    def keep(choice: Choice) -> bool:
+        settled = len(read_queries(choice, len(batch)))
+        return worth_keeping(settled, len(batch), again, repairs)
+
     tagged = [element(f"c{place}", claims[number]) for place, number in enumerate(batch)]
     arguments = ("claim_number", "query")
     descriptions = {name: prompts[f"argument_{name}"] for name in arguments}
     function = Function(NAME, prompts["function_queries"], query_parameters(descriptions))
     user = prompts.render("write_queries_user", claims="\n".join(tagged))
-    reply = await asker.ask(prompts["write_queries_system"], user, function, again)
+    reply = await asker.ask(prompts["write_queries_system"], user, function, again, keep)
     queries = read_queries(reply.choice, len(batch))
     return reply, {batch[place]: query for place, query in queries.items()}
 

@@ -15,11 +15,13 @@ from transforms.judges.offline.quantities import Quantity, agree, comparable
 from transforms.judges.offline.sameness import SAME, same_event, subject_at
 from transforms.judges.offline.slots import other_ending, other_name, other_subject
 from transforms.judges.offline.statement import place_of_event, verb_at
+from transforms.judges.offline.units import MONTHS
 from transforms.judges.offline.words import CONTENT, STOP, Word
 
 _SAME_STATEMENT: Final = 0.6  # Share of the claim's other parts that the sentence has to say.
 _SAME_WORDING: Final = 0.8  # The same where the reason itself is a small word, easily misread.
 _NEAR: Final = 3
+_SOME_LENGTH: Final = 3
 _DATE_REACH: Final = 12  # "founded by A, B and C in April 1976"
 _DATES: Final = ("year", "month", "day")
 _EVENT_NOUNS: Final = {BORN: "birth", DIED: "death"}
@@ -54,9 +56,20 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
         for sentence, rivals in others.items():
             if share(found, sentence, left_out) >= _SAME_STATEMENT:
                 for rival in rivals:
-                    if _same_slot(claim, passage, claimed, sentence, rival, len(rivals)) and (
-                        same_event(
- claim, passage, found, sentence, (claimed.start, claimed.end), (rival.start, rival.end))
+                    if (
+                        not _in_name(passage.words[sentence], rival)
+                        and _same_slot(claim, passage, claimed, sentence, rival, len(rivals))
+                        and (
+                            _word_for_word(claim, found, sentence, left_out)
+                            or same_event(
+                                claim,
+                                passage,
+                                found,
+                                sentence,
+                                (claimed.start, claimed.end),
+                                (rival.start, rival.end),
+                            )
+                        )
                     ):
                         return Conflict(sentence, instead(rival.said, claimed.said))
         if claimed.dimension == "":
@@ -98,6 +111,22 @@ def _same_slot(
     return bool(context & around) or (rivals == 1 and not context)
 
 
+def _word_for_word(claim: PreparedClaim, found: Alignment, sentence: int, left_out: int) -> bool:
+    """Whether a sentence, without its context, says everything else that a claim of some length
+    says: then it speaks of the same event, however it is built."""
+    others = (1 << len(found.weights)) - 1 & ~left_out
+    told = (others & claim.told).bit_count()
+    return not others & ~found.masks[sentence] and told >= _SOME_LENGTH
+
+
+def _in_name(words: Sequence[Word], rival: Quantity) -> bool:
+    """Whether a year is part of a name: "Baku 2015", "NeurIPS 2017"."""
+    before = words[rival.start - 1 : rival.start]
+    return rival.dimension == "year" and any(
+        w.capital and w.kind == CONTENT and w.lower not in MONTHS for w in before
+    )
+
+
 def _life(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:
     """Another year of the same person's birth or death, however the passage puts it."""
     if not claim.event:
@@ -109,9 +138,11 @@ def _life(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> C
         if any(agree(claimed, q) for _, q in events):
             continue
         for sentence, other in events:
-            place = place_of_event(passage.words[sentence], other.start, other.end, claim.event)
-            place = other.start if place < 0 else place  # "(1809 – 1865)" comes after its name
-            if subject_at(claim, passage, found, sentence, place) == SAME:
+            words = passage.words[sentence]
+            place = place_of_event(words, other.start, other.end, claim.event)
+            if place < 0 and all(w.stem != claim.event for w in words):
+                place = other.start  # "(1809 – 1865)" comes after its name.
+            if place >= 0 and subject_at(claim, passage, found, sentence, place) == SAME:
                 noun = _EVENT_NOUNS[claim.event]
                 return Conflict(sentence, f"{instead(other.said, claimed.said)} for the {noun}")
     return None

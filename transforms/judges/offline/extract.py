@@ -9,7 +9,7 @@ from transforms.judges.offline.queries import query_of_wording
 from transforms.judges.offline.subjects import resolve_wordings
 from transforms.judges.offline.topics import asks_for_person, opening_name, topic_of
 from transforms.judges.offline.wording import Wording, wording
-from transforms.judges.offline.worthiness import reason_of
+from transforms.judges.offline.worthiness import TALK, reason_of
 from transforms.sentences import Span
 
 # A paragraph without end is none; this also keeps the search for names linear.
@@ -33,11 +33,15 @@ def extract(
     indexes of the sentences that begin a paragraph, empty for one paragraph (`paragraph_starts`).
     Linear in the length of the sentences.
     """
-    return [
-        Extracted(index, written(claim.words), query_of_wording(claim))
-        for index, resolved in _worthy(sentences, question, paragraphs)
-        for claim in split(resolved)
-    ]
+    found = []
+    for index, resolved in _worthy(sentences, question, paragraphs):
+        claims = split(resolved)
+        for claim in claims:
+            text = written(claim.words)
+            # "It is in Oslo, and I like it" has a part that makes no claim.
+            if len(claims) == 1 or reason_of(text, claim) not in TALK:
+                found.append(Extracted(index, text, query_of_wording(claim)))
+    return found
 
 
 def extract_sentences(

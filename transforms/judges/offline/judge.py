@@ -28,7 +28,7 @@ from transforms.sources.base import Found, Retrieved
 
 # As scripts/measure_judge.py prints it, cross-validated by document.
 ACCURACY = (
-    "Balanced accuracy on human labels: .69 Factcheck-GPT stance, .73 WiCE, .91 BEGIN; a language "
+    "Balanced accuracy on human labels: .71 Factcheck-GPT stance, .74 WiCE, .91 BEGIN; a language "
     "model judges better (--judge llm)."
 )
 _Extractor = Callable[[Sequence[str], str | None, Sequence[int]], list[Extracted]]

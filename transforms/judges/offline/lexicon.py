@@ -50,7 +50,6 @@ NEGATIVE_VERBS: Final = word_set(
 
 # Two words or groups (divided by "/") of which only one can be true of the same thing.
 ANTONYMS = """
-born / died die dies death dead
 first / last final
 largest biggest greatest / smallest tiniest
 larger bigger greater / smaller

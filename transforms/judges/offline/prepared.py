@@ -7,7 +7,7 @@ from typing import Final
 import sentencex
 
 from transforms.judges.offline.quantities import Quantity, agree, quantities
-from transforms.judges.offline.statement import verb_of
+from transforms.judges.offline.statement import base_verb_of, verb_of
 from transforms.judges.offline.words import CARDINAL, NUMBER, Word, read
 
 # The stems that lexicon.SYNONYMS gives all words for being born and for dying.
@@ -15,7 +15,6 @@ BORN: Final = "birth"
 DIED: Final = "die"
 _WH: Final = frozenset(("what", "which", "who", "whose", "whom", "when", "where", "how"))
 _EVENTS: Final = (BORN, DIED)
-_COPULAS: Final = frozenset(("is", "are", "was", "were"))
 
 # What a person writes as one claim has far less; longer ones are cut to keep the time linear.
 _MAX_CLAIM_WORDS: Final = 400
@@ -40,10 +39,11 @@ Item = tuple[Word, int, bool]
 class PreparedClaim:
     """`items` are looked for by stem, `quantities` by value; `weights` belong to the items, then
     to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places
-    of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or ""; `verb` is
-    the place of the first verb, where the subject ends (0: it is not known). Two
-    masks of parts: `told` is what the claim tells of its subject (0: it has nothing but a subject),
-    `answer` those of which a passage has to say one to answer at all (0: any of them will do)."""
+    of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or ""; `verb`
+    is the place of the first verb, where the subject ends (0: it is not known). Three masks of
+    parts: `told` is what the claim tells of its subject (0: it has nothing but one), `subject` the
+    names in its subject, `answer` the parts of which a passage has to say one to answer at all (0:
+    any of them will do)."""
 
     words: tuple[Word, ...]
     items: tuple[Item, ...]
@@ -57,7 +57,6 @@ class PreparedClaim:
     verb: int
     told: int
     subject: int
-    together: int
     answer: int
 
 
@@ -202,10 +201,9 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         tuple(opposites),
         tuple(negated),
         event,
-        verb,
+        verb or base_verb_of(words),
         _told(items, numbers, verb),
         _subject(items, verb),
-        _identity(words, items, verb),
         (_asked(query, items, numbers) if query else 0) or _identified(words, items),
     )
 
@@ -246,29 +244,6 @@ def _subject(items: list[Item], verb: int) -> int:
         if name and place < verb:
             mask |= 1 << k
     return mask
-
-
-def _identity(words: list[Word], items: list[Item], verb: int) -> int:
-    """Of "Kyoto is the capital of Japan" and "The capital of Japan is Kyoto" the name and the head
-    of its description, as a mask; else 0."""
-    if not verb or words[verb].lower not in _COPULAS:
-        return 0
-    before = [k for k, item in enumerate(items) if item[1] < verb]
-    after = [k for k, item in enumerate(items) if item[1] > verb]
-    if not before or not after:
-        return 0
-    for name, head in ((before[-1], after[0]), (after[-1], before[0])):
-        place = items[head][1]
-        if (
-            items[name][2]
-            and not items[head][2]
-            and place
-            and words[place - 1].lower == "the"
-            and place + 1 < len(words)
-            and words[place + 1].lower == "of"
-        ):
-            return 1 << name | 1 << head
-    return 0
 
 
 def _asked(query: str, items: list[Item], numbers: list[Quantity]) -> int:

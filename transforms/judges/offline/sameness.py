@@ -21,7 +21,6 @@ Range = tuple[int, int]  # Words from the first place up to the second.
 SAME: Final = "same"
 OTHER: Final = "other"
 UNKNOWN: Final = "unknown"
-_OCCURRENCES: Final = 4
 
 
 def subject_at(
@@ -94,13 +93,18 @@ def other_speaker(claim: PreparedClaim, passage: PreparedPassage, found: Alignme
     words = passage.words[found.best]
     passive = is_passive(claim.words, at)
     stems = {w.stem for w in words}
-    ours = [name for name in names_in(claim.words, 0, claim.verb) if not name.inside]
+    second = claim.words[1]
+    first = 0 if second.capital and second.kind else 1  # What opens a claim may be no name.
+    ours = [name for name in names_in(claim.words, first, claim.verb) if not name.inside]
     other = ""
     for place, word in enumerate(words):
         if word.stem != claim.words[at].stem:
             continue
         start, end = subject_range(words, place)
-        theirs = frozenset().union(*[name.stems for name in names_in(words, start, end)])
+        theirs: set[str] = set()
+        for name in names_in(words, start, end):
+            if not name.inside:
+                theirs |= name.stems
         if is_passive(words, place) != passive or not theirs:
             return ""
         if not any(name.stems.isdisjoint(theirs) and name.stems <= stems for name in ours):

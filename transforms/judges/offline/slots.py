@@ -12,7 +12,10 @@ from transforms.judges.offline.words import CONTENT, Word
 _SAME_STATEMENT: Final = 0.8  # Share of the claim's other parts that the sentence has to say.
 _COPULAS: Final = frozenset(("is", "are", "was", "were"))
 _LONGEST_SUBJECT: Final = 6
-_ONE_VALUE: Final = frozenset(("called", "named", "all", "only"))
+_ONE_VALUE: Final = frozenset(("call", "name"))  # Stems
+_OPEN: Final = frozenset(("a", "an", "and"))
+_MOST: Final = 0.5  # Weight that a claim without its last phrase has at least, of the whole.
+_LONGEST_PHRASE: Final = 12
 _CONTEXT: Final = 2  # Words next to a name that have to be the same ones.
 
 
@@ -22,6 +25,8 @@ def other_name(claim: PreparedClaim, passage: PreparedPassage, found: Alignment)
         if not name or place < claim.verb or found.said >> k & 1:
             continue
         start, end = _name_around(claim.words, place)
+        if start and claim.words[start - 1].lower in ("and", "or"):
+            continue  # One of several: who else is one does not say that it is not.
         whole = _bits(claim, start, end)
         # No sentence says more than the best one: mostly none needs to be looked at.
         if found.said & whole or share(found, found.best, whole) < _SAME_STATEMENT:
@@ -37,29 +42,26 @@ def other_name(claim: PreparedClaim, passage: PreparedPassage, found: Alignment)
 def other_ending(
     claim: PreparedClaim, passage: PreparedPassage, found: Alignment
 ) -> Conflict | None:
-    """Something else where the claim's last phrase stands: "comes from wind" against "comes from
-    coal". That refutes the claim where all its other words are said of the same subject."""
-    ours = claim.words
-    start = end = len(ours)
-    first = max([claim.verb + 1, *[q.end for q in claim.quantities]])
-    while start > first and ours[start - 1].kind == CONTENT and not ours[start - 1].verb:
-        start -= 1
-    lead = start - 1
-    while lead > claim.verb and not ours[lead].kind:
-        lead -= 1
-    lead = min([lead, *[q.start for q in claim.quantities if q.start <= lead < q.end]])
-    anchor = [w.stem for w in ours[lead:start]]
-    phrase = {w.stem for w in ours[start:end]}
-    if not phrase or not claim.verb or not anchor or "and" in anchor or "a" in anchor or "an" in anchor:
+    """Something else where the claim has its last phrase, all the rest being said of the same
+    subject: "comes from wind" against "comes from coal". A name or what stands by a number or by
+    "called" can be only one; for anything else the sentence just does not say it."""
+    if not claim.verb or found.best_weight < _MOST * sum(found.weights):
         return None
-    if lead == claim.verb and not ours[lead].kind and ours[0].lower != "the":
+    ours, end = claim.words, len(claim.words)
+    lead, start = _last_phrase(claim)
+    anchor = [w.stem for w in ours[lead:start]]
+    named = any(w.capital for w in ours[start:])
+    only_one = not _ONE_VALUE.isdisjoint(anchor) or any(q.start == lead for q in claim.quantities)
+    copula = not ours[lead].kind and lead == claim.verb
+    if (
+        start == end
+        or not _OPEN.isdisjoint(anchor)  # "is a musical" leaves room for what else it is.
+        or (copula and ours[0].lower != "the")
+        or (len(anchor) == 1 and not (only_one or named))
+    ):
         return None
     left_out = _bits(claim, start, end)
-    only_one = (
-        any(w.capital for w in ours[start:end])
-        or not _ONE_VALUE.isdisjoint(w.lower for w in ours[lead:start])
-        or any(q.start == lead for q in claim.quantities)
-    )
+    phrase = {w.stem for w in ours[start:]}
     for sentence, words in enumerate(passage.words):
         if share(found, sentence, left_out) < 1.0:
             continue
@@ -68,20 +70,40 @@ def other_ending(
             if stems[at - len(anchor) : at] != anchor:
                 continue
             last = at
-            while last < len(words) and words[last].kind == CONTENT and not words[last].verb:
+            while last < min(len(words), at + _LONGEST_PHRASE) and _is_noun(words[last]):
                 last += 1
-            other = {w.stem for w in words[at:last]}
-            rest = {w.stem for w in words[at : object_range(words, at)[1]]}
-            if not other or phrase & rest == phrase or other <= phrase or words[at].lower.endswith("ing"):
-                continue
-            if same_event(claim, passage, found, sentence, (start, end), (at, last)):
-                reason = instead(_text(words, at, last), _text(ours, start, end))
-                return Conflict(sentence, reason, refutes=only_one)
+            other = words[at:last]
+            if (
+                not phrase <= set(stems[slice(*object_range(words, at - 1))])
+                and not phrase >= {w.stem for w in other}
+                and named == any(w.capital for w in other)
+                and same_event(claim, passage, found, sentence, (start, end), (at, last))
+            ):
+                reason = instead(_text(other), _text(ours[start:]))
+                return Conflict(sentence, reason, refutes=only_one or named)
     return None
 
 
-def _text(words: Sequence[Word], start: int, end: int) -> str:
-    return " ".join(w.surface for w in words[start:end])
+def _last_phrase(claim: PreparedClaim) -> tuple[int, int]:
+    """(lead, start) of the nouns that end a claim: they begin at `start`, and at `lead` the verb,
+    noun or quantity that leads to them."""
+    words = claim.words
+    first = max([claim.verb + 1, *[q.end for q in claim.quantities]])
+    start = len(words)
+    while start > first and _is_noun(words[start - 1]):
+        start -= 1
+    lead = start - 1
+    while lead > claim.verb and not words[lead].kind:
+        lead -= 1
+    return min([lead, *[q.start for q in claim.quantities if q.start <= lead < q.end]]), start
+
+
+def _is_noun(word: Word) -> bool:
+    return word.kind == CONTENT and not word.verb and not word.lower.endswith("ing")
+
+
+def _text(words: Sequence[Word]) -> str:
+    return " ".join(w.surface for w in words)
 
 
 def other_subject(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from transforms.judges.offline.units import MONTHS
 from transforms.judges.offline.verbs import ANY_FORM, AUXILIARIES, BE
 from transforms.judges.offline.word_set import word_set
 from transforms.judges.offline.words import CONTENT, Word
@@ -18,6 +19,7 @@ _CLAUSE_OPENERS: Final = word_set(
 _RELATIVES: Final = frozenset(("who", "which", "that"))
 _PRONOUNS: Final = word_set("he she it they his her its their this these")
 _INSIDE: Final = word_set("of in at on by for from with near into to under over between than as")
+_ANDS: Final = frozenset(("and", "but"))
 _JOINTS: Final = word_set("and the of a an")
 _ARTICLES: Final = word_set("the a an his her its their this that these those")
 _BE: Final = BE | {"be", "been", "being"}
@@ -44,23 +46,34 @@ def _is_finite(word: Word) -> bool:
     return word.verb or _is_auxiliary(word)
 
 
+def _is_named(word: Word) -> bool:
+    return word.capital and word.kind > 0 and word.lower not in MONTHS
+
+
 def verb_of(words: Sequence[Word]) -> int:
     """Where the first verb after the first word stands, auxiliaries count; 0: none is known."""
     for place, word in enumerate(words):
         if place and _is_finite(word):
             return place
-    for place, word in enumerate(words):  # A base form, which may be a noun as well
-        if place and word.kind == CONTENT and word.lower in ANY_FORM and not word.capital:
+    return 0
+
+
+def base_verb_of(words: Sequence[Word]) -> int:
+    """Where the first base form after the first word stands, which may be a noun; 0: nowhere."""
+    for place, word in enumerate(words):
+        if place and word.kind and word.lower in ANY_FORM and not word.capital:
             return place
     return 0
 
 
 def verb_at(words: Sequence[Word], start: int, end: int) -> int:
     """The place of the verb that a value at `start`..`end` belongs to: the nearest one before it,
-    else the first one after it; -1 where there is none but auxiliaries."""
+    else the first one after it; -1 where there is none, or it is an auxiliary."""
     for place in range(start - 1, max(0, start - _REACH) - 1, -1):
         if words[place].verb:
             return place
+        if _is_auxiliary(words[place]):
+            return -1  # "has two moons"
     for place in range(end, min(len(words), end + _REACH)):
         if words[place].verb:
             return place
@@ -110,13 +123,13 @@ def names_in(words: Sequence[Word], start: int, end: int) -> list[Name]:
     found: list[Name] = []
     at = start
     while at < end:
-        if not (words[at].capital and words[at].kind):
+        if not _is_named(words[at]):
             at += 1
             continue
         first = at
-        while at < end and words[at].capital and words[at].kind:
+        while at < end and _is_named(words[at]):
             at += 1
-        head = at == len(words) or words[at].kind != CONTENT or words[at].verb
+        head = at == len(words) or words[at].kind != CONTENT or words[at].lower in ANY_FORM
         before = first - 1
         while before >= start and words[before].lower in ("the", "a", "an"):
             before -= 1
@@ -141,7 +154,8 @@ def subject_range(words: Sequence[Word], verb: int) -> tuple[int, int]:
         return _last_name(words, start - 1)  # What stands before "which" is its subject.
     last = verb
     while last > start and not words[last - 1].capital and not _is_auxiliary(words[last - 1]):
-        if words[last - 1].kind == CONTENT and not words[last - 1].lower.endswith("ly"):
+        before = words[last - 1]
+        if before.lower in _ANDS or (before.kind == CONTENT and not before.lower.endswith("ly")):
             break
         last -= 1
     if last > start and words[last - 1].capital and any(map(_is_finite, words[start:last])):
@@ -158,6 +172,8 @@ def _last_name(words: Sequence[Word], end: int) -> tuple[int, int]:
         if not named and not (word.lower in _JOINTS and start < end):
             break
         start -= 1
+    while start < end and not words[start].kind:
+        start += 1
     return start, end
 
 
@@ -172,7 +188,7 @@ def _clause_start(words: Sequence[Word], at: int) -> int:
             if low in _RELATIVES and any(map(_is_finite, words[place + 1 : at - _NEAR])):
                 continue  # "Scott, who was ill, arrived": the clause has a verb of its own.
             return place + 1
-        if low in ("and", "but"):
+        if low in _ANDS:
             if said and verb and any(map(_is_finite, words[first:place])):
                 return place + 1
         elif _is_finite(word):

@@ -11,19 +11,19 @@ from transforms.judges.offline.alignment import Alignment, align, weigh
 from transforms.judges.offline.contradiction import conflict
 from transforms.judges.offline.features import features
 from transforms.judges.offline.model import probability
-from transforms.judges.offline.sameness import other_speaker
 from transforms.judges.offline.prepared import (
     PreparedClaim,
     PreparedPassage,
     prepare,
     prepare_claim,
 )
+from transforms.judges.offline.sameness import other_speaker
 
 __all__ = ["Finding", "PreparedClaim", "PreparedPassage", "prepare", "prepare_claim", "verify"]
 
 _OPERATING_POINT: Final = 0.5
 _REFUTED_AT_MOST: Final = 0.1  # A contradiction leaves little of what the shared words promised.
-_UNSAID: Final = 0.3  # The most that words other than the ones that count can promise.
+_UNSAID: Final = 0.49  # The most that words other than the ones that count can promise.
 _TOLD: Final = 0.25
 _NAMED: Final = 4
 
@@ -55,7 +55,7 @@ def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
             return Finding("noans", chance, None, against.reason)
         return Finding("refuted", chance, passage.sentences[against.sentence], against.reason)
     if chance < _OPERATING_POINT:
-        return Finding("noans", chance, None, _missing(claim, found))
+        return Finding("noans", min(chance, _UNSAID), None, _missing(claim, found))
     unanswered = silence(claim, passage, found)
     if unanswered is not None:
         return Finding("noans", _UNSAID, None, unanswered)
@@ -66,28 +66,22 @@ def silence(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
     """Why a passage that has the claim's words does not say what the claim says, None if it does.
 
     A passage on the same person is not evidence yet: it has to say a quarter of what the claim
-    tells of its subject, any of the parts without which it does not answer, and its subject.
+    tells of its subject, any of the parts without which it does not answer, any of its numbers, and
+    all that of its subject: where a title shows what the text is about, the subject has to be said.
     """
-    told, subject = claim.told, claim.subject
-    if told and weigh(found.weights, found.said & told) < _TOLD * weigh(found.weights, told):
+    told, said, subject = claim.told, found.said, claim.subject
+    if told and weigh(found.weights, said & told) < _TOLD * weigh(found.weights, told):
         return _missing(claim, found)
-    if claim.answer and not found.said & claim.answer:
+    if claim.answer and not said & claim.answer:
         return f"does not say {_parts(claim, claim.answer)}, on which the answer rests"
-    if GUARD1 and subject and not found.said & subject:
+    numbers = (1 << len(found.weights)) - (1 << len(claim.items))
+    if numbers and not said & numbers:
+        return f"does not say {_parts(claim, numbers)}"
+    if subject and passage.title and not said & subject:
         return f"does not speak of {_parts(claim, subject)}"
-    if GUARD2:
-        other = other_speaker(claim, passage, found)
-        if other:
-            return f'says it of "{other}"'
-    if GUARD3 and claim.together and not any((mask | found.titled) & claim.together == claim.together for mask in found.masks):
-        return _missing(claim, found)
-    return None
+    other = other_speaker(claim, passage, found)
+    return f'says it of "{other}"' if other else None
 
-
-import os
-GUARD1='1' in os.environ.get('G','123')
-GUARD2='2' in os.environ.get('G','123')
-GUARD3='3' in os.environ.get('G','123')
 
 def _parts(claim: PreparedClaim, mask: int) -> str:
     """The parts of the claim in a mask, as they are written, quoted; the first few of them."""

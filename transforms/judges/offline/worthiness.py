@@ -7,6 +7,7 @@ believed to have been born in 1564") can be checked and stays.
 import re
 from typing import Final
 
+from transforms.judges.offline.grammar import is_finite
 from transforms.judges.offline.verbs import ANY_FORM
 from transforms.judges.offline.word_set import word_set
 from transforms.judges.offline.wording import Wording, wording
@@ -23,6 +24,8 @@ CODE: Final = "code"
 TABLE: Final = "table"
 FRAGMENT: Final = "fragment"
 EMPTY: Final = "empty"
+# What a part of a sentence can be by itself, whatever the rest of it is.
+TALK: Final = frozenset((GREETING, OPINION, HEDGE, INSTRUCTION, FIRST_PERSON))
 
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[a-z]\))\s")
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
@@ -68,7 +71,8 @@ _OPENINGS: Final = (
         r"let(?:'s|’s| us)\b|feel free\b|do not (?:hesitate|forget)\b"
         r"|don't (?:hesitate|forget|be)\b"
         r"|you (?:should|may want|might want|must|need|want|have to|are advised"
-        r"|(?:can|could) (?:also )?(?:ask|check|consider|contact|do|follow|start|try|use|visit))\b"
+        r"|(?:can|could|may|might) (?:also )?(?:ask|check|consider|contact|do|enjoy|follow|like"
+        r"|start|try|use|visit))\b"
         r"|if you (?:have|need|want|would|are|could|can|provide|let|like|wish|plan|prefer|don't)\b"
         r"|if you(?:'re|’re|'d|’d)\b"
         r"|to \w+[^.]{0,80}?, (?:follow|use|try|make|you (?:can|should|need|must|may|will))\b"
@@ -142,7 +146,8 @@ _AFTER_IMPERATIVE: Final = word_set(
 )
 _ADJECTIVES: Final = (
     "amazing|awesome|beautiful|boring|breathtaking|charming|delicious|delightful|disappointing"
-    "|enjoyable|fantastic|fascinating|fun|gorgeous|horrible|incredible|interesting|lovely|magnificent"
+    "|enjoyable|fantastic|fascinating|fun|gorgeous|horrible|incredible|interesting|lovely"
+    "|loveliest|magnificent|nicest|prettiest"
     "|must-see|must-read|must-visit|outstanding|pleasant|stunning|superb|terrible|thrilling"
     "|unforgettable|wonderful"
 )
@@ -151,8 +156,14 @@ _TASTE: Final = re.compile(
     rf"|the|most|just) ){{0,4}}(?:{_ADJECTIVES}|worth (?:visiting|seeing|watching|reading))\b"
     r"|\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
     r"|avoided|treated|considered|plucked|encouraged|taken)\b"
+    r"|\b(?:is|are) (?:\w+ ){0,2}(?:subjective|personal|a matter of (?:\w+ )?(?:taste|opinion))\W*$"
 )
-_TASTE_WORDS: Final = frozenset(["should", "shouldn't", "worth", *_ADJECTIVES.split("|")])
+_TASTE_WORDS: Final = frozenset(
+    ["should", "shouldn't", "worth", "subjective", "personal", "matter", *_ADJECTIVES.split("|")]
+)
+# Outside quotation marks the one who answers: "Her work moves me."
+_OWN_VIEW: Final = frozenset(("me", "myself"))
+_QUOTES: Final = frozenset('"“”‘«»')
 _SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
 _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b")
 
@@ -184,8 +195,11 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
         words, lows = words[1:], lows[1:]
     if words[0][-1] == ":" and len(words) > 1 and words[1][0].isupper():
         words, lows = words[1:], lows[1:]  # "Budget: Determine your budget."
-    if text[-1] == ":" and lows[-1] in _INTRODUCING:
-        return ANNOUNCEMENT
+    if text[-1] == ":":
+        if lows[-1] in _INTRODUCING:
+            return ANNOUNCEMENT
+        if not any(map(is_finite, words[1:])):  # "Some things to know about Oslo:"
+            return HEADING
     first = lows[0]
     if first in _OPENING_WORDS:
         opening = _OPENING.match(" ".join(words))
@@ -202,6 +216,8 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
         body = " ".join(words)
         if _TASTE.search(body) and not _SPECIFIC.search(body):
             return OPINION
+    if not _OWN_VIEW.isdisjoint(words) and _QUOTES.isdisjoint(text):
+        return FIRST_PERSON
     if _is_fragment(words, lows):
         return HEADING if text.endswith(":") else FRAGMENT
     return None

@@ -17,6 +17,23 @@ def outcome(claim: str, passage: str) -> str:
         ("The museum has 12 halls.", "The museum has nine employees and a garden."),
         # Another event's year.
         ("The bridge was opened in 1932.", "The bridge was painted red in 1950."),
+        # Another event of the same person.
+        ("The author died in Paris.", "The author was born in Paris."),
+        ("Ada Berg died in 1882.", "Ada Berg was born in Oslo on 12 February 1809."),
+        ("Ada Berg died in 1882.", "Ada Berg's book was published in 1859."),
+        ("Ada Berg was born in 1867.", "Ada Berg had two sons, Bo, born in 1897, and Ivo."),
+        # The same event of another subject.
+        ("Ada Berg died in 1934.", "Bo Berg died in 1906, and Ada Berg took over his shop."),
+        ("Oslo Hall was founded in 1913.", "Oslo Hall is by Oslo University, founded in 1811."),
+        ("The Holm Canal is 82 km long.", "The Berg Canal is 193 km long."),
+        ("Mars is the fourth planet from the Sun.", "Jupiter is the fifth planet from the Sun."),
+        ("Ada Berg was an English poet.", "Bo Holm was an English poet and a friend of Ada."),
+        # A year that is part of a name, and the name of one of several.
+        ("Ada Berg spoke at the games in 2014.", "Ada Berg spoke at the games of Baku 2015."),
+        ("Oslo lies between Holm and Berg.", "Oslo lies between Holm and Vik."),
+        # Other words, the same voice: what else something is, does or has.
+        ("The film is an animated musical.", "The film is an animated comedy."),
+        ("The clerk is known for sorting letters.", "The clerk is known for reading letters."),
         # The negation is of another word.
         ("The town has a harbour.", "The town, which has a harbour, has no railway."),
         ("Whales are not fish.", "I'm not sure, but whales are fish of a kind."),
@@ -43,7 +60,6 @@ def test_no_reason_to_refute(claim: str, passage: str) -> None:
     [
         ("She has two children.", "She has three children, two sons and a daughter."),
         ("Coffee reduces the risk of diabetes.", "Coffee increases the risk of diabetes."),
-        ("The author died in Paris.", "The author was born in Paris."),
         ("The Beatles were formed in London.", "The Beatles were formed in Liverpool in 1960."),
         ("The film was released in the 1980s.", "The film was released on 12 March 1994."),
         (
@@ -51,6 +67,21 @@ def test_no_reason_to_refute(claim: str, passage: str) -> None:
             "The Eiffel Tower is in Paris. It is 330 metres (1,083 ft) tall.",
         ),
         ("Smith died in 1809.", "John Smith (1809–1865) was a lawyer."),
+        # The same event in other words, in another voice, of a clause's own subject.
+        ("Radium was found by Ada in 1908.", "Ada found radium in 1898 in Oslo."),
+        ("Ada painted The Old Mill in 1949.", "The Old Mill was painted in 1939."),
+        ("Holm Bridge was completed in 1791.", "Holm Bridge, completed in 1591, is the oldest."),
+        ("Bo Berg died in 1934.", "Ada left in 1900, while Bo Berg died in 1906."),
+        # Something else where the claim has its last phrase.
+        ("The capital of Norway is Bergen.", "The capital of Norway is Oslo, its port is Bergen."),
+        ("The canal joins Holm with the Berg Sea.", "The canal joins Holm with the Vik Sea."),
+        ("The air is 95 percent nitrogen.", "The air is 95 percent carbon dioxide."),
+        ("It happens in cells called alphas.", "It happens in cells called betas."),
+        # Word for word but for the year.
+        (
+            "On 14 May 1800 a tram hit the bus in which Ada was riding.",
+            "On 14 May 1796 a tram hit the bus in which Ada was riding.",
+        ),
     ],
 )
 def test_a_reason_to_refute(claim: str, passage: str) -> None:

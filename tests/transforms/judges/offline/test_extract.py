@@ -47,6 +47,13 @@ def test_whole_sentences_as_units() -> None:
     ]
 
 
+def test_a_part_that_makes_no_claim_is_left_out() -> None:
+    said = "Ada Berg was born in Oslo, and I do not want to judge her."
+    assert [unit.claim for unit in extract([said])] == ["Ada Berg was born in Oslo."]
+    refusal = "I'm sorry, I cannot help. Taste in music is personal, and I do not want to choose."
+    assert extract(sentences_of(refusal)) == []
+
+
 def test_no_sentences_no_claims() -> None:
     assert extract([]) == []
     assert extract_sentences([], "Who?") == []

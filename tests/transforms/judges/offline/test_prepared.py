@@ -32,6 +32,14 @@ def test_the_parts_of_a_claim() -> None:
     assert [name for _, _, name in claim.items] == [True, True, False, False]
     assert [q.said for q in claim.quantities] == ["1130"]
     assert claim.told == 0b11100
+    assert claim.subject == 0b00011
+
+
+def test_the_subject_ends_at_the_verb() -> None:
+    claim = prepare_claim("The architect Ada Berg was English.")
+    assert claim.words[claim.verb].lower == "was"
+    assert claim.told == 0b1000
+    assert claim.subject == 0b0110
 
 
 def test_what_the_query_asks_for() -> None:

@@ -176,6 +176,48 @@ def test_a_long_list_of_missing_words_is_cut() -> None:
     assert "and 5 more" in judge(claim, "A museum.").rationale
 
 
+@pytest.mark.parametrize(
+    ("claim", "passage", "rationale"),
+    [
+        (
+            "Bo Holm stayed in orbit.",
+            "Ada Berg and Bo Holm landed on the Moon, while Ivo Vik stayed in orbit.",
+            'says it of "Ivo Vik"',
+        ),
+        (
+            "Ada Berg and Ivo Vik landed on the Moon.",
+            "Ada Berg and Bo Holm landed on the Moon, while Ivo Vik stayed in orbit.",
+            'says it of "Ada Berg Bo Holm"',
+        ),
+        (
+            "Nearly all the electricity of Iceland comes from coal.",
+            "Nearly all the electricity of Iceland comes from hydropower and heat.",
+            'says "hydropower" where the claim says "coal"',
+        ),
+        (
+            "Ada Berg wrote several books of poems in all of the 14 years of exile.",
+            "Ada Berg wrote several books of poems in all of the years of exile.",
+            'does not say "14"',
+        ),
+    ],
+)
+def test_the_same_words_of_something_else_are_no_answer(
+    claim: str, passage: str, rationale: str
+) -> None:
+    finding = judge(claim, passage)
+    assert (finding.outcome, finding.rationale) == ("noans", rationale)
+
+
+def test_an_article_on_another_subject_does_not_answer() -> None:
+    claim, text = (
+        "Ada Berg was buried under the old oak behind the northern gate of Holm Cathedral.",
+        "He was buried under the old oak behind the northern gate of Holm Cathedral.",
+    )
+    finding = judge(claim, text, title="Bo Vik")
+    assert (finding.outcome, finding.rationale) == ("noans", 'does not speak of "Ada", "Berg"')
+    assert judge(claim, text).outcome == "supported"
+
+
 def test_the_title_is_context() -> None:
     claim, text = (
         "Abraham Lincoln was born in Kentucky.",
@@ -239,12 +281,15 @@ def test_other_scripts_do_not_crash(text: str) -> None:
         "no not never " * 20_000,
         " ".join(f"{n} things" for n in range(20_000)),
         ". ".join(f"Ada{n} Bo{n} of Oslo" for n in range(10_000)),
+        "Ada was born in 1950 and " * 10_000,
+        "Ada was called Bo " * 20_000,
     ],
     ids=lambda text: text[:12],
 )
 def test_long_input_takes_linear_time(text: str) -> None:
     """A quadratic step would take minutes here."""
-    verify(prepare_claim("Ada was born in 1900 and never died."), prepare(text))
+    for claim in ("Ada was born in 1900 and never died.", "Ada was called Ivo."):
+        verify(prepare_claim(claim), prepare(text))
     verify(prepare_claim(text), prepare(CURIE))
 
 

@@ -30,6 +30,12 @@ from transforms.judges.offline.worthiness import no_claim_reason
         (worthiness.INSTRUCTION, "You should see a doctor."),
         (worthiness.HEADING, "# Early life"),
         (worthiness.HEADING, "Early life:"),
+        (worthiness.HEADING, "Some things to know about Oslo:"),
+        (worthiness.FIRST_PERSON, "Her work moves me deeply."),
+        (worthiness.INSTRUCTION, "You might try the opera next."),
+        (worthiness.OPINION, "Taste in music is personal."),
+        (worthiness.OPINION, "Beauty is a matter of taste."),
+        (worthiness.OPINION, "The city is loveliest in winter."),
         (worthiness.FRAGMENT, "**Early life**"),
         (worthiness.FRAGMENT, "- Marie Curie"),
         (worthiness.CODE, "```py\nx = 1\n```"),
@@ -65,6 +71,8 @@ def test_no_claim(reason: str, sentence: str) -> None:
         "It was the most beautiful of the 12 ships of Harald.",
         "If you mix an acid with a base, you get a salt.",
         "1. The Danube flows through ten countries.",
+        'She sang "Fly Me to the Moon" and "It is me" in 1964.',
+        "The data are personal property in 12 states:",
     ],
 )
 def test_a_claim(sentence: str) -> None:

@@ -1,0 +1,123 @@
+"""What stands in for the models and the far sources of a run that is only estimated."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from schemas.records import (
+    FactUnit,
+    Passage,
+)
+from transforms.llm import wire
+from transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
+from transforms.llm.capabilities import Capabilities
+from transforms.llm.store import Entry, Store
+from transforms.llm.tokens import count, prompt_tokens
+from transforms.sources.base import FactSource
+
+Key = tuple[str, str | None, str]
+"""Step, source, model."""
+
+_SAMPLE = "As far as I know, it was in the year {number}."
+_WORDS = 80  # of a passage that is not fetched, which come to about 100 tokens
+_CONSISTENCY = "Task: stepwise_consistency"
+
+
+@dataclass(slots=True)
+class Tally:
+    """Requests and tokens by step, source and model."""
+
+    calls: dict[Key, float] = field(default_factory=lambda: defaultdict(float))
+    prompt: dict[Key, float] = field(default_factory=lambda: defaultdict(float))
+    completion: dict[Key, float] = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def total(self) -> float:
+        """All requests so far."""
+        return sum(self.calls.values())
+
+    @property
+    def tokens(self) -> float:
+        """All tokens so far."""
+        return sum(self.prompt.values()) + sum(self.completion.values())
+
+
+class CountingClient:
+    """A `Client` that counts what it is asked and sends nothing.
+
+    `answered` is the share of passages with an answer, which stepwise verification asks about a
+    second time.
+    """
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self.answered = 1.0
+
+    async def complete(self, request: Request) -> Completion:
+        """Count the request; the reply has the form of an answer, and nothing in it."""
+        key = request.step, request.source, request.model
+        body = wire.body(request, request.model, Capabilities(), request.n)
+        again = request.messages[0].content.startswith(_CONSISTENCY)
+        share = self.answered if again else 1.0
+        self._tally.calls[key] += share
+        self._tally.prompt[key] += share * prompt_tokens(body)
+        choices = [_choice(request, number) for number in range(request.n)]
+        if request.role == KNOWLEDGE:
+            said = (choice.arguments or choice.text for choice in choices)
+            self._tally.completion[key] += sum(map(count, said))
+        return Completion(choices, "", [])
+
+    async def aclose(self) -> None:
+        """Do nothing."""
+
+
+def _choice(request: Request, number: int) -> Choice:
+    text = _SAMPLE.format(number=1900 + number)
+    if request.function is None:
+        return Choice(text)
+    names = request.function.parameters["properties"] if request.role == KNOWLEDGE else ()
+    return Choice(arguments=json.dumps(dict.fromkeys(names, text)))
+
+
+class FarSource(FactSource):
+    """Passages of the usual length in place of a source that is not asked."""
+
+    def __init__(self, source: FactSource) -> None:
+        pages = getattr(source, "pages", None) or getattr(source, "passages", None) or 5
+        self._passages = int(pages) * int(getattr(source, "passages_per_page", 1))
+        self.name = source.name
+
+    def find(self, unit: FactUnit) -> list[Passage]:
+        """Return passages that no two units share."""
+        filler = " ".join(["word"] * _WORDS)
+        return [Passage(f"{unit.unit_id} {n} {filler}") for n in range(self._passages)]
+
+
+class Overlay:
+    """A `Store` over another one: what is put is kept here, and forgotten in the end."""
+
+    def __init__(self, below: Store | None) -> None:
+        self._below = below
+        self._entries: dict[str, bytes] = {}
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return what there is, here or below."""
+        kept = self._below.get_many(keys) if self._below is not None else {}
+        return kept | {key: self._entries[key] for key in keys if key in self._entries}
+
+    def put_many(self, entries: Mapping[str, bytes]) -> None:
+        """Keep the entries here."""
+        self._entries.update(entries)
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield nothing; nobody asks."""
+        yield from ()
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Close what is below."""
+        if self._below is not None:
+            self._below.close()

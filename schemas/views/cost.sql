@@ -1,0 +1,23 @@
+-- Cost by step, source and model
+-- Requests sent, their tokens and US dollars. n_failed of them brought no answer. What an earlier answer
+-- (n_cached) or one under way (n_coalesced) served as well was not sent, and saved_tokens are its
+-- tokens. cost_usd is NULL where no price of the model is known; n_unpriced is how many answered
+-- requests are left out of it because theirs is not known.
+-- order: run, step, source, model
+SELECT
+    run,
+    step,
+    source,
+    model,
+    count(*) FILTER (WHERE sent) AS n_requests,
+    count(*) FILTER (WHERE sent AND status != 'ok') AS n_failed,
+    count(*) FILTER (WHERE cached) AS n_cached,
+    count(*) FILTER (WHERE coalesced) AS n_coalesced,
+    CAST(sum(prompt_tokens) FILTER (WHERE sent) AS BIGINT) AS prompt_tokens,
+    CAST(sum(completion_tokens) FILTER (WHERE sent) AS BIGINT) AS completion_tokens,
+    CAST(sum(prompt_tokens + completion_tokens) FILTER (WHERE NOT sent) AS BIGINT) AS saved_tokens,
+    sum(seconds) FILTER (WHERE sent) AS seconds,
+    sum(cost_usd) FILTER (WHERE sent) AS cost_usd,
+    count(*) FILTER (WHERE sent AND status = 'ok' AND cost_usd IS NULL) AS n_unpriced
+FROM (SELECT *, NOT (cached OR coalesced) AS sent FROM usage)
+GROUP BY run, step, source, model

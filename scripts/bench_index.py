@@ -1,0 +1,353 @@
+"""Measure the local index: what it finds, how fast, and what it costs. The last line is JSON.
+
+HotpotQA (evidence recall@5 as the share of the two gold titles, and MRR@10) for each retriever, in
+its own order ("plain") and with the second look that evaluation takes; then size: passages made of
+recombined real sentences, built, opened and asked in processes of their own, one thread asking; and
+the vector index against an exact one, on vectors of 384 dimensions of those passages.
+
+    python scripts/bench_index.py [--quick] [--data DIR] [--sizes 200000,1000000] [--only scale]
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SECTIONS = ("hotpotqa", "scale", "faiss")
+MEMORY_BYTES = 4 << 30  # what building, opening and asking may take
+ENWIKI_PASSAGES = 21_000_000  # of 100 words in the English Wikipedia, about
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+# --- HotpotQA -----------------------------------------------------------------------------------
+
+
+def hotpotqa(data: Path, work: Path) -> dict[str, Any]:
+    from indexes.base import RETRIEVERS, open_index
+    from pipelines.build_index import build
+
+    questions = lines(data / "hotpotqa/questions.jsonl")
+    texts = [question["question"] for question in questions]
+    path = work / "hotpotqa"
+    built = build(data / "hotpotqa/passages.jsonl", path, embedder="lsa")
+    found: dict[str, Any] = {"build_seconds": round(built.seconds, 1)}
+    for retriever in RETRIEVERS:
+        index = open_index(path, retriever)
+        index.search(texts[:5], 10)  # the first query pays for what is loaded late
+        for name, second in ((retriever, True), (f"{retriever}_plain", False)):
+            started = time.perf_counter()
+            named = [index.names_in(text) for text in texts] if second else None
+            hits = index.search(texts, 10, named)
+            seconds = time.perf_counter() - started
+            titles = [[hit.passage.title for hit in row] for row in hits]
+            found[name] = scores(titles, [question["gold_titles"] for question in questions])
+            found[name]["queries_per_second"] = round(len(texts) / seconds)
+    return found
+
+
+def scores(titles: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Two passages of one page count once, as the published passages are whole pages."""
+    pairs = [
+        (list(dict.fromkeys(row)), set(wanted)) for row, wanted in zip(titles, gold, strict=True)
+    ]
+    recall = [len(wanted & set(row[:5])) / len(wanted) for row, wanted in pairs]
+    first = [
+        next((1 / rank for rank, title in enumerate(row[:10], 1) if title in wanted), 0.0)
+        for row, wanted in pairs
+    ]
+    return {
+        "recall@5": round(sum(recall) / len(recall), 3),
+        "mrr@10": round(sum(first) / len(first), 3),
+    }
+
+
+# --- size ---------------------------------------------------------------------------------------
+
+
+def recombined(data: Path, count: int) -> Iterator[dict[str, str]]:
+    """Yield documents of about 100 words: sentences of the data sets in another order."""
+    import sentencex
+
+    chance = random.Random(7)
+    pages = lines(data / "hotpotqa/passages.jsonl")
+    titles = [page["title"] for page in pages]
+    pool = [s.strip() for page in pages for s in sentencex.segment("en", page["text"])]
+    pool += [s for claim in lines(data / "wice/dev.jsonl") for s in claim.get("evidence", ())]
+    pool = [sentence for sentence in pool if 4 < len(sentence.split()) < 60]
+    for number in range(count):
+        text: list[str] = []
+        size = 0
+        while size < 90:
+            text.append(chance.choice(pool))
+            size += text[-1].count(" ") + 1
+        one, other = chance.choice(titles), chance.choice(titles)
+        yield {"title": f"{one.split()[0]} {other.split()[-1]} {number}", "text": " ".join(text)}
+
+
+def windows(data: Path, count: int) -> Iterator[dict[str, str]]:
+    """Yield 1 to 5 consecutive sentences of real texts: vectors that lie as those of texts do.
+
+    Sentences put together at random lie evenly in all directions, which no text collection does.
+    """
+    import sentencex
+
+    pages = lines(data / "hotpotqa/passages.jsonl")
+    texts = [list(sentencex.segment("en", page["text"])) for page in pages]
+    texts += [claim.get("evidence", []) for claim in lines(data / "wice/dev.jsonl")]
+    found = {
+        " ".join(text[at : at + size]): None
+        for text in texts
+        for at in range(len(text))
+        for size in range(1, 6)
+        if at + size <= len(text)
+    }
+    chosen = list(found)
+    random.Random(7).shuffle(chosen)
+    for number, text in enumerate(chosen[:count]):
+        yield {"title": str(number), "text": text}
+
+
+def write_documents(path: Path, documents: Iterable[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8") as sink:
+        for document in documents:
+            sink.write(json.dumps(document, ensure_ascii=False) + "\n")
+
+
+def scale(data: Path, work: Path, count: int) -> dict[str, Any]:
+    documents, path = work / "documents.jsonl", work / f"index-{count}"
+    write_documents(documents, recombined(data, count))
+    built = own_process("build", str(documents), str(path))
+    documents.unlink()
+    asked = own_process("ask", str(path), str(data / "hotpotqa/questions.jsonl"))
+    bytes_by_file: dict[str, int] = {}
+    for file in path.rglob("*"):
+        if file.is_file():
+            name = file.name if file.parent == path else file.parent.name
+            bytes_by_file[name] = bytes_by_file.get(name, 0) + file.stat().st_size
+    disk = sum(bytes_by_file.values())
+    passages = built["passages"]
+    return {
+        **built,
+        **asked,
+        "disk_mb": round(disk / 1e6),
+        "disk_mb_of_words": round(bytes_by_file.get("tantivy", 0) / 1e6),
+        "projected_at_21m": {
+            "disk_gb": round(disk / passages * ENWIKI_PASSAGES / 1e9, 1),
+            "build_hours": round(built["build_seconds"] / passages * ENWIKI_PASSAGES / 3600, 2),
+        },
+    }
+
+
+def limit_memory() -> None:
+    """Refuse this process and its children more than 4 GiB of memory of their own."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def own_process(*words: str) -> dict[str, Any]:
+    """Run a part of this script in a process of its own, which pays for its own memory."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--part", *words], stdout=subprocess.PIPE, check=True, text=True
+    )
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def build_part(documents: str, path: str) -> dict[str, Any]:
+    from indexes import bm25_large
+    from pipelines.build_index import build
+    from pipelines.options import cores
+
+    result = build(documents, path, workers=cores())
+    again = Path(documents).parent / "words-alone"
+    again.mkdir()
+    for name in ("passages.arrow", "pages.arrow", "aliases.arrow"):
+        (again / name).symlink_to(Path(path) / name)
+    started = time.perf_counter()
+    bm25_large.build(again)
+    words = time.perf_counter() - started
+    shutil.rmtree(again)
+    passages = result.counts["passages"]
+    return {
+        "passages": passages,
+        "build_seconds": round(result.seconds, 1),
+        "build_passages_per_second": round(passages / result.seconds),
+        "words_indexed_passages_per_second": round(passages / words),
+        "build_memory_mb": peak_mb(),
+    }
+
+
+def ask_part(path: str, questions: str) -> dict[str, Any]:
+    from indexes.base import open_index
+
+    # Libraries are loaded by the first index that is opened; this is how long the next one takes.
+    from indexes.bm25_large import opened
+    from indexes.names import NameTable
+    from indexes.store import PassageStore
+
+    before = own_mb()
+    started = time.perf_counter()
+    opened(Path(path)), PassageStore(Path(path)), NameTable(Path(path))
+    open_ms = (time.perf_counter() - started) * 1000
+    index = open_index(path)
+    texts = [question["question"] for question in lines(Path(questions))]
+    index.search(texts[:20], 10)
+    answer: dict[str, Any] = {"open_ms": round(open_ms, 1)}
+    answer |= timed(lambda text: index.search([text], 10), texts)
+    answer["serving_memory_mb"] = {
+        "all": own_mb("VmRSS"),
+        "own": own_mb(),
+        "own_of_the_index": own_mb() - before,
+    }
+    looked = lambda text: index.search([text], 5, [index.names_in(text)])  # noqa: E731
+    answer["second_look"] = timed(looked, texts)
+    return answer
+
+
+def timed(ask: Callable[[str], Any], texts: Sequence[str]) -> dict[str, float]:
+    seconds = []
+    processor = time.thread_time()
+    for text in texts:
+        started = time.perf_counter()
+        ask(text)
+        seconds.append(time.perf_counter() - started)
+    processor = time.thread_time() - processor
+    ordered = sorted(seconds)
+    return {
+        "queries_per_processor_second": round(len(ordered) / processor),
+        "queries_per_second": round(len(ordered) / sum(ordered)),
+        "p50_ms": round(ordered[len(ordered) // 2] * 1000, 2),
+        "p95_ms": round(ordered[int(len(ordered) * 0.95)] * 1000, 2),
+    }
+
+
+def peak_mb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def own_mb(field: str = "RssAnon") -> int:
+    """Resident memory, by default what is this process's own: pages of files can be dropped."""
+    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(fields[field].split()[0]) // 1024
+
+
+# --- vectors ------------------------------------------------------------------------------------
+
+
+def faiss_part(data: str, count: str, work: str) -> dict[str, Any]:
+    import faiss
+    import numpy as np
+
+    from indexes import dense, lsa
+    from indexes.ranked import embedded_text, ranked_passages
+    from pipelines.build_index import build
+
+    faiss.omp_set_num_threads(1)
+    lsa.DIMENSION = 384
+    lsa._FITTED = min(lsa._FITTED, int(count) // 5)
+    dense.FLAT = min(dense.FLAT, int(count) // 2)
+    path = Path(work) / "index"
+    documents = Path(work) / "documents.jsonl"
+    write_documents(documents, windows(Path(data), int(count)))
+    built = build(documents, path, embedder="lsa")
+    embed = lsa.Lsa(path).embed
+    texts = [embedded_text(one) for one in ranked_passages(path) if one]
+    queries = [question["question"] for question in lines(Path(data) / "hotpotqa/questions.jsonl")]
+    queries += [text.split("\n")[1] for text in texts[:: max(1, len(texts) // 500)]]
+    asked = embed(queries)
+    flat = faiss.IndexFlatIP(lsa.DIMENSION)
+    for at in range(0, len(texts), 4_096):
+        flat.add(embed(texts[at : at + 4_096]))
+    started = time.perf_counter()
+    exact = flat.search(asked, 10)[1]
+    flat_rate = len(asked) / (time.perf_counter() - started)
+    answer: dict[str, Any] = {
+        "vectors": len(texts),
+        "dimension": lsa.DIMENSION,
+        "build_seconds": round(built.seconds, 1),
+        "bytes_a_vector": round((path / dense.INDEX).stat().st_size / len(texts)),
+        "bytes_a_vector_for_ranking": round((path / dense.CODES).stat().st_size / len(texts)),
+        "flat_queries_per_second": round(flat_rate),
+    }
+    for probes in (8, 16, 32, 64):
+        engine = dense.Dense(path, embed, probes)
+        engine.search_vectors(asked[:10], 10)
+        started = time.perf_counter()
+        found = engine.search_vectors(asked, 10)
+        rate = len(asked) / (time.perf_counter() - started)
+        shared = [
+            len({hit.row for hit in row} & set(best))
+            for row, best in zip(found, exact, strict=True)
+        ]
+        answer[f"probes_{probes}"] = {
+            "recall@10": round(float(np.mean(shared)) / 10, 4),
+            "queries_per_second": round(rate),
+        }
+    return answer
+
+
+# --- the command --------------------------------------------------------------------------------
+
+PARTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "build": build_part,
+    "ask": ask_part,
+    "faiss": faiss_part,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="under a minute: 20,000 passages")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--sizes", default="200000", help="numbers of passages, by commas")
+    parser.add_argument("--only", choices=SECTIONS, action="append")
+    parser.add_argument("--work", type=Path, help="where to keep what is made (default: nowhere)")
+    parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    sys.path.insert(0, str(ROOT))
+    os.chdir(ROOT)
+    from pipelines.quiet import quiet_beam
+
+    quiet_beam()
+    if given.part:
+        limit_memory()
+        print(json.dumps(PARTS[given.part[0]](*given.part[1:])))
+        return 0
+    sizes = [20_000] if given.quick else [int(size) for size in given.sizes.split(",")]
+    work = given.work or Path(tempfile.mkdtemp(prefix="ufo-bench-"))
+    work.mkdir(parents=True, exist_ok=True)
+    data = given.data.resolve()
+    result: dict[str, Any] = {}
+    try:
+        for section in given.only or SECTIONS:
+            print(f"{section} …", file=sys.stderr, flush=True)
+            if section == "hotpotqa":
+                result[section] = hotpotqa(data, work)
+            elif section == "scale":
+                result[section] = {str(size): scale(data, work, size) for size in sizes}
+            else:
+                (work / "faiss").mkdir(exist_ok=True)
+                count = "20000" if given.quick else "200000"
+                result[section] = own_process("faiss", str(data), count, str(work / "faiss"))
+    finally:
+        if given.work is None:
+            shutil.rmtree(work, ignore_errors=True)
+    print(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""Runs of `ufo evaluate` whose models are at a local server: what their tests share."""
+
+from pathlib import Path
+from typing import Any
+
+from schemas.results import open_results
+from tests.llm_server import LlmServer
+
+ENVIRONMENT = (
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),
+    *("SERPER_API_KEY", "SERPER_BASE_URL"),
+)
+
+
+def at(server: LlmServer, *flags: object) -> tuple[object, ...]:
+    """The flags of a run whose models are at this server."""
+    return (
+        *("--base_url", server.base_url, "--model", "offline-judge", "--cache", "off"),
+        *("--workers", 1, *flags),
+    )
+
+
+def rows(output: Path, query: str) -> list[dict[str, Any]]:
+    with open_results(output) as results:
+        found: list[dict[str, Any]] = results.query(query).to_pylist()
+    return found

@@ -1,0 +1,296 @@
+"""Runs that find answers: warm, killed and resumed, sharing a cache, or with one that fails."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.llm_server import LlmServer, faults
+from transforms.llm.store import SqliteStore
+
+Ufo = Callable[..., Any]
+
+TOWNS = ["Aachen", "Bergen", "Cadiz", "Delft", "Evora", "Fulda", "Genoa", "Halle", "Izmir"]
+
+
+def record(name: str, *claims: str, **more: Any) -> dict[str, Any]:
+    references = " ".join(f"{claim} It is known." for claim in claims)
+    given = [{"claim": claim, "query": f"What of {claim}"} for claim in claims]
+    text = " ".join(claims)
+    return {"id": name, "response": text, "claims": given, "reference_answers": references} | more
+
+
+def of_town(town: str) -> dict[str, Any]:
+    return record(town, f"{town} has a large harbour.", f"{town} lies in the north of Tuscany.")
+
+
+class Scene:
+    """Nine responses in three chunks, each one call to a server that answers as a model would."""
+
+    def __init__(self, folder: Path, server: LlmServer, words: Callable[..., list[str]]) -> None:
+        self.folder = folder
+        self.server = server
+        self.cache = folder / "cache.sqlite"
+        self.input = folder / "in.jsonl"
+        self.processes: list[subprocess.Popen[str]] = []
+        self._words = words
+        self.write(map(of_town, TOWNS))
+
+    def write(self, records: Any) -> None:
+        self.input.write_text("\n".join(map(json.dumps, records)))
+
+    def arguments(self, *flags: object, output: str = "out") -> list[object]:
+        return [
+            *("evaluate", "--input", self.input, "--output", self.folder / output),
+            *("--judge", "llm", "--base_url", self.server.base_url, "--model", "offline-judge"),
+            *("--sources", "reference", "--chunk_size", 3, "--workers", 1),
+            *(() if "--cache" in flags else ("--cache", self.cache)),
+            *flags,
+        ]
+
+    def start(self, *flags: object, output: str = "out") -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            self._words(*self.arguments(*flags, output=output)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.processes.append(process)
+        return process
+
+    def kept(self) -> int:
+        """How many requests' answers are kept."""
+        store = SqliteStore(str(self.cache))
+        found = sum(entry.key.startswith("r-") for entry in store.entries())
+        store.close()
+        return found
+
+    def verified(self) -> list[str]:
+        """The claims that the server was asked to verify, each as often as it was."""
+        prompts = [entry.body["messages"][-1]["content"] for entry in self.server.chats]
+        return [
+            claim for prompt in prompts for claim in re.findall(r"<f\d+[^>]*>(.*?)</f\d+>", prompt)
+        ]
+
+
+@pytest.fixture
+def scene(
+    tmp_path: Path, llm_server: LlmServer, command: Callable[..., list[str]]
+) -> Iterator[Scene]:
+    scene = Scene(tmp_path, llm_server, command)
+    yield scene
+    for process in scene.processes:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate(timeout=60)
+
+
+def results(found: Any) -> Any:
+    """What a run found, whoever was asked: a request has another id each time it is sent."""
+    rows = {name: rows for name, rows in found.items() if name not in ("usage", "sources")}
+    rows["evidence"] = [row[:-1] for row in rows["evidence"]]
+    return rows
+
+
+@pytest.mark.parametrize("place", ["cache.sqlite", "folder/"])
+def test_a_warm_run_sends_nothing(scene: Scene, ufo: Ufo, tables: Any, place: str) -> None:
+    flags = ("--cache", f"{scene.folder}/{place}")
+    assert ufo(*scene.arguments(*flags)).code == 0
+    cold, sent = tables(scene.folder / "out"), len(scene.server.requests)
+    done = ufo(*scene.arguments(*flags, output="again"))
+    assert done.code == 0, done.err
+    assert len(scene.server.requests) == sent
+    warm = tables(scene.folder / "again")
+    # To the request that each judgement came with.
+    assert warm["evidence"] == cold["evidence"]
+    assert results(warm) == results(cold)
+    assert len(warm["usage"]) == len(TOWNS)
+
+
+def test_a_warm_extraction_sends_nothing(scene: Scene, ufo: Ufo, tables: Any) -> None:
+    records = [of_town(town) for town in TOWNS]
+    for one in records:
+        del one["claims"]
+    scene.write(records)
+    assert ufo(*scene.arguments()).code == 0
+    sent = len(scene.server.requests)
+    assert ufo(*scene.arguments(output="again")).code == 0
+    assert len(scene.server.requests) == sent
+    cold, warm = (results(tables(scene.folder / name)) for name in ("out", "again"))
+    assert warm == cold
+
+
+def test_claims_that_recur_are_judged_once(scene: Scene, ufo: Ufo) -> None:
+    claims = [f"{town} has {n} bridges." for n, town in enumerate(TOWNS, 2)]
+    trusted = ["Towns have bridges, as is known."]
+    pairs = zip(claims, claims[1:] + claims[:1], strict=True)
+    scene.write(record(f"r{n}", *pair, reference_answers=trusted) for n, pair in enumerate(pairs))
+    assert ufo(*scene.arguments()).code == 0
+    assert sorted(scene.verified()) == sorted(claims)
+
+
+def test_without_sharing_each_response_is_judged_by_itself(scene: Scene, ufo: Ufo) -> None:
+    scene.write([record(f"r{n}", "Aachen has two bridges.") for n in range(4)])
+    assert ufo(*scene.arguments("--no_share")).code == 0
+    assert len(scene.verified()) == 4
+    assert ufo(*scene.arguments("--no_share", output="again")).code == 0
+    assert len(scene.verified()) == 4
+
+
+def test_a_repeat_is_asked_anew(scene: Scene, ufo: Ufo) -> None:
+    for flags in ((), ("--repeat", 1), ("--repeat", 2), ("--repeat", 1)):
+        assert ufo(*scene.arguments(*flags)).code == 0
+    assert len(scene.verified()) == 3 * 2 * len(TOWNS)
+    assert len(list((scene.folder / "out").glob("run=*"))) == 3
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, tables: Any) -> Any:
+    """What the nine responses give, and how many requests that takes beside the probe."""
+    with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
+        patch.setenv("OPENAI_API_KEY", server.key)
+        scene = Scene(tmp_path_factory.mktemp("undisturbed"), server, lambda *_: [])
+        assert ufo(*scene.arguments("--cache", "off")).code == 0
+        return results(tables(scene.folder / "out")), len(scene.server.chats) - 1
+
+
+@pytest.mark.parametrize(("answered", "workers"), [(2, 1), (5, 2), (8, 1)])
+def test_kill_9_loses_no_answer(
+    scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any, answered: int, workers: int
+) -> None:
+    expected, needed = undisturbed
+    server = scene.server
+    server.latency = faults.fixed(0.05)
+    process = scene.start("--workers", workers, "--concurrency", workers)
+    deadline = time.monotonic() + 60
+    while len([entry for entry in server.chats if entry.ended]) < answered + 1:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    kept, before = scene.kept(), len(server.chats)
+    # What was answered is kept at once; the last answers may have been on their way.
+    assert kept >= answered - workers
+    server.latency = faults.fixed(0.0)
+    done = ufo(*scene.arguments())
+    assert done.code == 0, done.err
+    assert len(server.chats) - before == needed - kept
+    assert results(tables(scene.folder / "out")) == expected
+
+
+def test_two_runs_share_a_cache(scene: Scene, tables: Any, undisturbed: Any) -> None:
+    expected, needed = undisturbed
+    both = [scene.start(output=name) for name in ("one", "two")]
+    for process, name in zip(both, ("one", "two"), strict=True):
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert "cache" not in err
+        assert results(tables(scene.folder / name)) == expected
+    assert scene.kept() == needed
+
+
+def test_an_error_is_not_kept(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
+    expected, _ = undisturbed
+    scene.write([of_town(town) for town in TOWNS[:1]])
+    # The probe is answered, the reply and its repair are prose.
+    scene.server.faults.extend([None, faults.Fault("prose"), faults.Fault("prose")])
+    assert ufo(*scene.arguments()).code == 0
+    assert {row[7] for row in tables(scene.folder / "out")["evidence"]} == {"error"}
+    done = ufo(*scene.arguments("--if_finished", "retry_errors"))
+    assert done.code == 0, done.err
+    found = results(tables(scene.folder / "out"))["evidence"]
+    assert found == [row for row in expected["evidence"] if row[0] == TOWNS[0]]
+
+
+def test_a_cache_that_cannot_be(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
+    (scene.folder / "file").write_text("")
+    done = ufo(*scene.arguments("--cache", f"{scene.folder}/file/cache.sqlite"))
+    assert done.code == 0
+    assert done.err.count("the cache") == 1
+    assert "cannot be opened, and the run goes on without it" in done.err
+    assert results(tables(scene.folder / "out")) == undisturbed[0]
+
+
+def test_a_read_only_cache_is_read(scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any) -> None:
+    expected, _ = undisturbed
+    scene.write(map(of_town, TOWNS[:6]))
+    assert ufo(*scene.arguments()).code == 0
+    lock = Path(f"{scene.cache}.lock")
+    lock.unlink(missing_ok=True)
+    lock.mkdir()  # stands in for a folder without permission, also where tests run as root
+    again = scene.folder / "link"  # another path, since this process has the cache open
+    again.symlink_to(scene.folder, target_is_directory=True)
+    scene.write(map(of_town, TOWNS))
+    before = len(scene.server.chats)
+    done = ufo(*scene.arguments("--cache", f"{again}/cache.sqlite", output="again"))
+    assert done.code == 0
+    assert done.err.count("the cache") == 1, done.err
+    assert "cannot be written" in done.err
+    assert len(scene.server.chats) - before == 3
+    assert results(tables(scene.folder / "again")) == expected
+
+
+def test_a_damaged_cache_is_set_aside(
+    scene: Scene, ufo: Ufo, tables: Any, undisturbed: Any
+) -> None:
+    scene.cache.write_bytes(b"not a database " * 1000)
+    done = ufo(*scene.arguments())
+    assert done.code == 0
+    assert done.err.count("the cache") == 1
+    assert "was moved to" in done.err
+    assert results(tables(scene.folder / "out")) == undisturbed[0]
+    assert scene.kept() == undisturbed[1]
+
+
+@pytest.mark.parametrize("wrong", ["cache.db", "gs://bucket/ufo", "on"])
+def test_a_cache_of_no_kind(scene: Scene, ufo: Ufo, wrong: str) -> None:
+    done = ufo(*scene.arguments("--cache", wrong))
+    assert done.code == 2
+    assert "--cache" in done.err
+    assert "ends in .sqlite" in done.err
+
+
+def commands(ufo: Ufo, scene: Scene, *words: Sequence[object]) -> Any:
+    done = ufo("cache", *words, "--cache", scene.cache)
+    assert done.code == 0, done.err
+    return done
+
+
+def test_the_command_cache(scene: Scene, ufo: Ufo) -> None:
+    assert ufo(*scene.arguments()).code == 0
+    found = commands(ufo, scene, "stats", "--json").json
+    units = 2 * len(TOWNS)
+    assert (found["judgements"], found["requests"], found["capabilities"]) == (units, 9, 1)
+    assert found["bytes"] > 0
+    assert "judgements" in commands(ufo, scene, "stats").out
+
+    copy, listed = scene.folder / "copy.sqlite", scene.folder / "copy.jsonl"
+    commands(ufo, scene, "export", copy)
+    commands(ufo, scene, "export", f"{scene.folder}/copy/")
+    commands(ufo, scene, "export", listed)
+    rows = [json.loads(line) for line in listed.read_text().splitlines()]
+    assert len(rows) == units + 10
+    assert {row["kind"] for row in rows} == {"judgements", "requests", "capabilities"}
+    sent = len(scene.server.requests)
+    for place in (copy, f"{scene.folder}/copy/"):
+        assert ufo(*scene.arguments("--cache", place, output="again")).code == 0
+    assert len(scene.server.requests) == sent
+
+    assert "0 of 28" in commands(ufo, scene, "prune", "--older_than", 1).out
+    size = found["bytes"] / 2e6
+    commands(ufo, scene, "prune", "--max_mb", size)
+    assert 0 < commands(ufo, scene, "stats", "--json").json["bytes"] <= size * 1e6
+    commands(ufo, scene, "prune", "--older_than", 0)
+    assert commands(ufo, scene, "stats", "--json").json["bytes"] == 0
+    assert ufo("cache", "prune", "--cache", scene.cache).code == 2
+    assert ufo("cache", "export", scene.cache, "--cache", scene.cache).code == 2
+    assert ufo("cache", "stats", "--cache", "off").code == 2

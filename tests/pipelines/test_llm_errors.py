@@ -1,0 +1,261 @@
+"""`ufo evaluate` with models behind real HTTP: what ends a run, and what only ends a request."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.llm_server import LlmServer, faults
+from tests.pipelines.llm_runs import ENVIRONMENT, at, rows
+
+Ufo = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this machine has in its environment."""
+    for name in ENVIRONMENT:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LlmServer]:
+    with LlmServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory, records: Any, write_lines: Any) -> Path:
+    """Six responses with facts that the reference, the index, the model or nobody settles."""
+    path: Path = write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
+    return path
+
+
+# --- what ends a run ----------------------------------------------------------------------------
+
+
+def _unfinished(output: Path) -> bool:
+    return not list(output.glob("run=*/manifest.json"))
+
+
+@pytest.mark.parametrize("sources", ["reference", "llm"])
+@pytest.mark.parametrize(
+    ("key", "path", "model", "remedy"),
+    [
+        ("sk-wrong-0123456789abcdef", "/v1", "offline-judge", "set it to one that is valid"),
+        (None, "/v1", "offline-judge", "set OPENAI_API_KEY"),
+        ("right", "/nowhere", "offline-judge", "check --base_url"),
+        ("right", "/v1", "ofline-judge", "Did you mean 'offline-judge'?"),
+    ],
+    ids=["wrong key", "no key", "wrong path", "unknown model"],
+)
+def test_what_every_request_would_meet_ends_the_run_at_once(
+    ufo: Ufo,
+    tmp_path: Path,
+    few: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    key: str | None,
+    path: str,
+    model: str,
+    remedy: str,
+    sources: str,
+) -> None:
+    with LlmServer() as own:
+        if key:
+            monkeypatch.setenv("OPENAI_API_KEY", own.key if key == "right" else key)
+        done = ufo(
+            *("evaluate", "--input", few, "--output", tmp_path, "--sources", sources),
+            *("--judge", "llm" if sources == "reference" else "offline", "--model", model),
+            *("--base_url", own.base_url.replace("/v1", path), "--cache", "off", "--workers", 1),
+        )
+        assert len(own.requests) <= 3
+    assert done.code == 1
+    assert remedy in done.err
+    assert (key or "sk-") not in done.err
+    assert _unfinished(tmp_path)
+
+
+def test_nobody_there_ends_the_run_at_once(ufo: Ufo, tmp_path: Path, few: Path) -> None:
+    with LlmServer() as gone:
+        pass
+    done = ufo(
+        *("evaluate", "--input", few, "--output", tmp_path, "--sources", "reference"),
+        *at(gone),
+    )
+    assert done.code == 1
+    assert "nothing answers at" in done.err
+    assert "check --base_url" in done.err
+    assert _unfinished(tmp_path)
+
+
+def test_a_spent_quota_ends_the_run_and_what_was_finished_is_kept(
+    ufo: Ufo,
+    ufo_process: Ufo,
+    tmp_path: Path,
+    few: Path,
+    tables: Any,
+    server: LlmServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", server.key)
+    output, whole = tmp_path / "output", tmp_path / "whole"
+    command = ("evaluate", "--input", few, "--sources", "reference", "--chunk_size", 2)
+    with LlmServer() as own:
+        spent = _SpentFrom("Rome")  # first in the second chunk
+        own.mix = spent  # type: ignore[assignment]
+        stopped = ufo(*command, "--output", output, *at(own))
+        assert stopped.code == 1
+        assert "top it up" in stopped.err
+        assert "What was finished is kept" in stopped.err
+        assert spent.given <= 4
+        assert _unfinished(output)
+        own.mix = None
+        before = len(own.chats)
+        done = ufo_process(*command, "--output", output, *at(own))
+        assert done.code == 0, done.err
+        again = [entry for entry in own.chats[before:] if entry.step == "extract_facts"]
+        assert len(again) == 4  # not those of the first chunk
+    assert ufo(*command, "--output", whole, *at(server)).code == 0
+    for table in ("verdicts", "fact_units", "passages"):
+        assert tables(output)[table] == tables(whole)[table] != []
+
+
+class _SpentFrom:
+    """A quota that is spent when a text is asked about, and stays so."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word.encode()
+        self.given = 0
+
+    def next(self, body: bytes) -> faults.Fault | None:
+        if self.given or self.word in body:
+            self.given += 1
+            return faults.quota_spent()
+        return None
+
+
+# --- what ends a request ------------------------------------------------------------------------
+
+FAULTS: Mapping[str, tuple[faults.Fault, str]] = {
+    "Refusal": (faults.refusal(), "refused"),
+    "Filter": (faults.content_filter(), "filtered"),
+    "Prompt": (faults.filtered_prompt(), "filtered"),
+    "Length": (faults.length(), "truncated"),
+    "Prose": (faults.prose(), "unparsable"),
+    "Empty": (faults.empty_tool_calls(), "unparsable"),
+    "Types": (faults.wrong_types(), "unparsable"),
+    "Half": (faults.half_arguments(), "unparsable"),
+    "Thin": (faults.missing_arguments(), ""),  # the rest comes when it is asked for again
+    "Extra": (faults.extra_arguments(), ""),
+}
+
+
+class _ByName:
+    """Does to each verification what the city that it is about is named after."""
+
+    def next(self, body: bytes) -> faults.Fault | None:
+        if b'"name": "verify_facts"' not in body and b'"name":"verify_facts"' not in body:
+            return None
+        return next((f for name, (f, _) in FAULTS.items() if f"{name}ville".encode() in body), None)
+
+
+def test_each_bad_reply_has_its_reason_and_is_no_verdict(
+    ufo: Ufo, tmp_path: Path, write_lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = ["{0}ville is large.", "{0}ville has 5 bridges.", "{0}ville was founded in 1901."]
+    records = [
+        {
+            "id": name,
+            "response": " ".join(claims).format(name),
+            "reference_answers": [f"{' '.join(claims[:2])} Founded in 1850.".format(name)],
+        }
+        for name in (*FAULTS, "Fine")
+    ]
+    path = write_lines(tmp_path / "in.jsonl", records)
+    outputs = {}
+    with LlmServer() as own:
+        monkeypatch.setenv("OPENAI_API_KEY", own.key)
+        own.mix = _ByName()  # type: ignore[assignment]
+        for judge in ("llm", "offline"):
+            outputs[judge] = tmp_path / judge
+            done = ufo(
+                *("evaluate", "--input", path, "--output", outputs[judge]),
+                *("--sources", "reference", "--judge", judge, *at(own)),
+            )
+            assert done.code == 0, done.err
+    query = "SELECT response_id, unit_id, outcome, reason, label FROM evidence"
+    said = {(row["response_id"], row["unit_id"]): row for row in rows(outputs["offline"], query)}
+    wrong: dict[str, list[str]] = {name: [] for name in (*FAULTS, "Fine")}
+    for row in rows(outputs["llm"], query):
+        if row["outcome"] == "error":
+            assert row["label"] is None
+            wrong[row["response_id"]].append(row["reason"])
+        else:
+            # What could be read of a spoiled reply is what the model said.
+            assert row == said[row["response_id"], row["unit_id"]]
+    for name, (_, reason) in FAULTS.items():
+        assert set(wrong[name]) == ({reason} if reason else set()), name
+        if name not in ("Length", "Half"):
+            assert len(wrong[name]) == (3 if reason else 0), name
+    assert wrong["Fine"] == []
+    undecided = rows(outputs["llm"], "SELECT * FROM verdicts WHERE n_error > 0")
+    assert len(undecided) == sum(map(len, wrong.values()))
+    assert {(row["label"], row["source"]) for row in undecided} == {(None, "none")}
+    failed = rows(outputs["llm"], "SELECT step, key, error_type FROM failures")
+    assert {row["key"] for row in failed} == {name for name, found in wrong.items() if found}
+
+
+@pytest.mark.parametrize("extraction", ["refusal", "prose", "wrong_types"])
+def test_an_extraction_that_fails_is_a_failure_and_not_a_response_without_claims(
+    ufo: Ufo, tmp_path: Path, write_lines: Any, monkeypatch: pytest.MonkeyPatch, extraction: str
+) -> None:
+    path = write_lines(tmp_path / "in.jsonl", [{"id": "r", "response": "Oslo has 5 bridges."}])
+    with LlmServer() as own:
+        monkeypatch.setenv("OPENAI_API_KEY", own.key)
+        fault = getattr(faults, extraction)()
+        own.faults.extend([None, fault, fault])  # the first is the probe's
+        done = ufo(
+            *("evaluate", "--input", path, "--output", tmp_path / "out"),
+            *("--sources", "reference", *at(own)),
+        )
+    assert done.code == 0, done.err
+    (failure,) = rows(tmp_path / "out", "SELECT step, key, error_type FROM failures")
+    assert (failure["step"], failure["key"]) == ("extract", "r")
+    assert failure["error_type"] == ("refused" if extraction == "refusal" else "unparsable")
+
+
+def test_responses_of_any_length(
+    ufo: Ufo, tmp_path: Path, write_lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filler = "What would you say to a long walk along the river, past the mills and the gardens? "
+    facts = [f"City{n} has {n} bridges." for n in range(100, 110)]
+    size = 200_000 // len(facts)
+    text = "\n\n".join(f"{fact} {filler * (size // len(filler))}".strip() for fact in facts)
+    text = text.ljust(200_000)
+    assert len(text) == 200_000
+    records = [
+        {"id": "long", "response": text, "reference_answers": [" ".join(facts)]},
+        {"id": "none", "response": ""},
+        {"id": "blank", "response": " \n"},
+    ]
+    path = write_lines(tmp_path / "in.jsonl", records)
+    with LlmServer() as own:
+        monkeypatch.setenv("OPENAI_API_KEY", own.key)
+        done = ufo(
+            *("evaluate", "--input", path, "--output", tmp_path / "out"),
+            *("--sources", "reference", *at(own)),
+        )
+        assert done.code == 0, done.err
+        longest = max(entry.prompt_tokens for entry in own.chats)
+        assert longest < 8_000
+        parts = own.by_step()["extract_facts"]["calls"]
+    assert 20 < parts < 60
+    claims = rows(tmp_path / "out", "SELECT claim FROM fact_units ORDER BY sentence_index")
+    assert [row["claim"] for row in claims] == facts
+    labels = rows(tmp_path / "out", "SELECT label FROM verdicts")
+    assert [row["label"] for row in labels] == [1] * 10
+    ids = {row["response_id"] for row in rows(tmp_path / "out", "SELECT * FROM responses")}
+    failed = {row["key"] for row in rows(tmp_path / "out", "SELECT * FROM failures")}
+    assert "long" in ids
+    assert len(ids) + len(failed) == len(records)

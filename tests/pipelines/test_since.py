@@ -1,0 +1,183 @@
+"""`--since`: a run that evaluates what is new or changed, and takes the rest over from another."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Ufo = Callable[..., Any]
+
+CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
+
+
+class Scene:
+    """Responses about cities, and a source that writes down what it is asked."""
+
+    def __init__(self, folder: Path, plug_in: str) -> None:
+        self.folder = folder
+        self.log = folder / "log"
+        self.gate = folder / "gate"
+        self.output = folder / "out"
+        self.input = folder / "in.jsonl"
+        self.down = folder / "down"
+        self.gate.touch()
+        mine = {
+            **{"name": "mine", "type": plug_in, "log": str(self.log), "fails": str(self.down)},
+            **{"waits": "Paris", "gate": str(self.gate)},
+        }
+        self.config = folder / "ufo.yaml"
+        self.config.write_text(json.dumps({"sources": [mine], "chunk_size": 2, "workers": 1}))
+        self.write(CITIES)
+
+    def write(self, cities: Any, **changes: Mapping[str, Any]) -> None:
+        """Write a response for each city; `changes` are of the one of that name."""
+        records = [
+            {"id": city, "response": f"{city} is a large city."} | dict(changes.get(city, {}))
+            for city in cities
+        ]
+        self.input.write_text("\n".join(map(json.dumps, records)))
+
+    def arguments(self, run: str, *flags: object) -> list[object]:
+        files = ("--input", self.input, "--output", self.output, "--config", self.config)
+        return ["evaluate", *files, "--run", run, *flags]
+
+    def asked(self) -> set[str]:
+        """The cities that the source was asked about since this was last called."""
+        text = self.log.read_text() if self.log.exists() else ""
+        self.log.unlink(missing_ok=True)
+        return {line.split()[1] for line in text.splitlines()}
+
+
+@pytest.fixture
+def scene(tmp_path: Path, recording: str) -> Scene:
+    return Scene(tmp_path, recording)
+
+
+def results(found: Any) -> Any:
+    return {name: rows for name, rows in found.items() if name != "sources"}
+
+
+def test_only_new_and_changed_responses_are_evaluated(scene: Scene, ufo: Ufo, tables: Any) -> None:
+    assert ufo(*scene.arguments("monday")).code == 0
+    assert scene.asked() == set(CITIES)
+    changed = {"Oslo": {"response": "Oslo is a small city."}, "Lima": {"question": "What is Lima?"}}
+    # Rome is gone, Paris is new, and the order is another one.
+    scene.write(["Paris", *reversed(CITIES[1:])], **changed)
+    done = ufo(*scene.arguments("tuesday", "--since", "monday"))
+    assert done.code == 0, done.err
+    assert "3 responses taken over from run monday" in done.err
+    assert scene.asked() == {"Paris", "Oslo", "Lima"}
+    assert ufo(*scene.arguments("whole")).code == 0
+    assert results(tables(scene.output, "tuesday")) == results(tables(scene.output, "whole"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"reference_answers": ["Bonn is a town."]},
+        {"claims": ["Bonn is a large city."]},
+        {"label": 0.5},
+        {"spans": [{"start": 0, "end": 4}]},
+        {"metadata": {"seed": 1}},
+        {"model": "m"},
+        {"language": "en"},
+        {"dataset": "d"},
+    ],
+)
+def test_a_change_of_any_field_counts(scene: Scene, ufo: Ufo, change: Mapping[str, Any]) -> None:
+    scene.write(CITIES[:2])
+    assert ufo(*scene.arguments("r")).code == 0
+    scene.asked()
+    scene.write(CITIES[:2], Bonn=change)
+    assert ufo(*scene.arguments("r", "--since", "r")).code == 0
+    assert scene.asked() == {"Bonn"}
+
+
+def test_night_after_night_under_one_name(scene: Scene, ufo: Ufo, tables: Any) -> None:
+    assert ufo(*scene.arguments("nightly")).code == 0
+    for night in range(3):
+        scene.asked()
+        scene.write([*CITIES, *(f"Town{n}" for n in range(night + 1))])
+        assert ufo(*scene.arguments("nightly", "--since", "nightly")).code == 0
+        assert scene.asked() == {f"Town{night}"}
+    assert len(tables(scene.output, "nightly")["responses"]) == len(CITIES) + 3
+    assert not list(scene.output.glob("run=nightly/.attempt-*"))
+
+
+def test_responses_with_errors_are_evaluated_again(scene: Scene, ufo: Ufo, tables: Any) -> None:
+    scene.down.touch()
+    assert ufo(*scene.arguments("one")).code == 0
+    scene.asked()
+    scene.down.unlink()
+    assert ufo(*scene.arguments("two", "--since", "one")).code == 0
+    assert scene.asked() == {"Oslo"}
+    assert not [row for row in tables(scene.output, "two")["evidence"] if "error" in row]
+
+
+def test_other_options_cannot_be_taken_over(scene: Scene, ufo: Ufo) -> None:
+    assert ufo(*scene.arguments("one")).code == 0
+    done = ufo(*scene.arguments("two", "--since", "one", "--mode", "mv"))
+    assert done.code == 2
+    assert 'options.mode: "seq" → "mv"' in done.err
+    assert "without --since" in done.err
+    # How the work is cut changes no result.
+    assert ufo(*scene.arguments("two", "--since", "one", "--chunk_size", 5)).code == 0
+
+
+def test_a_run_that_is_not_there(scene: Scene, ufo: Ufo) -> None:
+    assert ufo(*scene.arguments("one", "--since", "zero")).code == 2
+    assert ufo(*scene.arguments("one")).code == 0
+    done = ufo(*scene.arguments("two", "--since", "onee"))
+    assert done.code == 2
+    assert "Did you mean 'one'?" in done.err
+    assert ufo(*scene.arguments("two", "--since", "../one")).code == 2
+    both = ("--since", "one", "--if_finished", "retry_errors")
+    assert ufo(*scene.arguments("one", *both)).code == 2
+
+
+def test_a_run_of_before_records_had_hashes(
+    scene: Scene, ufo: Ufo, tables: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pyarrow.parquet as pq
+
+    assert ufo(*scene.arguments("one")).code == 0
+    for path in scene.output.glob("run=one/responses/*.parquet"):
+        pq.write_table(pq.read_table(path).drop_columns(["record_hash"]), path)
+    scene.asked()
+    assert ufo(*scene.arguments("two", "--since", "one")).code == 0
+    assert scene.asked() == set(CITIES)
+    assert ufo(*scene.arguments("one", "--if_finished", "retry_errors")).code == 0
+    assert scene.asked() == set()
+
+
+def test_a_killed_run_goes_on_only_from_the_same_run(
+    scene: Scene, ufo: Ufo, tables: Any, command: Callable[..., list[str]]
+) -> None:
+    assert ufo(*scene.arguments("one")).code == 0
+    scene.asked()
+    scene.write([*CITIES, "Vienna", "Paris"])
+    scene.gate.unlink()
+    words = command(*scene.arguments("two", "--since", "one"))
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while "Paris" not in (scene.log.read_text() if scene.log.exists() else ""):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    scene.gate.touch()
+    done = ufo(*scene.arguments("two"))
+    assert done.code == 2
+    assert 'carried_from: "one@' in done.err
+    scene.asked()
+    assert ufo(*scene.arguments("two", "--since", "one")).code == 0
+    assert scene.asked() <= {"Vienna", "Paris"}
+    assert ufo(*scene.arguments("whole")).code == 0
+    assert results(tables(scene.output, "two")) == results(tables(scene.output, "whole"))

@@ -1,0 +1,342 @@
+"""No request twice: what is kept, what is shared while it is under way, and what never is."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.records import Usage
+from transforms.llm.base import KNOWLEDGE, VERIFIER, Choice, Completion, LlmError, Message, Request
+from transforms.llm.cache import CachingClient
+from transforms.llm.client import ClientSettings
+from transforms.llm.endpoint import Endpoint
+from transforms.llm.memory import Memory
+from transforms.llm.store import Entry, SqliteStore, StoreError
+
+SETTINGS = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
+ASKED = Request(VERIFIER, "m", [Message("user", "One?")], step="verify", response_id="r1")
+
+
+class Model:
+    """Answers with the number of the choice; `replies` go before. Waits for `gate`, if set."""
+
+    def __init__(self, *replies: Choice | Exception) -> None:
+        self.replies = list(replies)
+        self.requests: list[Request] = []
+        self.gate: asyncio.Event | None = None
+        self.choices = 0
+
+    async def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        number = len(self.requests)
+        if self.gate is not None:
+            await self.gate.wait()
+        reply = self.replies.pop(0) if self.replies else None
+        if isinstance(reply, Exception):
+            raise reply
+        choices = [reply or self._choice() for _ in range(request.n)]
+        return Completion(choices, f"q{number}", [self._row(request, f"q{number}")])
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    def _choice(self) -> Choice:
+        self.choices += 1
+        return Choice(f"answer {self.choices}", logprob_mean=-0.5)
+
+    def _row(self, request: Request, request_id: str) -> Usage:
+        who = (request_id, request.step, request.source, "m", request.response_id, "host:1")
+        return Usage(*who, "ok", False, False, 0, 10 * request.n, 3, 0.2, 0.01)
+
+
+Ask = Callable[[CachingClient], Awaitable[Any]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Runs `ask` with a client before a model, each time as a process of its own would."""
+    stores = []
+
+    def one(model: Model, ask: Ask, settings: ClientSettings = SETTINGS) -> Any:
+        def tell(message: str) -> None:
+            raise AssertionError(message)
+
+        stores.append(SqliteStore(str(tmp_path / "cache.sqlite"), tell))
+        return asyncio.run(_asked(ask, CachingClient(model, settings, Memory(stores[-1]))))
+
+    yield one
+    for store in stores:
+        store.close()
+
+
+async def _asked(ask: Ask, client: CachingClient) -> Any:
+    return await ask(client)
+
+
+def complete(*requests: Request) -> Ask:
+    async def ask(client: CachingClient) -> Sequence[Completion]:
+        return await asyncio.gather(*map(client.complete, requests))
+
+    return ask
+
+
+def texts(completion: Completion) -> list[str]:
+    return [choice.text for choice in completion.choices]
+
+
+def test_what_was_answered_is_not_asked_again(run: Callable[..., Any]) -> None:
+    first, second = Model(), Model()
+    (cold,) = run(first, complete(ASKED))
+    (warm,) = run(second, complete(replace(ASKED, step="other", response_id="r2")))
+    assert len(first.requests) == 1
+    assert second.requests == []
+    assert warm.choices == cold.choices
+    assert warm.request_id == cold.request_id == "q1"
+    (row,) = warm.usage
+    assert (row.cached, row.coalesced, row.status) == (True, False, "ok")
+    assert (row.step, row.response_id, row.model) == ("other", "r2", "m")
+    assert (row.prompt_tokens, row.completion_tokens, row.cost_usd) == (10, 3, 0.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "m2"},
+        {"messages": [Message("user", "Two?")]},
+        {"messages": [Message("system", "One?")]},
+        {"temperature": 0.5},
+        {"max_tokens": 5},
+        {"logprobs": True},
+    ],
+)
+def test_another_request_is_another_answer(
+    run: Callable[..., Any], change: Mapping[str, Any]
+) -> None:
+    model = Model()
+    run(model, complete(ASKED))
+    run(model, complete(replace(ASKED, **change)))
+    assert len(model.requests) == 2
+
+
+def test_another_endpoint_or_repeat_is_another_answer(run: Callable[..., Any]) -> None:
+    model = Model()
+    there = {VERIFIER: Endpoint("m", "http://localhost:2/v1")}
+    for settings in (SETTINGS, replace(SETTINGS, repeat=1), replace(SETTINGS, endpoints=there)):
+        for _ in range(2):
+            run(model, complete(ASKED), settings)
+    assert len(model.requests) == 3
+
+
+def test_roles_at_one_endpoint_share_answers(run: Callable[..., Any]) -> None:
+    model = Model()
+    run(model, complete(ASKED))
+    run(model, complete(replace(ASKED, role=KNOWLEDGE)))
+    assert len(model.requests) == 1
+
+
+def test_each_sample_is_kept_by_its_number(run: Callable[..., Any]) -> None:
+    model = Model()
+    (three,) = run(model, complete(replace(ASKED, n=3)))
+    (five,) = run(model, complete(replace(ASKED, n=5)))
+    (two,) = run(model, complete(replace(ASKED, n=2)))
+    assert [request.n for request in model.requests] == [3, 2]
+    assert texts(three) == ["answer 1", "answer 2", "answer 3"]
+    assert texts(five) == [f"answer {n}" for n in range(1, 6)]
+    assert texts(two) == ["answer 1", "answer 2"]
+    cached, sent = five.usage
+    assert (cached.cached, cached.prompt_tokens, cached.completion_tokens) == (True, 30, 3)
+    assert (sent.cached, sent.prompt_tokens) == (False, 20)
+
+
+def test_equal_requests_under_way_are_sent_once(run: Callable[..., Any]) -> None:
+    model = Model()
+    model.gate = asyncio.Event()
+    others = [replace(ASKED, response_id=f"r{n}") for n in range(2, 5)]
+
+    async def ask(client: CachingClient) -> Any:
+        waiting = asyncio.gather(*map(client.complete, [ASKED, *others]))
+        while not model.requests:
+            await asyncio.sleep(0)
+        model.gate.set()
+        return await waiting
+
+    completions = run(model, ask)
+    assert len(model.requests) == 1
+    assert {tuple(texts(completion)) for completion in completions} == {("answer 1",)}
+    rows = [row for completion in completions for row in completion.usage]
+    assert [row.coalesced for row in rows] == [False, True, True, True]
+    assert [row.response_id for row in rows] == ["r1", "r2", "r3", "r4"]
+    assert {row.request_id for row in rows} == {"q1"}
+    assert sum(row.prompt_tokens for row in rows) == 10
+    assert sum(row.cost_usd for row in rows) == 0.01
+
+
+def test_who_waits_may_be_cancelled_without_the_others(run: Callable[..., Any]) -> None:
+    model = Model()
+    model.gate = asyncio.Event()
+
+    async def ask(client: CachingClient) -> Any:
+        tasks = [asyncio.ensure_future(client.complete(ASKED)) for _ in range(3)]
+        while not model.requests:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        await asyncio.sleep(0)
+        model.gate.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    first, second, third = run(model, ask)
+    assert isinstance(second, asyncio.CancelledError)
+    assert texts(first) == texts(third) == ["answer 1"]
+    assert len(model.requests) == 1
+
+
+def test_who_is_asked_for_may_be_cancelled_and_the_others_ask(run: Callable[..., Any]) -> None:
+    model = Model()
+    model.gate = asyncio.Event()
+
+    async def ask(client: CachingClient) -> Any:
+        tasks = [asyncio.ensure_future(client.complete(ASKED)) for _ in range(2)]
+        while not model.requests:
+            await asyncio.sleep(0)
+        tasks[0].cancel()
+        model.gate.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    first, second = run(model, ask)
+    assert isinstance(first, asyncio.CancelledError)
+    assert texts(second) == ["answer 1"]
+
+
+def test_an_error_is_neither_kept_nor_shared(run: Callable[..., Any]) -> None:
+    failed = Usage("q0", "verify", None, "m", "r1", None, "500", False, False, 0, 1, 0, 0.1, None)
+    model = Model(LlmError("down", usage=[failed]))
+
+    async def ask(client: CachingClient) -> Any:
+        return await asyncio.gather(
+            *(client.complete(ASKED) for _ in range(2)), return_exceptions=True
+        )
+
+    error, completion = run(model, ask)
+    assert isinstance(error, LlmError)
+    assert error.usage == (failed,)
+    assert texts(completion) == ["answer 1"]
+    (again,) = run(model, complete(ASKED))
+    assert texts(again) == ["answer 1"]
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Choice("", refusal="I cannot."),
+        Choice("Some", finish_reason="content_filter"),
+        Choice("Some", finish_reason="length"),
+        Choice(" \n"),
+    ],
+)
+def test_what_is_no_answer_is_asked_for_again(run: Callable[..., Any], reply: Choice) -> None:
+    model = Model(reply)
+    assert run(model, complete(ASKED))[0].choices == [reply]
+    assert texts(run(model, complete(ASKED))[0]) == ["answer 1"]
+    assert texts(run(model, complete(ASKED))[0]) == ["answer 1"]
+    assert len(model.requests) == 2
+
+
+def test_whoever_asks_may_tell_what_an_answer_is(run: Callable[..., Any]) -> None:
+    model = Model(Choice("no"), Choice("yes", finish_reason="length"))
+    picky = replace(ASKED, keep=lambda choice: choice.text == "yes")
+    found = [texts(run(model, complete(picky))[0]) for _ in range(3)]
+    assert found == [["no"], ["yes"], ["yes"]]
+
+
+def test_without_sharing_only_the_response_itself_takes_its_answers(
+    run: Callable[..., Any],
+) -> None:
+    model = Model()
+    apart = replace(SETTINGS, share=False)
+    for _ in range(2):
+        run(model, complete(ASKED, replace(ASKED, response_id="r2")), apart)
+    assert [request.response_id for request in model.requests] == ["r1", "r2"]
+
+
+def test_an_entry_of_another_shape_is_asked_for_anew(run: Callable[..., Any]) -> None:
+    model = Model()
+    run(model, complete(ASKED))
+
+    async def spoil(client: CachingClient) -> None:
+        from transforms.llm.cache import request_keys
+
+        (key,) = request_keys(ASKED, SETTINGS)
+        await client._memory.put_many({key: {"choice": {"nonsense": 1}}})
+
+    run(model, spoil)
+    assert texts(run(model, complete(ASKED))[0]) == ["answer 2"]
+
+
+class Broken:
+    """A store on a disk that fails at writing, or at reading as well."""
+
+    def __init__(self, reads: bool) -> None:
+        self.reads = reads
+        self.calls = 0
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
+        self.calls += 1
+        if not self.reads:
+            raise StoreError("the disk is gone")
+        return {}
+
+    def put_many(self, entries: Mapping[str, bytes]) -> None:
+        self.calls += 1
+        raise StoreError("the disk is full")
+
+    def entries(self) -> Iterator[Entry]:
+        return iter(())
+
+    def remove(self, keys: Sequence[str]) -> None:
+        raise AssertionError
+
+    def close(self) -> None:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(("reads", "word"), [(True, "written"), (False, "read")])
+def test_a_store_that_fails_is_told_of_once_and_done_without(reads: bool, word: str) -> None:
+    said: list[str] = []
+    model = Model()
+    memory = Memory(Broken(reads), tell=said.append)
+
+    async def ask() -> list[Completion]:
+        client = CachingClient(model, SETTINGS, memory)
+        numbers = range(5)
+        return [
+            await client.complete(replace(ASKED, messages=[Message("user", str(n))]))
+            for n in numbers
+        ]
+
+    assert len(asyncio.run(ask())) == 5
+    (message,) = said
+    assert f"cannot be {word}" in message
+    assert "the disk is" in message
+    assert not memory.writes
+
+
+def test_without_a_store_equal_requests_under_way_are_shared_still() -> None:
+    model = Model()
+
+    async def ask() -> None:
+        client = CachingClient(model, SETTINGS, Memory(None))
+        model.gate = asyncio.Event()
+        waiting = asyncio.ensure_future(complete(ASKED, ASKED)(client))
+        while not model.requests:
+            await asyncio.sleep(0)
+        model.gate.set()
+        await waiting
+        await client.complete(ASKED)
+
+    asyncio.run(ask())
+    assert len(model.requests) == 2
