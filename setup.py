@@ -61,6 +61,7 @@ setup(
         "pandas": ["pandas>=2.2,<4"],
         "dev": [
             "pytest>=8.3,<10",
+            "pytest-xdist>=3.6,<4",
             "hypothesis>=6.120,<7",
             "mypy>=1.15,<3",
             "ruff>=0.9,<1",

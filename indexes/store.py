@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from schemas.ids import passage_id
 from schemas.records import Passage
@@ -43,6 +44,7 @@ PAGE_SCHEMA = pa.schema(
 )
 
 _KEPT_PASSAGES = 8192
+_ROW_GROUP = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,17 @@ def column_view(table: pa.Table, name: str) -> npt.NDArray[Any]:
     column = table.column(name)
     view: npt.NDArray[Any] = (column.chunk(0) if column.num_chunks else column).to_numpy()
     return view
+
+
+def write_parquet(folder: Path, path: Path) -> int:
+    """Write the passages of an index folder as one Parquet file; return how many there are."""
+    passages = read_mapped(folder / PASSAGES)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    with pq.ParquetWriter(unfinished, PASSAGE_SCHEMA, compression="zstd") as writer:
+        for start in range(0, passages.num_rows, _ROW_GROUP):
+            writer.write_table(passages.slice(start, _ROW_GROUP))
+    unfinished.replace(path)
+    return int(passages.num_rows)
 
 
 class PassageStore:

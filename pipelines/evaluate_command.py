@@ -31,12 +31,13 @@ def register(commands: Any) -> None:
 
 def handle(parser: argparse.ArgumentParser, argv: Sequence[str]) -> int:
     """Run the command; returns the exit code."""
-    from pipelines.estimate import estimate
     from pipelines.options import settings
     from pipelines.run import run
 
     chosen = settings(parser, argv)
     if chosen.dry_run:
+        from pipelines.estimate import estimate
+
         _print_estimate(estimate(chosen), chosen.json)
         return EXIT_DONE
     finished = run(chosen)

@@ -78,6 +78,17 @@ def names(text: str) -> list[str]:
     return found
 
 
+def cache_uri(text: str) -> str:
+    """Return the place of a cache, absolute.
+
+    Raises:
+        UsageError: it is none.
+    """
+    from transforms.llm.store import checked_uri
+
+    return checked_uri(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Flag:
     """A flag `--name`: what it takes, and its help. A metavar of None is a switch."""
@@ -107,7 +118,7 @@ class Flag:
             return one_of(flag, self.allowed)
         if self.low is not None:
             return number(flag, self.low, self.high, self.whole)
-        return names if self.name == "sources" else str
+        return {"sources": names, "cache": cache_uri}.get(self.name, str)
 
 
 RUN = (

@@ -87,6 +87,9 @@ def add_index_commands(
 
     info = commands.add_parser("info", help="say what is in an index and whether it is whole")
     info.add_argument("index", metavar="DIR")
+    info.add_argument(
+        "--parquet", metavar="FILE", help="write the passages to a Parquet file for other programs"
+    )
     info.add_argument("--verify", action="store_true", help="compare the checksum of every file")
     info.add_argument("--json", action="store_true", help="print the manifest as JSON")
     info.set_defaults(handler=run_info)
@@ -158,6 +161,14 @@ def run_info(args: argparse.Namespace) -> int:
 
     path = Path(args.index).expanduser()
     manifest, _ = read_manifest(path, verify=args.verify)
+    if args.parquet:
+        from indexes.store import write_parquet
+
+        try:
+            written = write_parquet(path, Path(args.parquet).expanduser())
+        except OSError as error:
+            raise UsageError(f"cannot write --parquet {args.parquet}: {error}") from None
+        _say(f"{args.parquet}: {written:,} passages")
     if args.json:
         _print_json({**manifest, "verified": args.verify})
         return EXIT_DONE

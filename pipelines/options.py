@@ -220,10 +220,6 @@ def settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Settings:
     known = Settings.__dataclass_fields__
     fields = {key: value for key, value in values.items() if key in known}
     fields["input"] = tuple(fields["input"])
-    if fields.get("cache"):
-        from transforms.llm.store import checked_uri
-
-        fields["cache"] = checked_uri(fields["cache"])
     if fields.get("since") and fields.get("if_finished") == "retry_errors":
         raise UsageError(
             "--since takes results over from another run, --if_finished retry_errors from this "

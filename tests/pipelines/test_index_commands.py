@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from pipelines.index_commands import add_index_commands
@@ -108,6 +109,15 @@ def test_each_retriever_of_an_index_with_vectors(
         _run("search", path, "x", "--retriever", "dense", "--embedder", "openai")
     with pytest.raises(UsageError, match="allowed: 0 to 1"):
         _run("search", path, "x", "--retriever", "hybrid", "--bm25_weight", "2")
+
+
+def test_passages_for_other_programs(index: str, tmp_path: Path) -> None:
+    assert _run("info", index, "--parquet", str(tmp_path / "p.parquet")) == 0
+    rows = pq.read_table(tmp_path / "p.parquet").to_pylist()
+    assert [row["title"] for row in rows][:1] == ["Danube"]
+    assert rows[0]["text"] == "It flows through ten countries."
+    with pytest.raises(UsageError, match="--parquet"):
+        _run("info", index, "--parquet", str(tmp_path / "none" / "p.parquet"))
 
 
 @pytest.mark.parametrize("command", [("info",), ("search",)])

@@ -28,8 +28,12 @@ class Scene:
         self.down = folder / "down"
         self.gate.touch()
         mine = {
-            **{"name": "mine", "type": plug_in, "log": str(self.log), "fails": str(self.down)},
-            **{"waits": "Paris", "gate": str(self.gate)},
+            "name": "mine",
+            "type": plug_in,
+            "log": str(self.log),
+            "fails": str(self.down),
+            "waits": "Paris",
+            "gate": str(self.gate),
         }
         self.config = folder / "ufo.yaml"
         self.config.write_text(json.dumps({"sources": [mine], "chunk_size": 2, "workers": 1}))
@@ -77,26 +81,23 @@ def test_only_new_and_changed_responses_are_evaluated(scene: Scene, ufo: Ufo, ta
     assert results(tables(scene.output, "tuesday")) == results(tables(scene.output, "whole"))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"reference_answers": ["Bonn is a town."]},
-        {"claims": ["Bonn is a large city."]},
-        {"label": 0.5},
-        {"spans": [{"start": 0, "end": 4}]},
-        {"metadata": {"seed": 1}},
-        {"model": "m"},
-        {"language": "en"},
-        {"dataset": "d"},
-    ],
-)
-def test_a_change_of_any_field_counts(scene: Scene, ufo: Ufo, change: Mapping[str, Any]) -> None:
-    scene.write(CITIES[:2])
+def test_a_change_of_any_field_counts(scene: Scene, ufo: Ufo) -> None:
+    changes: dict[str, Mapping[str, Any]] = {
+        "Bonn": {"reference_answers": ["Bonn is a town."]},
+        "Oslo": {"claims": ["Oslo is a large city."]},
+        "Lima": {"label": 0.5},
+        "Cork": {"spans": [{"start": 0, "end": 4}]},
+        "Pisa": {"metadata": {"seed": 1}},
+        "Graz": {"model": "m"},
+        "Kiel": {"language": "en"},
+        "Nice": {"dataset": "d"},
+    }
+    scene.write(["Rome", *changes])
     assert ufo(*scene.arguments("r")).code == 0
     scene.asked()
-    scene.write(CITIES[:2], Bonn=change)
+    scene.write(["Rome", *changes], **changes)
     assert ufo(*scene.arguments("r", "--since", "r")).code == 0
-    assert scene.asked() == {"Bonn"}
+    assert scene.asked() == set(changes)
 
 
 def test_night_after_night_under_one_name(scene: Scene, ufo: Ufo, tables: Any) -> None:

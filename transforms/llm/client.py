@@ -69,12 +69,12 @@ class ClientSettings:
     def limits_of(self, place: "Place | None" = None) -> Limits:
         """Return what holds at a place for all processes together; by default, at every place."""
         general = Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-        own = [
-            self.limits[role].or_else(general)
+        found = [
+            self.limits.get(role, general).or_else(general)
             for role, endpoint in self.endpoints.items()
-            if role in self.limits and place in (None, place_of(endpoint))
+            if place in (None, place_of(endpoint))
         ]
-        return strictest([general, *own])
+        return strictest(found or [general])
 
 
 Place = tuple[str | None, str]

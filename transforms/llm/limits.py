@@ -2,8 +2,9 @@
 
 The limit of requests under way adapts as TCP's window does (additive increase, multiplicative
 decrease: Chiu and Jain, 1989). A minute is any stretch of sixty seconds, and a request counts from
-when it is sent until a minute after its reply: wherever in between the endpoint counts it, what is
-allowed is never exceeded, however late the clock of either side or the network is.
+when it is sent until a minute after its reply, or a minute after it must have arrived: wherever in
+between the endpoint counts it, what is allowed is not exceeded. Requests are spread over the
+minute, since endpoints enforce theirs over shorter stretches.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ from transforms.llm.retry import Sleep
 
 _OVERLOAD: Final = {"429", "503", "529"}
 _STEP: Final = 0.125  # of a request, by which a good reply widens the limit again
-_SLACK: Final = 0.1  # of a minute: how long a request may be on its way until it is counted
+_ON_ITS_WAY: Final = 6.0  # seconds after which a request has been counted, if not answered
 _CATCH_UP: Final = 0.05  # of a minute: what a late wake-up may make good
 _STOPPED_SECONDS: Final = 10.0
 _BYTES_A_TOKEN: Final = 3  # few, so that rather too many tokens are reserved than too few
@@ -142,7 +143,7 @@ class Limiter:
         if self._limits.concurrency is not None:
             self.limit = min(float(self._limits.concurrency), self.limit + _STEP)
         if tokens is not None and sent.estimate:
-            self._ratio = max(tokens / sent.estimate, self._ratio * 0.99)
+            self._ratio = max(tokens / sent.estimate, self._ratio * 0.95)
             self._tokens += tokens - sent.tokens
             sent.tokens = float(tokens)
         self._pause(used_up(headers, time.time()))
@@ -204,7 +205,7 @@ class Limiter:
         return when
 
     def _leaves(self, sent: Sent) -> float:
-        return min(sent.ended, sent.started + _SLACK * self._minute) + self._minute
+        return min(sent.ended, sent.started + _ON_ITS_WAY) + self._minute
 
     def _enter(self, tokens: float) -> Sent:
         now = self._clock()

@@ -44,6 +44,8 @@ class Memory:
         self._tell = tell
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._flights: dict[tuple[int, str], asyncio.Future[Any]] = {}
+        self.failed = False
+        """Whether the store failed and was told of."""
         self._reads = store is not None
         self._writes = store is not None and writes
         if store is not None:
@@ -102,6 +104,7 @@ class Memory:
             return self._store.get_many(keys)
         except StoreError as error:
             self._reads = self._writes = False
+            self.failed = True
             self._tell(f"the cache cannot be read, and the run goes on without it: {error}")
             return {}
 
@@ -112,6 +115,7 @@ class Memory:
             self._store.put_many(entries)
         except StoreError as error:
             self._writes = False
+            self.failed = True
             self._tell(
                 f"the cache cannot be written, and the run goes on without keeping answers: {error}"
             )

@@ -59,6 +59,9 @@ async def end_run(ledger: str) -> None:
     with _lock:
         done = [key for key, client in _clients.items() if client.ledger == ledger]
         ended = [_clients.pop(key) for key in done]
+        # A later run of this process may find a disk that has room again.
+        for place in [place for place, memory in _memories.items() if memory.failed]:
+            del _memories[place]
     for client in ended:
         await client.end()
 
@@ -75,4 +78,5 @@ def shared_memory(settings: ClientSettings) -> Memory:
                 say(f"the cache cannot be opened, and the run goes on without it: {error}")
                 store = None
             _memories[key] = Memory(store, settings.cache_writes)
+            _memories[key].failed = store is None and uri != OFF
         return _memories[key]

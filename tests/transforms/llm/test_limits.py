@@ -1,0 +1,370 @@
+"""What an endpoint allows is kept: by a simulated clock, and by several processes at the server."""
+
+import asyncio
+import multiprocessing
+import random
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.records import TRANSPORT
+from tests.llm_server import LlmServer, faults
+from tests.llm_server.log import Logged, most_in
+from transforms.llm.base import VERIFIER, LlmError, Message, Request
+from transforms.llm.capabilities import Capabilities
+from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.endpoint import Endpoint
+from transforms.llm.failures import SendError
+from transforms.llm.limits import Limiter, Limits, estimated, strictest
+from transforms.llm.notices import Notices
+
+BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
+
+
+class Simulated(asyncio.SelectorEventLoop):
+    """A loop whose clock jumps to whatever is next, so that a minute takes no time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self._really = self._selector.select  # type: ignore[attr-defined]
+        self._selector.select = self._select  # type: ignore[attr-defined]
+
+    def time(self) -> float:
+        return self.now
+
+    def _select(self, timeout: float | None = None) -> Any:
+        if timeout is None:
+            raise AssertionError("everybody waits for something that never comes")
+        self.now += timeout
+        return self._really(0)
+
+
+def simulate(main: Callable[[Simulated], Awaitable[Any]]) -> Any:
+    async def run() -> Any:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, Simulated)
+        return await main(loop)
+
+    with asyncio.Runner(loop_factory=Simulated) as runner:
+        return runner.run(run())
+
+
+def limiter(loop: Simulated, limits: Limits, **more: Any) -> Limiter:
+    notices = more.pop("notices", None) or Notices()
+    return Limiter(limits, notices, chance=lambda: 0.5, clock=loop.time, **more)
+
+
+def refused(status: str = "429", **more: Any) -> SendError:
+    return SendError("later", status, transient=True, **more)
+
+
+async def exchange(
+    its: Limiter, loop: Simulated, seconds: float, body: Mapping[str, Any] = BODY
+) -> tuple[float, float]:
+    """Send a request that takes so many seconds; returns when it was sent and answered."""
+    async with its.admitted(body) as sent:
+        started = loop.time()
+        await asyncio.sleep(seconds)
+        its.answered(sent, {}, estimated(body) // 2)
+    return started, loop.time()
+
+
+@pytest.mark.parametrize("slowest", [0.1, 3.0, 20.0])
+def test_no_minute_has_more_requests_than_allowed_and_nine_tenths_are_used(slowest: float) -> None:
+    chance = random.Random(slowest)
+
+    async def main(loop: Simulated) -> list[Logged]:
+        its = limiter(loop, Limits(concurrency=64, requests_per_minute=120))
+        seconds = [chance.uniform(0.0, slowest) for _ in range(900)]
+        jobs = (exchange(its, loop, one) for one in seconds)
+        times = await asyncio.gather(*jobs)
+        # The endpoint counts a request somewhere between its way there and its way back.
+        return [
+            Logged("", "", None, chance.uniform(start, min(end, start + 6.0)), 0, 0)
+            for start, end in times
+        ]
+
+    seen = simulate(main)
+    assert most_in(seen, 60.0) <= 120
+    times = sorted(entry.started for entry in seen)
+    assert len(times) / 120 * 60.0 / (times[-1] - times[0] + 1.0) >= 0.9
+
+
+def test_requests_are_spread_over_the_minute() -> None:
+    async def main(loop: Simulated) -> list[float]:
+        its = limiter(loop, Limits(64, requests_per_minute=60))
+        return [
+            start
+            for start, _ in await asyncio.gather(*(exchange(its, loop, 2.0) for _ in range(30)))
+        ]
+
+    times = simulate(main)
+    assert max(times) == pytest.approx(30, abs=4)
+    assert all(later - now >= 0.99 for now, later in pairwise(times[5:]))
+
+
+def test_no_minute_has_more_tokens_than_allowed_and_nine_tenths_are_used() -> None:
+    chance = random.Random(7)
+
+    async def main(loop: Simulated) -> list[tuple[float, int]]:
+        its = limiter(loop, Limits(64, tokens_per_minute=50_000))
+        seen: list[tuple[float, int]] = []
+
+        async def ask(size: int) -> None:
+            body = {"messages": [{"role": "user", "content": "x" * size}]}
+            async with its.admitted(body) as sent:
+                seen.append((loop.time(), estimated(body) // 2))
+                await asyncio.sleep(chance.uniform(0.1, 3.0))
+                its.answered(sent, {}, estimated(body) // 2)
+
+        await asyncio.gather(*(ask(chance.randint(300, 9000)) for _ in range(600)))
+        return seen
+
+    seen = simulate(main)
+    for first, (start, _) in enumerate(seen):
+        assert sum(n for at, n in seen[first:] if at < start + 60.0) <= 50_000
+    # In the first minute, it is not known yet how many tokens a request comes to.
+    last = seen[-1][0]
+    spent = sum(tokens for at, tokens in seen if 60.0 <= at < last)
+    assert spent / (50_000 * (last - 60.0) / 60.0) >= 0.9
+
+
+def test_a_request_larger_than_the_limit_goes_alone() -> None:
+    async def main(loop: Simulated) -> list[tuple[float, float]]:
+        its = limiter(loop, Limits(64, tokens_per_minute=10))
+        return await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(2)))
+
+    (first, _), (second, _) = simulate(main)
+    assert first == 0.0
+    assert second >= 60.0
+
+
+def test_what_was_sent_before_counts() -> None:
+    async def main(loop: Simulated) -> list[tuple[float, float]]:
+        its = limiter(loop, Limits(64, requests_per_minute=10), sent_before=8)
+        return await asyncio.gather(*(exchange(its, loop, 0.1) for _ in range(3)))
+
+    times = [start for start, _ in simulate(main)]
+    assert times[1] < 10.0
+    assert times[2] >= 60.0
+
+
+def test_no_more_are_under_way_than_allowed() -> None:
+    async def main(loop: Simulated) -> int:
+        its = limiter(loop, Limits(concurrency=7))
+        most = 0
+
+        async def ask() -> None:
+            nonlocal most
+            async with its.admitted(BODY):
+                most = max(most, its.in_flight)
+                await asyncio.sleep(1.0)
+
+        await asyncio.gather(*(ask() for _ in range(50)))
+        assert loop.time() == pytest.approx(8.0)
+        return most
+
+    assert simulate(main) == 7
+
+
+@pytest.mark.parametrize("status", ["429", "503", "529"])
+def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: str) -> None:
+    async def main(loop: Simulated) -> list[float]:
+        its = limiter(loop, Limits(concurrency=64))
+        found = []
+
+        async def refuse() -> None:
+            async with its.admitted(BODY) as sent:
+                await asyncio.sleep(1.0)
+                its.failed(sent, refused(status))
+
+        await asyncio.gather(*(refuse() for _ in range(64)))
+        found.append(its.limit)  # 64 refusals of one burst
+        await asyncio.gather(*(refuse() for _ in range(32)))
+        found.append(its.limit)
+        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(80)))
+        found.append(its.limit)
+        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(1000)))
+        found.append(its.limit)
+        return found
+
+    assert simulate(main) == [32.0, 16.0, 26.0, 64.0]
+
+
+@pytest.mark.parametrize("status", ["400", "500", "timeout", "connection", "garbled"])
+def test_other_errors_leave_the_limit(status: str) -> None:
+    async def main(loop: Simulated) -> float:
+        its = limiter(loop, Limits(concurrency=8))
+        async with its.admitted(BODY) as sent:
+            its.failed(sent, refused(status))
+        return its.limit
+
+    assert simulate(main) == 8.0
+
+
+def test_one_at_a_time_is_always_left() -> None:
+    async def main(loop: Simulated) -> float:
+        its = limiter(loop, Limits(concurrency=8))
+        for _ in range(20):
+            async with its.admitted(BODY) as sent:
+                its.failed(sent, refused())
+        return its.limit
+
+    assert simulate(main) == 1.0
+
+
+@pytest.mark.parametrize("seconds", [0.5, 30.0, 400.0])
+def test_while_an_endpoint_asks_to_wait_nobody_sends(tmp_path: Path, seconds: float) -> None:
+    async def main(loop: Simulated) -> list[float]:
+        mine, anothers = (
+            limiter(loop, Limits(4), notices=Notices(str(tmp_path), "place")) for _ in range(2)
+        )
+        elsewhere = limiter(loop, Limits(4), notices=Notices(str(tmp_path), "other"))
+        async with mine.admitted(BODY) as sent:
+            await asyncio.sleep(100.0)
+            mine.failed(sent, refused(retry_after=seconds))
+        asked = (exchange(its, loop, 1.0) for its in [mine, anothers, elsewhere])
+        return [start for start, _ in await asyncio.gather(*asked)]
+
+    mine, anothers, elsewhere = simulate(main)
+    assert 100.0 + seconds <= min(mine, anothers)
+    assert max(mine, anothers) <= 100.0 + seconds * 1.1
+    assert elsewhere == pytest.approx(100.0)
+
+
+def test_what_is_used_up_is_waited_for() -> None:
+    async def main(loop: Simulated) -> float:
+        its = limiter(loop, Limits(4))
+        headers = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30s"}
+        async with its.admitted(BODY) as sent:
+            its.answered(sent, headers, None)
+        return (await exchange(its, loop, 1.0))[0]
+
+    assert 90.0 <= simulate(main) <= 91.0
+
+
+def test_a_final_error_ends_those_who_wait_without_a_request(tmp_path: Path) -> None:
+    async def main(loop: Simulated) -> list[Any]:
+        mine, anothers = (
+            limiter(loop, Limits(1), notices=Notices(str(tmp_path), "place")) for _ in range(2)
+        )
+
+        async def spend() -> None:
+            async with mine.admitted(BODY) as sent:
+                await asyncio.sleep(5.0)
+                mine.failed(sent, SendError("the quota is spent", "429", final=True))
+
+        jobs = [spend(), *(exchange(mine, loop, 1.0) for _ in range(5))]
+        found = await asyncio.gather(*jobs, return_exceptions=True)
+        others = await asyncio.gather(exchange(anothers, loop, 1.0), return_exceptions=True)
+        return [*found[1:], *others]
+
+    errors = simulate(main)
+    assert len(errors) == 6
+    assert all(isinstance(error, LlmError) and error.final for error in errors)
+    assert {(error.message, error.reason) for error in errors} == {
+        ("the quota is spent", TRANSPORT)
+    }
+
+
+def test_who_gives_up_waiting_takes_nothing_with_him() -> None:
+    async def main(loop: Simulated) -> float:
+        its = limiter(loop, Limits(1))
+        first = asyncio.create_task(exchange(its, loop, 5.0))
+        waiting = [asyncio.create_task(exchange(its, loop, 1.0)) for _ in range(3)]
+        await asyncio.sleep(1.0)
+        for task in waiting[:2]:
+            task.cancel()
+        await asyncio.gather(first, *waiting, return_exceptions=True)
+        return loop.time()
+
+    assert simulate(main) == pytest.approx(6.0)
+
+
+limits = st.builds(Limits, *[st.none() | st.integers(1, 5000)] * 3)
+
+
+@given(limits, st.integers(1, 64))
+def test_shares_never_come_to_more_than_the_whole(whole: Limits, workers: int) -> None:
+    workers = int(min(workers, whole.most_workers))
+    share = whole.divided(workers)
+    for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
+        limit, part = getattr(whole, name), getattr(share, name)
+        assert (limit is None) == (part is None)
+        if limit is not None:
+            assert 1 <= part * workers <= limit
+
+
+def test_roles_at_one_place_share_the_strictest_limits() -> None:
+    one, other = Endpoint("a", "http://one/v1"), Endpoint("b", "http://other/v1")
+    settings = ClientSettings(
+        {VERIFIER: one, "extractor": one, "knowledge": other},
+        64,
+        requests_per_minute=500,
+        limits={"extractor": Limits(8), "knowledge": Limits(4, 1000, 9)},
+    )
+    places = ("http://one/v1", "OPENAI_API_KEY"), ("http://other/v1", "OPENAI_API_KEY")
+    assert settings.limits_of(places[0]) == Limits(8, 500)
+    assert settings.limits_of(places[1]) == Limits(4, 1000, 9)
+    assert settings.limits_of() == strictest([Limits(8, 500), Limits(4, 500, 9)])
+
+
+# --- at the server ------------------------------------------------------------------------------
+
+WORKERS, REQUESTS, MINUTE = 3, 16, 2.0
+
+
+def _worker(base_url: str, key: str, notices: str) -> None:
+    """A process of a run: its share of what the endpoint allows."""
+    import os
+
+    os.environ["OPENAI_API_KEY"] = key
+    endpoint = Endpoint("offline-judge", base_url)
+    settings = ClientSettings(
+        {VERIFIER: endpoint},
+        10,
+        capabilities={endpoint: Capabilities()},
+        requests_per_minute=32,
+        workers=WORKERS,
+        notices=notices,
+        minute=MINUTE,
+    )
+
+    async def ask() -> None:
+        client = OpenAiClient(settings)
+        request = Request(VERIFIER, "", [Message("user", "One.")])
+        await asyncio.gather(*(client.complete(request) for _ in range(REQUESTS)))
+        await client.aclose()
+
+    asyncio.run(ask())
+
+
+@pytest.fixture
+def processes() -> Iterator[list[Any]]:
+    started: list[Any] = []
+    yield started
+    for process in started:
+        process.kill()
+
+
+def test_several_processes_keep_what_is_allowed_at_the_server(
+    llm_server: LlmServer, tmp_path: Path, processes: list[Any]
+) -> None:
+    llm_server.latency = faults.fixed(0.3)
+    context = multiprocessing.get_context("spawn")
+    for _ in range(WORKERS):
+        arguments = (llm_server.base_url, llm_server.key, str(tmp_path))
+        processes.append(context.Process(target=_worker, args=arguments))
+        processes[-1].start()
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+    assert len(llm_server.chats) == WORKERS * REQUESTS
+    assert 1 < llm_server.max_in_flight <= 10
+    assert llm_server.most_in(MINUTE) <= 32
