@@ -45,8 +45,8 @@ setup(
         "httpx>=0.28,<0.29",  # web search
         "httpx2>=2.16,<3",  # what openai is built on; the size of its connection pool is set there
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
-        "tantivy>=0.25,<0.28",  # BM25 of large indexes
-        "faiss-cpu>=1.13,<2",  # vectors; RaBitQ fast-scan since 1.13
+        "tantivy>=0.27,<0.28",  # BM25 of large indexes
+        "faiss-cpu>=1.15,<2",  # vectors: RaBitQ fast-scan, mapped without prefetch
         "scipy>=1.13,<2",  # the truncated SVD of the embedder that is fitted to an index
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
@@ -69,6 +69,7 @@ setup(
             "types-PyYAML>=6",
             "build>=1.2,<2",
             "scikit-learn>=1.6,<2",
+            "mwparserfromhell>=0.7,<0.8",  # the slower parser that scripts/check_dump.py compares with
         ],
     },
     classifiers=[

@@ -98,6 +98,8 @@ class Dense:
 
 
 def _mapped(path: Path) -> Any:
+    # A query takes less than starting threads for it, and there is a worker process on each core.
+    faiss.omp_set_num_threads(1)
     return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
 
 

@@ -29,6 +29,7 @@ COVERAGE = 0.8  # for all words of the query; a word counts by its rarity
 _DEPTH = 20  # passages of the first look; 50 found no more on HotpotQA
 _SEEDS = 3  # "the best passages": those whose names are looked up, and first chosen
 _LEADS = 3  # passages of a page that is named in a passage: its beginning tells what it is
+_CHOICE = 30  # passages of both looks that are chosen among
 _MOST_ROWS = 300  # of pages that are named
 _KEPT_PASSAGES = 8_192
 
@@ -70,7 +71,7 @@ class SecondLook:
         added = [self._added(found, own) for found, own in zip(first, pages, strict=True)]
         again = [at for at, rows in enumerate(added) if rows]
         within = [[*added[at], *(hit.row for hit in first[at])] for at in again]
-        hits = self._retriever.search([queries[at] for at in again], _DEPTH + _MOST_ROWS, within)
+        hits = self._retriever.search([queries[at] for at in again], max(_CHOICE, k), within)
         for at, found in zip(again, hits, strict=True):
             first[at] = found
         return [

@@ -8,7 +8,8 @@ from functools import lru_cache
 import Stemmer
 
 # A number with separators is one term ("1,400" is "1400"); an apostrophe ends a word's stem.
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
+_TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W_]+")
+_IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")
 _POSSESSIVE = re.compile(r"['’]s\b")
 # Accents stand in the first block; texts in scripts with marks of their own are looked at letter by
 # letter. Punctuation and symbols have none but those of U+20D0.
@@ -57,9 +58,8 @@ def fold(text: str) -> str:
 def words_of(text: str) -> list[str]:
     """Return the folded words and numbers of `text`, in order, unstemmed."""
     folded = _POSSESSIVE.sub("", fold(text))
-    return [
-        word.replace(",", "") if word[0].isdecimal() else word for word in _TOKEN.findall(folded)
-    ]
+    words: list[str] = _TOKEN.findall(_IN_NUMBER.sub("", folded))
+    return words
 
 
 def terms_of(text: str) -> list[str]:

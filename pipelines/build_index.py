@@ -70,14 +70,14 @@ def build(
         if embedder != LSA:
             make_embedder(embedder, Path())  # tells what is missing before anything is read
     output = Path(output).expanduser().resolve()
-    state = _state(paths, words, block_pages, embedder, slice_bytes)
-    building = folder.start(output, state)
+    slices = [
+        part
+        for file, path in enumerate(paths)
+        for part in slices_of(path, file, workers, slice_bytes)
+    ]
+    cuts = sorted({(part.file, part.start) for part in slices})
+    building = folder.start(output, _state(paths, words, block_pages, embedder, cuts))
     try:
-        slices = [
-            part
-            for file, path in enumerate(paths)
-            for part in slices_of(path, file, workers, slice_bytes)
-        ]
         with _Progress(building / folder.BLOCKS, block_pages, progress):
             _write_blocks(slices, building, words, block_pages, workers, beam_options)
         made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))

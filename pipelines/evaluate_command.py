@@ -32,14 +32,16 @@ def register(commands: Any) -> None:
 def handle(parser: argparse.ArgumentParser, argv: Sequence[str]) -> int:
     """Run the command; returns the exit code."""
     from pipelines.options import settings
-    from pipelines.run import run
 
     chosen = settings(parser, argv)
+    # What runs is imported where it does: `--help` and a wrong flag need none of it.
     if chosen.dry_run:
         from pipelines.estimate import estimate
 
         _print_estimate(estimate(chosen), chosen.json)
         return EXIT_DONE
+    from pipelines.run import run
+
     finished = run(chosen)
     summary = _summary(chosen.output, finished.name) | {"seconds": round(finished.seconds, 3)}
     score = summary["factuality_score"]

@@ -2,6 +2,8 @@
 
 import logging
 
+from schemas.errors import ends_run
+
 
 class _FromBeam(logging.Filter):
     """Drops what Beam logs through the root logger below an error, and nothing else."""
@@ -10,15 +12,16 @@ class _FromBeam(logging.Filter):
         return record.levelno >= logging.ERROR or "apache_beam" not in record.pathname
 
 
-class _NoInterrupts(logging.Filter):
-    """Drops the traceback of a step in which Ctrl-C was pressed."""
+class _Expected(logging.Filter):
+    """Drops the traceback of a step that Ctrl-C or an error with its own message ended."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not (record.exc_info and record.exc_info[0] is KeyboardInterrupt)
+        error = record.exc_info[1] if record.exc_info else None
+        return error is None or not (isinstance(error, KeyboardInterrupt) or ends_run(error))
 
 
 _filter = _FromBeam()
-_no_interrupts = _NoInterrupts()
+_expected = _Expected()
 
 
 def quiet_beam() -> None:
@@ -26,4 +29,4 @@ def quiet_beam() -> None:
     is imported, as the import itself makes the first."""
     logging.getLogger("apache_beam").setLevel(logging.ERROR)
     logging.getLogger().addFilter(_filter)
-    logging.getLogger("apache_beam.runners.common").addFilter(_no_interrupts)
+    logging.getLogger("apache_beam.runners.common").addFilter(_expected)

@@ -11,26 +11,24 @@ the vector index against an exact one, on vectors of 384 dimensions of those pas
 import argparse
 import json
 import os
-import random
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts.index_corpora import lines, recombined, windows, write_documents  # noqa: E402
+
 SECTIONS = ("hotpotqa", "scale", "faiss")
 MEMORY_BYTES = 4 << 30  # what building, opening and asking may take
 ENWIKI_PASSAGES = 21_000_000  # of 100 words in the English Wikipedia, about
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8") as stream:
-        return [json.loads(line) for line in stream]
 
 
 # --- HotpotQA -----------------------------------------------------------------------------------
@@ -76,55 +74,6 @@ def scores(titles: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> di
 
 
 # --- size ---------------------------------------------------------------------------------------
-
-
-def recombined(data: Path, count: int) -> Iterator[dict[str, str]]:
-    """Yield documents of about 100 words: sentences of the data sets in another order."""
-    import sentencex
-
-    chance = random.Random(7)
-    pages = lines(data / "hotpotqa/passages.jsonl")
-    titles = [page["title"] for page in pages]
-    pool = [s.strip() for page in pages for s in sentencex.segment("en", page["text"])]
-    pool += [s for claim in lines(data / "wice/dev.jsonl") for s in claim.get("evidence", ())]
-    pool = [sentence for sentence in pool if 4 < len(sentence.split()) < 60]
-    for number in range(count):
-        text: list[str] = []
-        size = 0
-        while size < 90:
-            text.append(chance.choice(pool))
-            size += text[-1].count(" ") + 1
-        one, other = chance.choice(titles), chance.choice(titles)
-        yield {"title": f"{one.split()[0]} {other.split()[-1]} {number}", "text": " ".join(text)}
-
-
-def windows(data: Path, count: int) -> Iterator[dict[str, str]]:
-    """Yield 1 to 5 consecutive sentences of real texts: vectors that lie as those of texts do.
-
-    Sentences put together at random lie evenly in all directions, which no text collection does.
-    """
-    import sentencex
-
-    pages = lines(data / "hotpotqa/passages.jsonl")
-    texts = [list(sentencex.segment("en", page["text"])) for page in pages]
-    texts += [claim.get("evidence", []) for claim in lines(data / "wice/dev.jsonl")]
-    found = {
-        " ".join(text[at : at + size]): None
-        for text in texts
-        for at in range(len(text))
-        for size in range(1, 6)
-        if at + size <= len(text)
-    }
-    chosen = list(found)
-    random.Random(7).shuffle(chosen)
-    for number, text in enumerate(chosen[:count]):
-        yield {"title": str(number), "text": text}
-
-
-def write_documents(path: Path, documents: Iterable[dict[str, str]]) -> None:
-    with path.open("w", encoding="utf-8") as sink:
-        for document in documents:
-            sink.write(json.dumps(document, ensure_ascii=False) + "\n")
 
 
 def scale(data: Path, work: Path, count: int) -> dict[str, Any]:
@@ -317,7 +266,6 @@ def main() -> int:
     parser.add_argument("--work", type=Path, help="where to keep what is made (default: nowhere)")
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    sys.path.insert(0, str(ROOT))
     os.chdir(ROOT)
     from pipelines.quiet import quiet_beam
 

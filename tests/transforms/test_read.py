@@ -193,8 +193,8 @@ def test_no_depth_of_nesting_is_too_much(around: bytes) -> None:
         assert isinstance(found, (InputRecord, Failure))
 
 
-FIELDS = """response id model question dataset reference_answers label language metadata claims spans
-    sentence_labels start end claim query sentence_index"""
+FIELDS = """response id model question dataset reference_answers label language metadata claims
+    spans sentence_labels start end claim query sentence_index"""
 NAMES = st.sampled_from(FIELDS.split())
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=5),

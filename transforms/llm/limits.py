@@ -28,6 +28,8 @@ _STEP: Final = 0.125  # of a request, by which a good reply widens the limit aga
 _ON_ITS_WAY: Final = 6.0  # seconds after which a request has been counted, if not answered
 _CATCH_UP: Final = 0.05  # of a minute: what a late wake-up may make good
 _STOPPED_SECONDS: Final = 10.0
+_HEADROOM: Final = 1.1  # of tokens reserved, over the most that requests came to of late
+_LOOK_AGAIN: Final = 1.0  # second
 _BYTES_A_TOKEN: Final = 3  # few, so that rather too many tokens are reserved than too few
 
 
@@ -175,10 +177,11 @@ class Limiter:
                 # Not all processes at that very moment.
                 await self._sleep(paused + min(1.0, paused / 10) * self._chance())
                 continue
-            wait = max(self._next, self._room(now, tokens * self._ratio)) - now
+            wait = max(self._next, self._room(now, self._reserved(tokens))) - now
             if wait <= 0:
                 return
-            await self._sleep(wait)
+            # A reply that was shorter than reserved makes room before that.
+            await self._sleep(min(wait, _LOOK_AGAIN))
 
     def _check_stopped(self) -> None:
         message = self._notices.stopped(self._clock())
@@ -204,13 +207,16 @@ class Limiter:
                 left -= entry.tokens
         return when
 
+    def _reserved(self, tokens: float) -> float:
+        return tokens * self._ratio * _HEADROOM
+
     def _leaves(self, sent: Sent) -> float:
         return min(sent.ended, sent.started + _ON_ITS_WAY) + self._minute
 
     def _enter(self, tokens: float) -> Sent:
         now = self._clock()
         self._number += 1
-        sent = Sent(self._number, now, tokens, tokens * self._ratio)
+        sent = Sent(self._number, now, tokens, self._reserved(tokens))
         self.in_flight += 1
         if self._pacing:
             earliest = now - _CATCH_UP * self._minute

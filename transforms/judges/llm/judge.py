@@ -57,6 +57,7 @@ class LlmJudge(Judge):
         self._settings = settings
         self._client_factory = client_factory
         self._remembered = remembered
+        self._known: Remembered | None = None
         self._client: Client | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._prompts = load_prompts(settings.prompts_dir)
@@ -123,8 +124,9 @@ class LlmJudge(Judge):
     async def _findings(self, case: Case, asker: Asker) -> dict[tuple[int, int], Finding]:
         if self._remembered is None:
             return dict(await self._formulation.judge(case, asker))
-        known = self._remembered()
-        return await known.judge(case, asker, self._formulation, self.prompt_version)
+        if self._known is None:
+            self._known = self._remembered()
+        return await self._known.judge(case, asker, self._formulation, self.prompt_version)
 
     async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
         if not spans:

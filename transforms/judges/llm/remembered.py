@@ -75,6 +75,10 @@ class Remembered:
         self._settings = settings
         self._client = client
         self._memory = memory
+        options = asdict(settings)
+        for name in _NOT_OF_JUDGEMENTS:
+            del options[name]
+        self._how = [*place_of(client, VERIFIER, settings.model), options, client.repeat]
 
     async def judge(
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
@@ -131,11 +135,7 @@ class Remembered:
 
     def _keys(self, case: Case, prompt_version: str, response_id: str | None) -> dict[Pair, str]:
         """Return the key of each pair."""
-        options = asdict(self._settings)
-        for name in _NOT_OF_JUDGEMENTS:
-            del options[name]
-        place = place_of(self._client, VERIFIER, self._settings.model)
-        how = [*place, prompt_version, options, self._client.repeat]
+        how = [prompt_version, *self._how]
         apart = [] if self._client.share else [response_id]
         keys = {}
         for at, numbers in case.wanted.items():

@@ -1,0 +1,193 @@
+"""Whole runs against an endpoint that fails: the tables are those of one that does not.
+
+What is given up is said: a judgement as `error`, a text that could not be extracted as a failure.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.llm_server import LlmServer, faults
+
+Ufo = Callable[..., Any]
+
+TOWNS = ("Oslo", "Cairo", "Lima", "Quito", "Rome", "Hanoi", "Sofia", "Delhi", "Bern", "Doha")
+
+PASSING = {
+    "429": faults.rate_limited(),
+    "429 with retry-after": faults.rate_limited(0.2),
+    "500": faults.status(500),
+    "503": faults.status(503),
+    "reset": faults.reset(),
+    "hang": faults.hang(),
+    "slow drip": faults.drip(0.2),
+    "truncated JSON": faults.truncated_body(),
+    "n ignored": faults.ignored_n(),
+}
+SPOILED = {
+    "half of the arguments": faults.half_arguments(),
+    "wrong types": faults.wrong_types(),
+    "missing arguments": faults.missing_arguments(),
+    "prose": faults.prose(),
+}
+
+
+@pytest.fixture(scope="module")
+def towns(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> Path:
+    records = [
+        {
+            "id": f"r{number}",
+            "response": f"{town} has {number + 3} bridges. {town} was founded in {900 + number}.",
+            "reference_answers": f"{town} has {number % 2 + 3} bridges.",
+        }
+        for number, town in enumerate(TOWNS)
+    ]
+    path: Path = write_lines(tmp_path_factory.mktemp("towns") / "towns.jsonl", records)
+    return path
+
+
+@pytest.fixture
+def evaluate(
+    ufo: Ufo, towns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[Any, list[Any]]]:
+    """Evaluate against a server with that mix; returns the outcome and what was asked."""
+
+    def run(mix: faults.Mix, sources: str) -> tuple[Any, list[Any]]:
+        with LlmServer() as server:
+            monkeypatch.setenv("OPENAI_API_KEY", server.key)
+            server.mix = mix
+            done = ufo(
+                *("evaluate", "--input", towns, "--output", tmp_path, "--run", "r"),
+                *("--sources", sources, "--model", "offline-judge", "--workers", 1),
+                *("--base_url", server.base_url, "--cache", "off", "--timeout", 1),
+            )
+            return done, server.chats
+
+    return run
+
+
+def _rows(tables: Any, output: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Rows without what is of one run: ids of requests, times."""
+    found: dict[str, list[tuple[Any, ...]]] = tables(output)
+    wanted = ("responses", "sentences", "fact_units", "evidence", "verdicts", "failures")
+    return {
+        table: [tuple(v for v in row if not str(v).startswith("req_")) for row in found[table]]
+        for table in wanted
+    }
+
+
+@pytest.fixture(scope="module", params=["reference,llm"])
+def undisturbed(
+    request: pytest.FixtureRequest,
+    ufo: Ufo,
+    towns: Path,
+    tables: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[dict[str, list[tuple[Any, ...]]], int]:
+    """The tables of a run without a fault, and how many requests it took."""
+    output = tmp_path_factory.mktemp("undisturbed")
+    with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
+        patch.setenv("OPENAI_API_KEY", server.key)
+        done = ufo(
+            *("evaluate", "--input", towns, "--output", output, "--run", "r"),
+            *("--sources", request.param, "--model", "offline-judge", "--workers", 1),
+            *("--base_url", server.base_url, "--cache", "off"),
+        )
+        assert done.code == 0, done.err
+        asked = len(server.chats)
+    found = _rows(tables, output)
+    assert found["failures"] == []
+    assert len(found["fact_units"]) == 2 * len(TOWNS)
+    return found, asked
+
+
+@pytest.mark.parametrize("name", [*PASSING, "all of them"])
+def test_what_passes_leaves_no_trace(
+    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, name: str
+) -> None:
+    given = list(PASSING.values()) if name == "all of them" else [PASSING[name]]
+    done, chats = evaluate(faults.Mix(0.2, given), "reference,llm")
+    expected, asked = undisturbed
+    assert done.code == 0, done.err
+    spoiled = sum(entry.fault is not None for entry in chats)
+    assert spoiled > 0
+    assert _rows(tables, tmp_path) == expected
+    # One more request for each that failed; where `n` is passed over, one for each choice.
+    assert len(chats) <= asked + spoiled + 4 * sum(e.fault == "ignored_n" for e in chats)
+
+
+# What a knowledge model says in its own words has no form that could be spoiled.
+@pytest.mark.parametrize("undisturbed", ["reference"], indirect=True)
+@pytest.mark.parametrize("name", [*SPOILED, "all of them"])
+def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
+    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, name: str
+) -> None:
+    given = [*SPOILED.values(), *PASSING.values()] if name == "all of them" else [SPOILED[name]]
+    done, chats = evaluate(faults.Mix(0.2, given), "reference")
+    expected, asked = undisturbed
+    assert done.code == 0, done.err
+    found = _rows(tables, tmp_path)
+    spoiled = sum(entry.fault is not None for entry in chats)
+    assert spoiled > 0
+    assert found["responses"] == expected["responses"]
+    failed = {row[1] for row in found["failures"]}
+    _same_but_for(failed, found["fact_units"], expected["fact_units"])
+    judged = {row[1] for row in found["evidence"] if "error" not in row}
+    for row in found["evidence"]:
+        assert row in expected["evidence"] or "error" in row or row[0] in failed
+    for row in found["verdicts"]:
+        assert row in expected["verdicts"] or row[1] not in judged or row[0] in failed
+    # One more request for each that failed, and one for what an answer lacked.
+    assert len(chats) <= asked + 2 * spoiled + 4 * sum(e.fault == "ignored_n" for e in chats)
+
+
+def _same_but_for(
+    failed: set[str], found: list[tuple[Any, ...]], expected: list[tuple[Any, ...]]
+) -> None:
+    assert set(found) <= set(expected)
+    assert {row[0] for row in set(expected) - set(found)} <= failed
+
+
+def test_a_longer_pause_than_allowed_ends_the_run_with_the_remedy(
+    ufo: Ufo, towns: Path, tmp_path: Path, llm_server: LlmServer
+) -> None:
+    llm_server.faults.extend([None, None, None, faults.rate_limited(3600)])
+    done = ufo(
+        *("evaluate", "--input", towns, "--output", tmp_path, "--sources", "reference"),
+        *("--model", "offline-judge", "--base_url", llm_server.base_url, "--cache", "off"),
+        *("--workers", 1, "--chunk_size", 1, "--concurrency", 1),
+    )
+    assert done.code == 1
+    assert "3,600 s" in done.err
+    assert "--retry_seconds" in done.err
+    # Nobody else asked after that.
+    assert [entry.status for entry in llm_server.chats] == [200, 200, 200, 429]
+
+
+def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
+    ufo: Ufo, towns: Path, tmp_path: Path, llm_server: LlmServer, tables: Any
+) -> None:
+    command = (
+        *("evaluate", "--input", towns, "--output", tmp_path, "--sources", "reference"),
+        *("--model", "offline-judge", "--base_url", llm_server.base_url, "--cache", "off"),
+        *("--workers", 2, "--chunk_size", 1, "--json"),
+    )
+    # Extraction and verification of some responses, and then the quota is spent for all.
+    llm_server.faults.extend([None] * 8 + [faults.quota_spent()] * 200)
+    done = ufo(*command)
+    assert done.code == 1
+    assert "top it up" in done.err
+    assert "is kept" in done.err
+    finished = list(tmp_path.glob("run=*/.attempt-*/chunks/*/done.json"))
+    assert finished
+    refused = sum(entry.status == 429 for entry in llm_server.chats)
+    assert 1 <= refused <= 2  # by each process at most one
+    llm_server.faults.clear()
+    before = len(llm_server.chats)
+    done = ufo(*command)
+    assert done.code == 0, done.err
+    assert done.json["responses"] == len(TOWNS)
+    probes = 2
+    assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
