@@ -68,6 +68,8 @@ setup(
             "import-linter>=2.1,<3",
             "types-PyYAML>=6",
             "build>=1.2,<2",
+            "setuptools>=77",  # what the packaging test builds with
+            "mwparserfromhell>=0.7,<0.8",  # the slower parser that scripts/check_dump.py compares with
             "scikit-learn>=1.6,<2",
             "mwparserfromhell>=0.7,<0.8",  # the slower parser that scripts/check_dump.py compares with
         ],

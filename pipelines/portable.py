@@ -7,6 +7,7 @@ fails, so there is one chunk, and no home-made processes.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pipelines import storage
 from pipelines.attempt import Attempt
 from pipelines.local import check_whole, of_step, written
 from pipelines.plan import Chunk
@@ -47,6 +48,9 @@ def run_portable(
     from transforms.splits import Split
 
     folder = attempt.chunk_folder(CHUNK)
+    # A try that was stopped may have left parts there.
+    storage.delete(folder)
+    storage.make_folder(folder)
     splits = [split for chunk in chunks for split in chunk.splits]
     # An engine's processes are on machines of their own, so they can only be counted.
     job = replace(job.among(parts), parts=parts, shards=max(job.shards, 4 * parts))

@@ -8,7 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pipelines.options import Settings
+from pipelines.flags import MODELS
+from pipelines.options import LLM, Settings
 from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import SourceStatus
 from transforms.sources.base import FactSource
@@ -43,10 +44,12 @@ def choose(settings: Settings) -> Chosen:
     specs: list[SourceSpec] = []
     statuses: list[SourceStatus] = []
     prints: list[Mapping[str, Any]] = []
+    heard: set[str] = set()
     for item in wanted:
         spec = _spec(item, settings.source_definitions)
         source = make_source(spec, settings.source_flags())
         options = _options(spec, source)
+        heard.update(inspect.signature(type(source)).parameters)
         reason = source.unavailable()
         if reason and explicit:
             raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
@@ -71,6 +74,7 @@ def choose(settings: Settings) -> Chosen:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
         )
+    _check_heard(settings, heard)
     if settings.options == "tf" and settings.mode == "seq" and len(specs) > 1:
         raise UsageError(
             "--options tf cannot say that a passage does not tell, so the first of several sources "
@@ -83,6 +87,21 @@ def choose(settings: Settings) -> Chosen:
             "--sources, or use --mode all to have each by itself."
         )
     return Chosen(tuple(specs), tuple(statuses), tuple(prints))
+
+
+def _check_heard(settings: Settings, heard: set[str]) -> None:
+    """Refuse an option of models where the run asks none; it would be passed over in silence.
+
+    `heard` are the parameters of the run's sources.
+    """
+    if settings.judge == LLM or "client_settings" in heard:
+        return
+    for name, value in settings.given(*(flag.name for flag in MODELS)).items():
+        if name not in heard and value != Settings.__dataclass_fields__[name].default:
+            raise UsageError(
+                f"--{name} {value!r} would be passed over: the judge is offline and no source "
+                "asks a model; add --judge llm or the source llm, or leave it out"
+            )
 
 
 def _spec(item: object, definitions: Mapping[str, Mapping[str, Any]]) -> SourceSpec:

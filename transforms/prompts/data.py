@@ -24,6 +24,11 @@ def read(text: str) -> str:
     return _ESCAPED.sub(lambda found: _CHARACTERS[found[1]], text)
 
 
+def storable(said: str | None) -> str | None:
+    """Return what a model said without half characters and NUL, which no table can hold."""
+    return None if said is None else _UNSENDABLE.sub("\ufffd", said)
+
+
 def plain(said: str | None) -> str | None:
     """Return what a model said, without the escapes that it took over from the prompt."""
     return None if said is None else read(said)

@@ -12,7 +12,7 @@ from transforms.llm.base import KNOWLEDGE, Choice, Client, Function, LlmError, M
 from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import endpoints
 from transforms.prompts import load_prompts
-from transforms.prompts.data import element
+from transforms.prompts.data import element, storable
 from transforms.sources.base import FactSource, Found, Retrieved
 
 PER_QUERY = "per_query"
@@ -153,7 +153,7 @@ class LlmSource(FactSource):
     ) -> Found:
         hits = [
             Retrieved(
-                self.named(Passage(text.strip()), sample),
+                self.named(Passage(storable(text.strip()) or ""), sample),
                 sample_index=sample,
                 logprob_mean=choice.logprob_mean,
                 request_id=request_id,

@@ -9,6 +9,7 @@ from schemas.records import UNPARSABLE, Failure, Usage
 from transforms.judges.llm.parsing import reason_of
 from transforms.llm.base import Choice, Client, Function, LlmError, Message, Request
 from transforms.prompts import Prompts
+from transforms.prompts.data import storable
 
 T = TypeVar("T")
 
@@ -91,7 +92,7 @@ class Asker:
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
         key = self.response_id or ""
-        self.failures.append(Failure(self.step, key, reply.reason, message, reply.said or None))
+        self.failures.append(Failure(self.step, key, reply.reason, message, storable(reply.said) or None))
 
 
 async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:

@@ -28,6 +28,7 @@ from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, L
 from transforms.judges.llm.stepwise import StepwiseFormulation
 from transforms.llm.base import EXTRACTOR, VERIFIER, Client
 from transforms.prompts import Prompts, load_prompts
+from transforms.prompts.data import storable
 from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
 
@@ -101,7 +102,7 @@ class LlmJudge(Judge):
         found = await queries.write_queries(
             claims, asker, settings.extract_tokens, settings.repairs
         )
-        return Queries(found, asker.failures, asker.usage)
+        return Queries([storable(query) or "" for query in found], asker.failures, asker.usage)
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return what each passage says to each unit."""
@@ -133,9 +134,13 @@ class LlmJudge(Judge):
             return Drafts()
         settings = self._settings
         asker = self._asker(EXTRACTOR, "extract", record.response_id)
-        drafts = await extraction.extract(
+        found = await extraction.extract(
             name, record, spans, asker, settings.extract_tokens, settings.repairs
         )
+        drafts = [
+            replace(draft, claim=storable(draft.claim) or "", query=storable(draft.query) or "")
+            for draft in found
+        ]
         result = Drafts(drafts, asker.failures, asker.usage)
         bare = [draft.claim for draft in drafts if not draft.query]
         if bare:
@@ -162,7 +167,7 @@ class LlmJudge(Judge):
     def _row(
         self, unit: FactUnit, source: str, rank: int, hit: Retrieved, finding: Finding
     ) -> Evidence:
-        citation = finding.citation
+        citation = storable(finding.citation)
         return Evidence(
             unit.response_id,
             unit.unit_id,
@@ -170,13 +175,13 @@ class LlmJudge(Judge):
             hit.passage.passage_id,
             rank,
             hit.score,
-            finding.answer,
+            storable(finding.answer),
             finding.outcome,
             finding.reason,
             _LABELS.get(finding.outcome),
-            finding.raw_verdict,
+            storable(finding.raw_verdict),
             None,
-            finding.rationale,
+            storable(finding.rationale),
             citation,
             None if citation is None else citation_found(citation, hit.passage.text),
             self.name,
