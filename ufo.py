@@ -14,14 +14,12 @@ This is the one module that users and plug-ins import. A fact source of your own
 """
 
 import json
-import shutil
 import tempfile
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.answers import Check, Evaluation, remove
 from pipelines.version import VERSION as __version__
 from schemas.errors import (
     IndexUnusable,
@@ -37,12 +35,7 @@ from transforms.llm.fake import FakeClient
 from transforms.sources.base import FactSource, Found, Retrieved
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from matplotlib.figure import Figure
-
     from pipelines.options import Settings
-    from schemas.results import Results
-    from transforms.check_text import CheckedText
 
 __all__ = [
     "Check",
@@ -67,92 +60,6 @@ __all__ = [
     "check_sync",
     "evaluate",
 ]
-
-
-class Evaluation:
-    """A finished run: its tables and views as Arrow tables, SQL over them, and plots.
-
-    `run` is the run's name and `path` its folder. Without an output folder of yours the results
-    live as long as this object.
-    """
-
-    def __init__(self, results: "Results", path: str, temporary: str | None = None) -> None:
-        self._results = results
-        self._forget = weakref.finalize(self, _remove, temporary) if temporary else None
-        self.path = path
-        self.run = results.runs[0].name
-
-    @property
-    def scores(self) -> "pa.Table":
-        """One row a response: factuality_score, decided_score, coverage and counts of units."""
-        return self._all("scores", "mode, source, response_id")
-
-    @property
-    def contributions(self) -> "pa.Table":
-        """One row a source: the share of units it decided, `none` being the undecided ones."""
-        return self._all("source_contributions", "mode, position")
-
-    @property
-    def verdicts(self) -> "pa.Table":
-        """One row a fact unit (and way of voting): label 1, 0 or NULL, who decided, the votes."""
-        return self._all("verdicts", "response_id, unit_id, mode, source")
-
-    @property
-    def evidence(self) -> "pa.Table":
-        """One row for each passage that was held against a fact unit, with the passage's text."""
-        return self._all("evidence_full", "response_id, unit_id, source, rank")
-
-    @property
-    def failures(self) -> "pa.Table":
-        """One row for each input or step that failed, with the reason."""
-        return self._all("failures", "step, key")
-
-    def _all(self, name: str, order: str) -> "pa.Table":
-        return self._results.query(f"SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
-
-    def sql(self, query: str, params: Sequence[object] = ()) -> "pa.Table":
-        """Return what a SELECT over the tables and views gives.
-
-        Raises:
-            UsageError: the SQL is wrong.
-        """
-        return self._results.query(query, params)
-
-    def plot_contributions(self, path: str | Path | None = None) -> "Figure":
-        """Draw which source decided how much as a pie; `path` saves it as .png or .svg."""
-        from pipelines.plots import plot_contributions
-
-        return plot_contributions(self._results, path)
-
-    def plot_scores(self, path: str | Path | None = None) -> "Figure":
-        """Draw the factuality scores as bars; `path` saves it as .png or .svg."""
-        from pipelines.plots import plot_scores
-
-        return plot_scores(self._results, path)
-
-    def __repr__(self) -> str:
-        """Return the report of the run, as `ufo report` prints it."""
-        from pipelines.report import render_overview
-
-        return render_overview(self._results)
-
-    def _repr_html_(self) -> str:
-        import html
-        import io
-
-        picture = io.StringIO()
-        self.plot_contributions().savefig(picture, format="svg")
-        svg = picture.getvalue()
-        return f"<pre>{html.escape(repr(self))}</pre>{svg[svg.index('<svg') :]}"
-
-    def close(self) -> None:
-        """Close the database over the results, and delete them if no output folder was given.
-
-        Tables that were taken from it stay valid.
-        """
-        self._results.close()
-        if self._forget is not None:
-            self._forget()
 
 
 def evaluate(
@@ -186,6 +93,7 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
+    from pipelines.keywords import settings_of
     from pipelines.run import run
     from schemas.results import open_results
 
@@ -200,16 +108,12 @@ def evaluate(
                 path = str(Path(inputs) / "responses.jsonl")
                 _write_records(responses, path)
             values = {"input": path, "output": folder, "mode": mode, **options}
-            finished = run(_settings(values, sources), quiet=quiet)
+            finished = run(settings_of(values, sources), quiet=quiet)
         return Evaluation(open_results(folder, finished.name), finished.folder, temporary)
     except BaseException:
         if temporary:
-            _remove(temporary)
+            remove(temporary)
         raise
-
-
-def _remove(folder: str) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_records(responses: Iterable[Mapping[str, Any] | str], path: str) -> None:
@@ -222,90 +126,6 @@ def _write_records(responses: Iterable[Mapping[str, Any] | str], path: str) -> N
                 raise UsageError(
                     f"responses[{number}] is neither a text nor a record for JSON: {error}"
                 ) from error
-
-
-def _settings(
-    values: Mapping[str, Any], sources: Sequence[str | Mapping[str, Any] | FactSource] | None
-) -> "Settings":
-    """Return the settings, checked by the parser that checks the command line."""
-    from dataclasses import replace
-
-    from pipelines.config import named_sources
-    from pipelines.flags import Parser, add_evaluate_options
-    from pipelines.options import settings
-
-    parser = Parser(prog="ufo.evaluate")
-    add_evaluate_options(parser)
-    argv: list[str] = []
-    for name, value in values.items():
-        if value is None or value is False:
-            continue
-        argv += [f"--{name}"] if value is True else [f"--{name}={value}"]
-    chosen = settings(parser, argv)
-    if sources is None:
-        return chosen
-    if isinstance(sources, str):
-        sources = [sources]
-    described = [item if not isinstance(item, FactSource) else "" for item in sources]
-    if not described:
-        raise UsageError("sources is an empty list; leave it out to use those that can serve")
-    order, definitions = named_sources(described)
-    items = [
-        source if isinstance(source, FactSource) else name
-        for source, name in zip(sources, order, strict=True)
-    ]
-    return replace(chosen, sources=tuple(items), source_definitions=definitions)
-
-
-class Check:
-    """What the sources say of one text. The rows are records as the tables hold them."""
-
-    def __init__(self, rows: "CheckedText") -> None:
-        self.sentences = rows.sentences
-        self.fact_units = rows.fact_units
-        self.evidence = rows.evidence
-        self.passages = rows.passages
-        self.verdicts = rows.verdicts
-        self.failures = rows.failures
-        self.usage = rows.usage
-        self.text = rows.response.text
-
-    @property
-    def score(self) -> float | None:
-        """The share of claims that are factual, undecided ones as 0; None without any claim.
-
-        With `mode="all"` that of the sources in their order, with `"single"` that of the source.
-        """
-        labels = [verdict.label for verdict in self._main()]
-        return sum(label or 0 for label in labels) / len(labels) if labels else None
-
-    @property
-    def coverage(self) -> float | None:
-        """The share of claims that some source decided; None without any claim."""
-        labels = [verdict.label for verdict in self._main()]
-        return sum(label is not None for label in labels) / len(labels) if labels else None
-
-    def _main(self) -> list[Verdict]:
-        modes = {verdict.mode for verdict in self.verdicts}
-        main = "seq" if "seq" in modes else next(iter(modes), "")
-        return [verdict for verdict in self.verdicts if verdict.mode == main]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, ready for JSON."""
-        names = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
-        rows = {name: [asdict(row) for row in getattr(self, name)] for name in names}
-        return {"text": self.text, "score": self.score, "coverage": self.coverage, **rows}
-
-    def __repr__(self) -> str:
-        """Return the score and each claim with what became of it."""
-        words = {1: "supported", 0: "refuted", None: "undecided"}
-        verdicts = {verdict.unit_id: verdict for verdict in self._main()}
-        lines = ["no checkable claim" if self.score is None else f"factuality {self.score:.2f}"]
-        for unit in self.fact_units:
-            verdict = verdicts[unit.unit_id]
-            by = "" if verdict.label is None else f" by {verdict.source}"
-            lines.append(f"  {words[verdict.label]}{by}: {unit.claim}")
-        return "\n".join(lines)
 
 
 async def check(
@@ -340,10 +160,11 @@ async def check(
     """
     import asyncio
 
+    from pipelines.keywords import settings_of
     from transforms.loop import process_loop
 
     values = {"input": "-", "output": "-", "mode": mode, **options}
-    checked = _check(text, question, references, _settings(values, sources), client)
+    checked = _check(text, question, references, settings_of(values, sources), client)
     # On the process's own loop, where connections to models and searches are kept.
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(checked, process_loop()))
 

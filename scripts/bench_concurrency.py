@@ -4,13 +4,16 @@ One chunk of responses whose claims are given, one reference each and one stage 
 that a response is one call. `fixed` and `exponential`: N calls at 64 in flight and 200 ms, beside
 the ideal N·latency / 64 (and beside the first 64 calls alone, which are start-up). `rates`: calls a
 second at 128, 256 and 512 in flight, and that none of them hangs. The server is a process of its
-own, on the same machine: what it takes is in the figures.
+own, on the same machine: what it takes is in the figures, and what else runs there, hence the load
+average and the processor time of the command.
 
     python scripts/bench_concurrency.py [--quick]
 """
 
 import argparse
 import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -41,7 +44,7 @@ class Agrees:
         check = {"answer": "yes", "rationale": "It says so.", "verdict": "T"}
         known = chat.schema["$defs"]["fact"]["properties"]
         fact = {name: check[name] for name in known}
-        return Reply(arguments={name: fact for name in chat.schema["properties"]}, step="verify")
+        return Reply(arguments=dict.fromkeys(chat.schema["properties"], fact), step="verify")
 
 
 def write_input(path: Path, calls: int) -> None:
@@ -73,7 +76,7 @@ def measure(
             *("--chunk_size", calls, "--judge", "llm", "--model", "offline-judge"),
             *("--base_url", server.base_url, "--concurrency", in_flight, "--cache", "off"),
         )
-        started = time.monotonic()
+        started, used = time.monotonic(), _cpu_seconds()
         done = subprocess.run(
             [str(word) for word in command], cwd=ROOT, capture_output=True, text=True,
             timeout=SECONDS_TO_HANG,
@@ -95,7 +98,14 @@ def measure(
             "max_in_flight": server.max_in_flight,
             "connections": server.connections,
             "whole_command_seconds": round(whole, 2),
+            "whole_command_cpu_seconds": round(_cpu_seconds() - used, 2),
+            "load_average": round(os.getloadavg()[0], 1),
         }
+
+
+def _cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:

@@ -220,30 +220,30 @@ def faiss_part(data: str, count: str, work: str) -> dict[str, Any]:
     flat = faiss.IndexFlatIP(lsa.DIMENSION)
     for at in range(0, len(texts), 4_096):
         flat.add(embed(texts[at : at + 4_096]))
-    started = time.perf_counter()
+    started = time.thread_time()
     exact = flat.search(asked, 10)[1]
-    flat_rate = len(asked) / (time.perf_counter() - started)
+    flat_rate = len(asked) / (time.thread_time() - started)
     answer: dict[str, Any] = {
         "vectors": len(texts),
         "dimension": lsa.DIMENSION,
         "build_seconds": round(built.seconds, 1),
         "bytes_a_vector": round((path / dense.INDEX).stat().st_size / len(texts)),
         "bytes_a_vector_for_ranking": round((path / dense.CODES).stat().st_size / len(texts)),
-        "flat_queries_per_second": round(flat_rate),
+        "flat_queries_per_processor_second": round(flat_rate),
     }
     for probes in (8, 16, 32, 64):
         engine = dense.Dense(path, embed, probes)
         engine.search_vectors(asked[:10], 10)
-        started = time.perf_counter()
+        started = time.thread_time()
         found = engine.search_vectors(asked, 10)
-        rate = len(asked) / (time.perf_counter() - started)
+        rate = len(asked) / (time.thread_time() - started)
         shared = [
             len({hit.row for hit in row} & set(best))
             for row, best in zip(found, exact, strict=True)
         ]
         answer[f"probes_{probes}"] = {
             "recall@10": round(float(np.mean(shared)) / 10, 4),
-            "queries_per_second": round(rate),
+            "queries_per_processor_second": round(rate),
         }
     return answer
 

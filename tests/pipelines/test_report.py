@@ -104,7 +104,7 @@ def test_the_overview_as_json_has_the_same_numbers(folder, ufo):
     assert found["counts"] == {"responses": 3, "units": 4, "failures": 1}
     assert [row["model"] for row in found["models"]] == ["alder", "birch"]
     assert [row["source"] for row in found["contributions"]] == ["ref", "wiki", "none"]
-    assert [row["response_id"] for row in found["responses"]][0] == "a"
+    assert next(row["response_id"] for row in found["responses"]) == "a"
     assert len(found["responses"]) == 3
     assert [row["verdict"] for row in found["examples"]] == ["refuted", "supported", "undecided"]
     assert found["examples"][0]["evidence_source"] == "wiki"

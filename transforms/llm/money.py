@@ -18,12 +18,11 @@ from transforms.llm.ledger import (
     Counter,
     Ledger,
 )
+from transforms.llm.limits import estimated
 from transforms.llm.prices import Price
-from transforms.llm.tokens import prompt_tokens
 
 _BETWEEN_LOOKS = 0.02  # seconds
 _REPLY_TOKENS = 500  # the least that a choice without a limit may have
-_SLACK = 1.25  # what an estimate of a prompt's tokens may be too low by
 
 
 @dataclass(slots=True)
@@ -105,11 +104,11 @@ class Meter:
     def _at_most(self, price: Price, body: Mapping[str, Any]) -> float:
         """What a request may cost. A choice without a limit is taken to be no longer than its
         prompt, than the longest so far, and than 500 tokens, whichever is most."""
-        prompt = prompt_tokens(body) * _SLACK
+        prompt = estimated(body)
         limit = body.get("max_completion_tokens", body.get("max_tokens"))
         longest = self._largest.get(str(body.get("model")), 0.0)
         each = limit if limit is not None else max(prompt, longest, _REPLY_TOKENS)
-        return price.of(round(prompt), round(each * int(body.get("n", 1))))
+        return price.of(prompt, round(each * int(body.get("n", 1))))
 
     async def _reserve(self, usd: float) -> None:
         assert self._cap is not None

@@ -5,6 +5,8 @@ no sending outermost.
 """
 
 import threading
+from functools import partial
+from pathlib import Path
 
 from transforms.llm.base import Client, Completion, Request
 from transforms.llm.cache import CachingClient
@@ -72,11 +74,24 @@ def shared_memory(settings: ClientSettings) -> Memory:
     key = uri, settings.cache_writes
     with _lock:
         if key not in _memories:
+            tell = partial(_once, settings.notices)
             try:
-                store = None if uri == OFF else open_store(uri)
+                store = None if uri == OFF else open_store(uri, tell)
             except StoreError as error:
-                say(f"the cache cannot be opened, and the run goes on without it: {error}")
+                tell(f"the cache cannot be opened, and the run goes on without it: {error}")
                 store = None
-            _memories[key] = Memory(store, settings.cache_writes)
+            _memories[key] = Memory(store, settings.cache_writes, tell)
             _memories[key].failed = store is None and uri != OFF
         return _memories[key]
+
+
+def _once(folder: str | None, message: str) -> None:
+    """Tell the user, unless another process of the run (they share `folder`) has told the same."""
+    if folder is not None:
+        try:
+            Path(folder, "cache.told").touch(exist_ok=False)
+        except FileExistsError:
+            return
+        except OSError:
+            pass  # the disk is full for this, too: better twice than never
+    say(message)

@@ -193,7 +193,7 @@ def test_what_is_set_aside(path: str, body: dict[str, Any], least: int) -> None:
         return True
 
     assert not fits(least - 1)
-    assert fits(least * 1.5)
+    assert fits(least * 2)
 
 
 def test_a_reply_longer_than_expected_makes_the_next_be_expected_so(path: str) -> None:

@@ -92,7 +92,9 @@ class Asker:
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
         key = self.response_id or ""
-        self.failures.append(Failure(self.step, key, reply.reason, message, storable(reply.said) or None))
+        self.failures.append(
+            Failure(self.step, key, reply.reason, message, storable(reply.said) or None)
+        )
 
 
 async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
