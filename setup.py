@@ -48,6 +48,7 @@ setup(
         "tantivy>=0.27,<0.28",  # BM25 of large indexes
         "faiss-cpu>=1.15,<2",  # vectors: RaBitQ fast-scan, mapped without prefetch
         "scipy>=1.13,<2",  # the truncated SVD of the embedder that is fitted to an index
+        "threadpoolctl>=3.5,<4",  # the same SVD on every machine
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`

@@ -1,1 +1,1 @@
-"""Bundled examples: responses, an encyclopaedia to index, a configuration, a source of one's own."""
+"""Examples: responses, an encyclopaedia to index, a configuration, a source of one's own."""

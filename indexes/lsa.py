@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from indexes.embedders import LSA, Vectors, unit_rows
 from indexes.ranked import embedded_text, ranked_passages
@@ -65,7 +66,9 @@ def fit_lsa(folder: Path) -> None:
     counts = _counts(documents, {term: number for number, term in enumerate(terms)})
     present = np.array([frequency[term] for term in terms], np.float32)
     weights = (np.log((1 + len(documents)) / (1 + present)) + 1) ** np.float32(_SHARPNESS)
-    projection = _right_singular(_weighted(counts, weights), DIMENSION)
+    # In one thread: sums in another order would make other vectors of the same passages.
+    with threadpool_limits(1):
+        projection = _right_singular(_weighted(counts, weights), DIMENSION)
     unfinished = folder / f".{FILE}"
     with unfinished.open("wb") as stream:
         np.savez(

@@ -1,1 +1,1 @@
-"""Records, tables, identifiers and errors: what every other layer agrees on. Imports nothing of ours."""
+"""Records, tables, identifiers and errors: what every other layer agrees on; imports none."""

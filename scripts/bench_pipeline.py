@@ -18,13 +18,18 @@ import threading
 import time
 from pathlib import Path
 
-FIRST = "Ada Boris Clara David Elena Felix Greta Hugo Irene Jonas Karin Leon Mira Nils Olga Paul".split()
-LAST = "Abbott Berger Castell Dorsey Ekman Farrow Grünwald Holt Ivers Jansen Keller Lorca Moreau".split()
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+FIRST = words("Ada Boris Clara David Elena Felix Greta Hugo Irene Jonas Karin Leon Mira Nils Olga")
+LAST = words("Abbott Berger Castell Dorsey Ekman Farrow Grünwald Holt Ivers Jansen Keller")
 PLACES = (
     "Vienna Lisbon Oslo Prague Lyon Turin Ghent Porto Bergen Graz Leeds Cork Basel Malmö".split()
 )
-FIELDS = "chemistry physics botany astronomy geology medicine mathematics history music".split()
-WORKS = "treatise atlas symphony novel survey catalogue theorem telescope vaccine bridge".split()
+FIELDS = words("chemistry physics botany astronomy geology medicine mathematics history music")
+WORKS = words("treatise atlas symphony novel survey catalogue theorem telescope vaccine bridge")
 
 
 def record(number: int, chance: random.Random) -> dict[str, object]:
@@ -98,7 +103,7 @@ def run_once(size: int, folder: Path, workers: int | None) -> dict[str, float]:
     command += ["--output", str(output), "--sources", "reference", "--json"]
     command += [f"--workers={workers}"] if workers else []
     started = time.monotonic()
-    process = subprocess.Popen(  # noqa: S603
+    process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     peak, stop = 0, threading.Event()
