@@ -47,13 +47,13 @@ def hotpotqa(data: Path, work: Path) -> dict[str, Any]:
         index = open_index(path, retriever)
         index.search(texts[:5], 10)  # the first query pays for what is loaded late
         for name, second in ((retriever, True), (f"{retriever}_plain", False)):
-            started = time.perf_counter()
+            started = time.thread_time()
             named = [index.names_in(text) for text in texts] if second else None
             hits = index.search(texts, 10, named)
-            seconds = time.perf_counter() - started
+            seconds = time.thread_time() - started
             titles = [[hit.passage.title for hit in row] for row in hits]
             found[name] = scores(titles, [question["gold_titles"] for question in questions])
-            found[name]["queries_per_second"] = round(len(texts) / seconds)
+            found[name]["queries_per_processor_second"] = round(len(texts) / seconds)
     return found
 
 

@@ -25,9 +25,7 @@ def words(text: str) -> list[str]:
 
 FIRST = words("Ada Boris Clara David Elena Felix Greta Hugo Irene Jonas Karin Leon Mira Nils Olga")
 LAST = words("Abbott Berger Castell Dorsey Ekman Farrow Grünwald Holt Ivers Jansen Keller")
-PLACES = (
-    "Vienna Lisbon Oslo Prague Lyon Turin Ghent Porto Bergen Graz Leeds Cork Basel Malmö".split()
-)
+PLACES = words("Vienna Lisbon Oslo Prague Lyon Turin Ghent Porto Bergen Graz Leeds Cork Basel")
 FIELDS = words("chemistry physics botany astronomy geology medicine mathematics history music")
 WORKS = words("treatise atlas symphony novel survey catalogue theorem telescope vaccine bridge")
 

@@ -1,8 +1,10 @@
 import asyncio
+import threading
 from collections.abc import Iterator
 
 import pytest
 
+from schemas.errors import RunError
 from transforms.loop import Window, process_loop, run_now, wait_for
 
 
@@ -105,3 +107,33 @@ def test_an_exception_comes_out_where_the_result_would() -> None:
 
     with pytest.raises(ValueError, match="odd"):
         list(everything(Window(2)))
+
+
+@pytest.mark.parametrize("final", [True, False])
+def test_what_is_under_way_is_kept_where_the_run_ends_and_stopped_where_something_broke(
+    final: bool,
+) -> None:
+    started = threading.Event()
+    ended: list[str] = []
+
+    async def answers() -> int:
+        started.set()
+        try:
+            await asyncio.sleep(0.05)
+            ended.append("answered")
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+        return 1
+
+    async def breaks() -> int:
+        raise RunError("spent") if final else ValueError("odd")
+
+    window: Window[str, int] = Window(4)
+    assert list(window.submit("a", answers())) == []
+    started.wait(5)
+    with pytest.raises((RunError, ValueError)):
+        [*window.submit("b", breaks()), *window.drain()]
+    assert list(window.drain()) == []
+    wait_for(asyncio.sleep(0))
+    assert ended == ["answered" if final else "cancelled"]

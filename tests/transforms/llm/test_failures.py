@@ -6,7 +6,7 @@ import pytest
 
 from schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from transforms.llm.endpoint import NO_KEY, Endpoint
-from transforms.llm.failures import SendError, of_response, retry_after
+from transforms.llm.failures import SendError, of_response, retry_after, used_up
 
 KEY = "a.secret.of.no.usual.form"
 ENDPOINT = Endpoint("gpt-x", "http://localhost:1/v1?token=hidden")
@@ -106,3 +106,28 @@ def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | No
 @pytest.mark.parametrize("payload", [None, [], "oops", {"error": "oops"}, {"error": None}, 3])
 def test_errors_of_other_shapes_are_read(payload: Any) -> None:
     assert of_response(ENDPOINT, KEY, 500, {}, payload, 0.0).transient
+
+
+@pytest.mark.parametrize(
+    ("reset", "seconds"),
+    [
+        ("20ms", 0.02),
+        ("1s", 1.0),
+        ("6m0s", 360.0),
+        ("1h2m3.5s", 3723.5),
+        ("12", 12.0),
+        ("1700000030", 30.0),
+        ("0s", None),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_a_budget_that_is_used_up_is_waited_for(reset: str, seconds: float | None) -> None:
+    headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": reset}
+    assert used_up(headers, 1_700_000_000.0) == seconds
+
+
+def test_a_budget_with_something_left_is_not_waited_for() -> None:
+    headers = {"x-ratelimit-remaining-tokens": "1", "x-ratelimit-reset-tokens": "1s"}
+    assert used_up(headers, 0.0) is None
+    assert used_up({}, 0.0) is None

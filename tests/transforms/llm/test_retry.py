@@ -80,3 +80,19 @@ def test_the_total_counts_the_tries_too() -> None:
 def test_jitter_spreads_the_callers_but_never_before_the_time_asked_for(chance: float) -> None:
     assert 0.25 <= POLICY.pause(0, None, chance) < 0.5
     assert 10.0 <= POLICY.pause(3, 10.0, chance) < 11.0
+
+
+def test_the_time_before_the_first_try_failed_is_not_counted() -> None:
+    # The first try ends at 1 s: what it waited for before that was others' doing.
+    retry = Retry(attempts=5, seconds=1.5, first=1.0)
+    assert run([transient(), None], retry) == ([0.5], "attempt 1")
+
+
+def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:
+    error = Retry(seconds=900).within(transient(901))
+    assert error.final
+    assert not error.transient
+    assert "wait 901 s" in error.message
+    assert "--retry_seconds" in error.message
+    for other in (transient(900), transient(), SendError("no", "400", retry_after=901)):
+        assert Retry(seconds=900).within(other) is other

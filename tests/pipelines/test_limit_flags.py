@@ -1,0 +1,75 @@
+"""What the user says of limits reaches the client, and the processes together keep it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.flags import Parser, add_evaluate_options
+from pipelines.options import settings
+from tests.llm_server import LlmServer, faults
+from transforms.llm.base import EXTRACTOR, KNOWLEDGE
+from transforms.llm.limits import Limits
+
+Ufo = Callable[..., Any]
+
+
+def _client(*flags: object) -> Any:
+    parser = Parser(prog="ufo evaluate")
+    add_evaluate_options(parser)
+    given = ["--input", "in", "--output", "out", "--judge", "llm", *map(str, flags)]
+    return settings(parser, given).client()
+
+
+def test_limits_of_all_and_of_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    client = _client(
+        *("--concurrency", 32, "--requests_per_minute", 500, "--tokens_per_minute", 90_000),
+        *("--knowledge_requests_per_minute", 20, "--knowledge_base_url", "http://there/v1"),
+        *("--timeout", 20, "--retry_seconds", 100),
+    )
+    places = {role: client.endpoints[role] for role in (EXTRACTOR, KNOWLEDGE)}
+    assert places[EXTRACTOR].timeout == places[KNOWLEDGE].timeout == 20
+    assert client.retry.seconds == 100
+    assert client.limits_of((None, "OPENAI_API_KEY")) == Limits(32, 500, 90_000)
+    there = "http://there/v1", "OPENAI_API_KEY"
+    assert client.limits_of(there) == Limits(32, 20, 90_000)
+
+
+def test_without_flags_only_the_concurrency_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    assert _client().limits_of() == Limits(64)
+
+
+@pytest.mark.parametrize("flags", [("--concurrency", 3), ("--requests_per_minute", 1)])
+def test_limits_do_not_change_the_name_of_a_run(
+    flags: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    parser = Parser(prog="ufo evaluate")
+    add_evaluate_options(parser)
+    plain = ["--input", "in", "--output", "out", "--judge", "llm"]
+    limited = [*plain, *map(str, flags)]
+    assert settings(parser, limited).affecting() == settings(parser, plain).affecting()
+
+
+def test_two_processes_together_keep_the_concurrency(
+    ufo: Ufo, tmp_path: Path, llm_server: LlmServer
+) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text(
+        "\n".join(
+            json.dumps({"response": f"Oslo has {n} bridges.", "reference_answers": "Oslo."})
+            for n in range(24)
+        )
+    )
+    llm_server.latency = faults.fixed(0.05)
+    done = ufo(
+        *("evaluate", "--input", source, "--output", tmp_path / "out", "--sources", "reference"),
+        *("--model", "offline-judge", "--base_url", llm_server.base_url, "--cache", "off"),
+        *("--workers", 2, "--chunk_size", 8, "--concurrency", 5),
+    )
+    assert done.code == 0, done.err
+    assert 1 < llm_server.max_in_flight <= 5

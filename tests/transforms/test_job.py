@@ -1,0 +1,24 @@
+"""A job for each of several processes."""
+
+from transforms.job import Job
+from transforms.judges import JudgeSpec
+from transforms.llm.base import VERIFIER
+from transforms.llm.client import ClientSettings
+from transforms.llm.endpoint import Endpoint
+
+
+def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
+    client = ClientSettings({VERIFIER: Endpoint()}, 10, requests_per_minute=100)
+    job = Job((), {"client_settings": client, "passages": 3}, JudgeSpec("llm", None, client))
+    shared = job.among(3, "folder")
+    assert shared.client == shared.flags["client_settings"]
+    assert shared.client is not None
+    assert (shared.client.workers, shared.client.notices) == (3, "folder")
+    assert shared.flags["passages"] == 3
+    assert job.client == client
+
+
+def test_a_job_without_a_model_has_nothing_to_divide() -> None:
+    job = Job((), {"passages": 3})
+    assert job.client is None
+    assert job.among(4, "folder") == job
