@@ -45,10 +45,6 @@ def unpriced(settings: Settings, models: Sequence[str]) -> list[str]:
     unknown = [model for model in models if model not in prices]
     if settings.max_cost is None:
         return unknown
-    if not models:
-        raise UsageError(
-            "--max_cost is for runs that ask a model, and this one asks none; leave it out"
-        )
     if runner_of(settings.beam) not in IN_PROCESS:
         raise UsageError(
             "--max_cost is kept by the processes of this machine together; it cannot be with "

@@ -138,6 +138,7 @@ RUN = (
     Flag("chunk_size", "responses finished on disk together (default 2000)", "N", low=1),
     Flag("fail_under", "exit 3 where the score is below X", "X", low=0, high=1, whole=False),
     Flag("max_line_bytes", "longer lines are failures (default 4194304)", "N", low=2),
+    Flag("dry_run", "tell calls, tokens and cost beforehand; nothing is sent or evaluated"),
     Flag("json", "print the result as JSON"),
     Flag("config", "YAML with any of these flags, and named sources; a flag beats it", "FILE"),
 )
@@ -230,7 +231,6 @@ MODELS = (
         whole=False,
     ),
     Flag("prices", "YAML with prices of models, before the shipped ones", "FILE"),
-    Flag("dry_run", "tell calls, tokens and cost beforehand; nothing is sent or evaluated"),
 )
 GROUPS = {"run": RUN, "sources": SOURCES, "judging": JUDGING, "models": MODELS}
 

@@ -170,8 +170,13 @@ def test_a_table_for_people(evaluate: Any) -> None:
     assert "Method: " in told.out
 
 
-def test_a_run_that_asks_no_model_costs_nothing(evaluate: Any, llm_server: LlmServer) -> None:
-    told = evaluate("--sources", "reference", "--judge", "offline", "--dry_run", "--json")
+def test_a_run_that_asks_no_model_costs_nothing(
+    ufo: Any, responses: Path, llm_server: LlmServer
+) -> None:
+    told = ufo(
+        *("evaluate", "--input", responses, "--sources", "reference", "--judge", "offline"),
+        *("--dry_run", "--json"),
+    )
     assert told.code == 0
     assert told.json["rows"] == []
     assert told.json["total"]["cost_usd"] == 0

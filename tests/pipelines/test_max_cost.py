@@ -110,7 +110,6 @@ def test_a_cap_of_nothing_sends_nothing(evaluate: Any, llm_server: LlmServer) ->
             ("--sources", "reference,llm", "--knowledge_model", "offline-knowledge"),
             ["'offline-knowledge'"],
         ),
-        (("--judge", "offline"), ["asks none"]),
         (("--runner", "FlinkRunner"), ["FlinkRunner"]),
         (("--max_cost", "much"), ["--max_cost 'much'"]),
     ],
@@ -123,6 +122,17 @@ def test_a_cap_that_cannot_be_kept_is_refused(
     for word in words:
         assert word in done.err
     assert llm_server.requests == []
+
+
+def test_a_cap_on_a_run_that_asks_no_model_is_refused(
+    tmp_path: Path, ufo: Any, responses: Path
+) -> None:
+    done = ufo(
+        *("evaluate", "--input", responses, "--output", tmp_path / "out"),
+        *("--sources", "reference", "--judge", "offline", "--max_cost", 1),
+    )
+    assert done.code == 2
+    assert "--max_cost" in done.err
 
 
 def test_a_model_without_a_price_has_an_unknown_cost(
