@@ -10,6 +10,7 @@ works on them in whatever order, and a build that was stopped goes on with those
 
 import glob
 import json
+import os
 import shutil
 import threading
 import time
@@ -25,6 +26,7 @@ from indexes.passages import WORDS
 from indexes.reader import BLOCK_PAGES
 from indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
 from pipelines.index_steps import write_blocks
+from pipelines.local import _as_worker
 from pipelines.quiet import quiet_beam
 from schemas.errors import RunError, UsageError
 from schemas.records import Failure
@@ -123,7 +125,7 @@ def _write_blocks(
     # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
     from loky import ProcessPoolExecutor
 
-    with ProcessPoolExecutor(processes, initializer=quiet_beam) as pool:
+    with ProcessPoolExecutor(processes, initializer=_start_worker, initargs=(os.getpid(),)) as pool:
         futures = [pool.submit(write_blocks, [part], *settings) for part in slices]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
@@ -133,6 +135,11 @@ def _write_blocks(
         except BaseException:
             pool.shutdown(wait=False, kill_workers=True)
             raise
+
+
+def _start_worker(parent: int) -> None:
+    quiet_beam()
+    _as_worker(parent)
 
 
 def _input_files(inputs: Sequence[str | Path]) -> list[Path]:
