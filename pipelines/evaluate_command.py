@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -12,6 +13,7 @@ from schemas.errors import EXIT_BELOW, EXIT_DONE
 if TYPE_CHECKING:
     from pipelines.estimate import Estimate
 
+_TABLE_WIDTH = 110
 _COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 
 
@@ -96,7 +98,9 @@ def _print_estimate(found: "Estimate", as_json: bool) -> None:
         + [_dollars(line.cost_usd)]
         for line in (*found.lines, total)
     ]
-    with page(sys.stdout) as console:
+    # Numbers are not cut to fit: a narrow terminal breaks the lines.
+    width = max(_TABLE_WIDTH, shutil.get_terminal_size().columns)
+    with page(sys.stdout, width) as console:
         print_rows(("step", "source", "model", *_COUNTED), lines, console, right=_COUNTED)
     looked = "all" if found.sampled == found.responses else f"{found.sampled:,}"
     print(f"{found.responses:,} responses, {looked} of them gone through; nothing was sent.")

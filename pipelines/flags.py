@@ -160,6 +160,7 @@ SOURCES = (
     Flag("units", "claim (default) or sentence", "UNIT", UNITS),
     Flag("index", "the wikipedia source's index folder", "DIR"),
     Flag("retriever", "bm25 (default), dense or hybrid, as the index was built", "NAME"),
+    Flag("embedder", "of dense and hybrid: lsa, openai, or a model's path, as at build", "NAME"),
     Flag("passages", "passages asked of a source for a unit (default 5)", "N", low=1, high=1000),
     Flag("samples", "passages a query of the llm source (default 5)", "N", low=1, high=128),
     Flag("temperature", "of the llm source (default 1)", "T", low=0, high=2, whole=False),

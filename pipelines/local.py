@@ -168,7 +168,7 @@ def _in_processes(
     # loky's workers import no `__main__` of the user's, see a killed sibling and do not hang then.
     from loky import ProcessPoolExecutor
 
-    pool = ProcessPoolExecutor(max_workers=workers, initializer=_as_worker, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(max_workers=workers, initializer=as_worker, initargs=(os.getpid(),))
     under_way: dict[Future[list[Part]], Chunk] = {}
     try:
         # One chunk more than workers waits its turn; further ones stay in the file.
@@ -203,7 +203,8 @@ def _take(
         finished(under_way.pop(future), parts)
 
 
-def _as_worker(parent: int) -> None:
+def as_worker(parent: int) -> None:
+    """Make this process a worker: it leaves Ctrl-C to the process `parent`, and ends with it."""
     # Ctrl-C reaches the whole group; the parent decides what becomes of the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with, args=(parent,), daemon=True).start()

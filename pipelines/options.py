@@ -50,6 +50,7 @@ class Settings:
     units: str = "claim"
     index: str | None = None
     retriever: str | None = None
+    embedder: str | None = None
     passages: int | None = None
     samples: int | None = None
     temperature: float | None = None
@@ -100,7 +101,16 @@ class Settings:
     def source_flags(self, client: "ClientSettings | None" = None) -> dict[str, Any]:
         """Return the flags that a fact source's parameter of that name takes its value from."""
         flags = self.given(
-            *("index", "retriever", "passages", "samples", "temperature", "sampling", "search"),
+            *(
+                "index",
+                "retriever",
+                "embedder",
+                "passages",
+                "samples",
+                "temperature",
+                "sampling",
+                "search",
+            ),
             *("pages", "prompts", "model", "base_url", "knowledge_model", "knowledge_base_url"),
             "concurrency",
         )
