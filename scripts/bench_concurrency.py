@@ -3,7 +3,8 @@
 One chunk of responses whose claims are given, one reference each and one stage of verification, so
 that a response is one call. `fixed` and `exponential`: N calls at 64 in flight and 200 ms, beside
 the ideal N·latency / 64 (and beside the first 64 calls alone, which are start-up). `rates`: calls a
-second at 128, 256 and 512 in flight, and that none of them hangs. The server is a process of its
+second at 128, 256 and 512 in flight, and that none of them hangs. `warm`: the same run again, whose
+answers are all kept. The server is a process of its
 own, on the same machine: what it takes is in the figures, and what else runs there, hence the load
 average and the processor time of the command.
 
@@ -31,6 +32,8 @@ LATENCY = 0.2
 IN_FLIGHT = 64
 AIMS = {"fixed": 1.25, "exponential": 1.45}
 RATE_AIM = 300
+WARM_IN_FLIGHT = 8
+WARM_AIM = 15
 SECONDS_TO_HANG = 300
 
 
@@ -70,20 +73,8 @@ def measure(
     write_input(source, calls)
     with LlmServer(answerers=[Agrees()], keys=None) as server:
         server.latency = latency
-        command = (
-            *(sys.executable, "-m", "pipelines.cli", "evaluate", "--input", source, "--json"),
-            *("--output", folder / "results", "--sources", "reference", "--workers", 1),
-            *("--chunk_size", calls, "--judge", "llm", "--model", "offline-judge"),
-            *("--base_url", server.base_url, "--concurrency", in_flight, "--cache", "off"),
-        )
-        started, used = time.monotonic(), _cpu_seconds()
-        done = subprocess.run(
-            [str(word) for word in command], cwd=ROOT, capture_output=True, text=True,
-            timeout=SECONDS_TO_HANG,
-        )  # fmt: skip
-        whole = time.monotonic() - started
-        if done.returncode:
-            raise SystemExit(done.stderr)
+        used = _cpu_seconds()
+        whole = evaluate(source, folder / "results", calls, in_flight, server.base_url, "off")
         asked = [entry for entry in server.chats if entry.step == "verify"]
         assert len(asked) == calls, f"{len(asked)} calls of {calls}"
         assert server.max_in_flight <= in_flight
@@ -101,6 +92,51 @@ def measure(
             "whole_command_cpu_seconds": round(_cpu_seconds() - used, 2),
             "load_average": round(os.getloadavg()[0], 1),
         }
+
+
+def evaluate(
+    source: Path, output: Path, calls: int, in_flight: int, url: str, cache: Path | str
+) -> float:
+    """Run the command in one process and one chunk; returns its seconds."""
+    command = (
+        *(sys.executable, "-m", "pipelines.cli", "evaluate", "--input", source, "--json"),
+        *("--output", output, "--sources", "reference", "--workers", 1),
+        *("--chunk_size", calls, "--judge", "llm", "--model", "offline-judge"),
+        *("--base_url", url, "--concurrency", in_flight, "--cache", cache),
+    )
+    started = time.monotonic()
+    done = subprocess.run(
+        [str(word) for word in command], cwd=ROOT, capture_output=True, text=True,
+        timeout=SECONDS_TO_HANG,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return time.monotonic() - started
+
+
+def measure_warm(folder: Path, calls: int) -> dict[str, Any]:
+    """Return the seconds of a run and of the same run again, out of the cache."""
+    folder.mkdir()
+    source = folder / f"{calls}.jsonl"
+    write_input(source, calls)
+    with LlmServer(answerers=[Agrees()], keys=None) as server:
+        server.latency = faults.fixed(LATENCY)
+        seconds, requests = [], []
+        for name in ("cold", "warm"):
+            before = len(server.requests)
+            url, cache = server.base_url, folder / "answers.sqlite"
+            seconds.append(evaluate(source, folder / name, calls, WARM_IN_FLIGHT, url, cache))
+            requests.append(len(server.requests) - before)
+    return {
+        "calls": calls,
+        "in_flight": WARM_IN_FLIGHT,
+        "cold_seconds": round(seconds[0], 2),
+        "warm_seconds": round(seconds[1], 2),
+        "warm_requests": requests[1],
+        "times_faster": round(seconds[0] / seconds[1], 1),
+        "aim": WARM_AIM,
+        "met": seconds[0] / seconds[1] >= WARM_AIM and not requests[1],
+    }
 
 
 def _cpu_seconds() -> float:
@@ -133,6 +169,8 @@ def main() -> None:
             found["met"] = found["calls_per_second"] >= RATE_AIM
             report["rates"][str(in_flight)] = found
             print("rate", found, file=sys.stderr)
+        report["warm"] = measure_warm(Path(folder, "warm"), 200 if quick else 2000)
+        print("warm", report["warm"], file=sys.stderr)
     print(json.dumps(report))
 
 
