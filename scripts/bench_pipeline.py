@@ -31,7 +31,7 @@ WORKS = words("treatise atlas symphony novel survey catalogue theorem telescope 
 
 
 def record(number: int, chance: random.Random) -> dict[str, object]:
-    """One response of five facts, some of them wrong, and its reference."""
+    """One response of five facts, one a sentence, some of them wrong, and its reference."""
     name = f"{chance.choice(FIRST)} {chance.choice(LAST)}"
     place, other = chance.sample(PLACES, 2)
     field, work = chance.choice(FIELDS), chance.choice(WORKS)
@@ -49,11 +49,11 @@ def record(number: int, chance: random.Random) -> dict[str, object]:
     )
     wrong = chance.random() < 0.3
     response = (
-        f"{name} was born in {other if wrong else place} in {born}. "
+        f"{name} was born in {other if wrong else place}. "
         f"{name} studied {field} at the university of {other}. "
         f"The first {work} of {name} appeared in {born + 25 + wrong}. "
         f"{name} won {prizes} prizes. "
-        f"{name} died in {other} in {died + 3 * wrong}."
+        f"{name} died in {died + 3 * wrong}."
     )
     return {
         "id": f"r{number}",
