@@ -13,8 +13,8 @@ from pipelines.importers.reading import Record, Unusable, read_objects
 from pipelines.importers.ufo_system import ufo_system
 from schemas.errors import UsageError, unknown_value
 
-# (an object of the file, what the file is named after, the object's number) → a record.
-Importer = Callable[[Record, str, int], Record]
+# (an object of the file, the file, the object's number) → a record.
+Importer = Callable[[Record, Path, int], Record]
 
 IMPORTERS: dict[str, Importer] = {
     "factcheck_gpt": factcheck_gpt,
@@ -22,8 +22,6 @@ IMPORTERS: dict[str, Importer] = {
     "fava": fava,
     "ufo": ufo_system,
 }
-# Such a file says nothing by its own name: it is named after its folder.
-_PLAIN = ("test", "train", "dev", "data", "result")
 
 
 def import_records(kind: str, path: str | Path, report: Callable[[str], None]) -> Iterator[Record]:
@@ -47,7 +45,7 @@ def import_records(kind: str, path: str | Path, report: Callable[[str], None]) -
         try:
             if isinstance(value, Unusable):
                 raise value
-            record = IMPORTERS[kind](value, _named_after(file), number)
+            record = IMPORTERS[kind](value, file, number)
         except Unusable as problem:
             problems.append(f"{file}:{number}: {problem}")
         else:
@@ -60,8 +58,3 @@ def import_records(kind: str, path: str | Path, report: Callable[[str], None]) -
         raise UsageError(f"none of {len(problems)} lines is {kind}; {problems[0]}.")
     if not found:
         raise UsageError(f"nothing to import: {str(file)!r} has no lines.")
-
-
-def _named_after(file: Path) -> str:
-    name = file.name.split(".")[0]
-    return file.absolute().parent.name if name in _PLAIN else name

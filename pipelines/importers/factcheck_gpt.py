@@ -1,10 +1,12 @@
 """Factcheck-Bench (Wang et al. 2023): `benchmark.jsonl` of the Factcheck-GPT repository."""
 
+from pathlib import Path
+
 from pipelines.importers.claims import claims_of, places_of
 from pipelines.importers.reading import Record, Unusable, as_text, get, response_text, text_of
 
 
-def factcheck_gpt(raw: Record, stem: str, number: int) -> Record:
+def factcheck_gpt(raw: Record, file: Path, number: int) -> Record:
     """Factcheck-Bench (Wang et al. 2023): claims with labels, under sentences, with web evidence.
 
     Evidence found for any claim becomes a reference answer of the whole response. Labels other than

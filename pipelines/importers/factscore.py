@@ -1,12 +1,14 @@
 """FActScore (Min et al. 2023): its labelled biographies, one file a model."""
 
+from pathlib import Path
+
 from pipelines.importers.claims import claims_of, places_of
-from pipelines.importers.reading import Record, Unusable, get, response_text, text_of
+from pipelines.importers.reading import Record, Unusable, get, named_after, response_text, text_of
 
 _LABELS = {"S": True, "NS": False, "IR": None}
 
 
-def factscore(raw: Record, stem: str, number: int) -> Record:
+def factscore(raw: Record, file: Path, number: int) -> Record:
     """FActScore (Min et al. 2023): biographies with atomic facts that people labelled.
 
     Supported is true, not supported false, irrelevant has no label. The response's label is its
@@ -34,9 +36,10 @@ def factscore(raw: Record, stem: str, number: int) -> Record:
         texts = [text_of(fact, "text") for fact in listed]
         claims += claims_of(texts, [_LABELS[fact["label"]] for fact in listed], place, text)
     labels = [claim["label"] for claim in claims if "label" in claim]
+    model, _ = named_after(file)
     record: Record = {
-        "id": f"factscore-{stem}-{number}",
-        "model": stem,
+        "id": f"factscore-{model}-{number}",
+        "model": model,
         "dataset": "factscore",
         "question": text_of(raw, "input").strip(),
         "response": text,

@@ -6,11 +6,13 @@ is inside the tag of its type, in it the erroneous text in <delete> and a correc
     He was an <entity><delete>American</delete><mark>Argentine</mark></entity> player.
 
 The response is the text without tags and corrections. The synthetic data have the two the other way
-round; which it is here, `output` tells.
+round, an error put in for what was there: `errored_passage` always, `annotated` where `output` (in
+the input of FAVA's own evaluation `passage`) says so.
 """
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from pipelines.importers.reading import Record, Unusable, response_text
 
@@ -26,15 +28,16 @@ class _Error:
     type: str
 
 
-def fava(raw: Record, stem: str, number: int) -> Record:
+def fava(raw: Record, file: Path, number: int) -> Record:
     """Return the record: its errors are `spans` (`label` is the error's type) in its text.
 
     A correction that replaces nothing has no place in the response; its type is counted in
     `metadata` with the others.
     """
-    annotated = response_text(raw, "annotated")
-    output = raw.get("output")
-    text, errors = _parsed(annotated, "mark")
+    synthetic = "annotated" not in raw and "errored_passage" in raw
+    annotated = response_text(raw, "errored_passage" if synthetic else "annotated")
+    output = raw.get("output", raw.get("passage"))
+    text, errors = _parsed(annotated, "delete" if synthetic else "mark")
     if isinstance(output, str) and output.strip():
         if not _same(text, output):
             other, others = _parsed(annotated, "delete")
@@ -52,12 +55,14 @@ def fava(raw: Record, stem: str, number: int) -> Record:
     ]
     types = {kind: sum(error.type == kind for error in errors) for kind in _TYPES}
     known = {name: raw[name] for name in ("subject", "dataset") if isinstance(raw.get(name), str)}
+    evidence = raw.get("evidence", raw.get("reference"))
     record: Record = {
         "id": f"fava-{number}",
         "model": raw["model"] if isinstance(raw.get("model"), str) else None,
         "dataset": "fava",
         "question": raw["prompt"].strip() if isinstance(raw.get("prompt"), str) else None,
         "response": text,
+        "reference_answers": [evidence] if isinstance(evidence, str) and evidence.strip() else None,
         "spans": spans,
         "metadata": {**known, "errors": {kind: n for kind, n in types.items() if n}},
     }

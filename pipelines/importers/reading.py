@@ -11,6 +11,9 @@ from schemas.errors import UsageError
 
 Record = dict[str, Any]
 
+# Such a file says nothing by its own name: it is named after its folder.
+_PLAIN = ("test", "train", "dev", "data", "result")
+
 
 class Unusable(ValueError):
     """A record that is not of the format; says what was expected of it."""
@@ -56,6 +59,12 @@ def _as_object(value: object) -> Record | Unusable:
     if isinstance(value, dict):
         return value
     return Unusable(f"expected a JSON object a line, found {kind_of(value)}")
+
+
+def named_after(file: Path) -> tuple[str, str]:
+    """Return what a file is named after, as a rule a model, and the name of the folder around."""
+    name, folder = file.name.split(".")[0], file.absolute().parent
+    return (folder.name, folder.parent.name) if name in _PLAIN else (name, folder.name)
 
 
 def kind_of(value: object) -> str:

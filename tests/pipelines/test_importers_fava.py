@@ -68,6 +68,22 @@ def test_the_output_tells_which_side_is_the_response_and_its_white_space():
     assert errors(unlike) == [("entity", "Argentine")]
 
 
+def test_errors_that_were_put_in_are_what_was_written():
+    record = fava(
+        {
+            "errored_passage": "An <entity><delete>Argentine</delete><mark>American</mark></entity>"
+            " player. <invented>He flew.</invented>",
+            "evidence": "Messi is an Argentine player.",
+            "subject": "Lionel Messi",
+        },
+        "annotations",
+        1,
+    )
+    assert record["response"] == "An American player. He flew."
+    assert errors(record) == [("entity", "American"), ("invented", "He flew.")]
+    assert record["reference_answers"] == ["Messi is an Argentine player."]
+
+
 def test_errors_in_errors_and_corrections_that_replace_nothing():
     annotated = (
         "<unverifiable>Some say <entity><delete>ten</delete></entity> men</unverifiable> came"
@@ -146,7 +162,7 @@ def test_an_array_and_lines_give_the_same_records(tmp_path):
 def _read(tmp_path):
     def read(*rows, name="GPT4/test.jsonl"):
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         told = []
         return list(import_records("ufo", path, told.append)), told
@@ -232,3 +248,41 @@ def test_the_first_release_has_other_names(read):
     assert second["claims"] == [{"claim": "What is it of? Rock.", "query": "What is it of?"}]
     for record in (first, second):
         assert not isinstance(parse("k", json.dumps(record).encode(), 2**20), Failure)
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "prefix", "model"),
+    [
+        ("felm-wk/GPT4/test.jsonl", "felm-wk", "ufo-felm-wk-GPT4", "GPT4"),
+        ("MS MARCO/chatgpt.jsonl", "msmarco", "ufo-msmarco-chatgpt", "chatgpt"),
+        ("elsewhere/chatgpt.jsonl", "ufo", "ufo-chatgpt", "chatgpt"),
+    ],
+)
+def test_records_of_several_data_sets_have_ids_of_their_own(read, name, dataset, prefix, model):
+    (record,), _ = read({"id": 0, "response": "R."}, name=name)
+    assert (record["dataset"], record["id"], record["model"]) == (dataset, f"{prefix}-0", model)
+
+
+def test_older_data_sets_have_their_question_and_evidence_elsewhere(read):
+    (asked, news), _ = read(
+        {
+            "prompt": "You are given a title.\n\nTitle: who sings it\n\nIntroduction:",
+            "answer": ["Poison"],
+            "modelText": "Poison sings it.",
+        },
+        {
+            "title": "Shop Begs for Records",
+            "summary": "– a shop wants records .\n",
+            "document": "one article story_separator_special_tag another article\n",
+            "modelText": "A shop wants records.",
+        },
+        name="NQ/chatgpt.json",
+    )
+    assert asked["question"] == "who sings it"
+    assert asked["reference_answers"] == []
+    assert news["question"] == "Shop Begs for Records"
+    assert news["reference_answers"] == [
+        "– a shop wants records .",
+        "one article",
+        "another article",
+    ]

@@ -1,7 +1,7 @@
 """No request twice: what is kept, what is shared while it is under way, and what never is."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,50 +9,13 @@ from typing import Any
 import pytest
 
 from schemas.records import Usage
-from transforms.llm.base import KNOWLEDGE, VERIFIER, Choice, Completion, LlmError, Message, Request
+from tests.transforms.llm.cached import ASKED, SETTINGS, Ask, Model, complete, texts
+from transforms.llm.base import KNOWLEDGE, VERIFIER, Choice, LlmError, Message
 from transforms.llm.cache import CachingClient
 from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.memory import Memory
-from transforms.llm.store import Entry, SqliteStore, StoreError
-
-SETTINGS = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
-ASKED = Request(VERIFIER, "m", [Message("user", "One?")], step="verify", response_id="r1")
-
-
-class Model:
-    """Answers with the number of the choice; `replies` go before. Waits for `gate`, if set."""
-
-    def __init__(self, *replies: Choice | Exception) -> None:
-        self.replies = list(replies)
-        self.requests: list[Request] = []
-        self.gate: asyncio.Event | None = None
-        self.choices = 0
-
-    async def complete(self, request: Request) -> Completion:
-        self.requests.append(request)
-        number = len(self.requests)
-        if self.gate is not None:
-            await self.gate.wait()
-        reply = self.replies.pop(0) if self.replies else None
-        if isinstance(reply, Exception):
-            raise reply
-        choices = [reply or self._choice() for _ in range(request.n)]
-        return Completion(choices, f"q{number}", [self._row(request, f"q{number}")])
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
-
-    def _choice(self) -> Choice:
-        self.choices += 1
-        return Choice(f"answer {self.choices}", logprob_mean=-0.5)
-
-    def _row(self, request: Request, request_id: str) -> Usage:
-        who = (request_id, request.step, request.source, "m", request.response_id, "host:1")
-        return Usage(*who, "ok", False, False, 0, 10 * request.n, 3, 0.2, 0.01)
-
-
-Ask = Callable[[CachingClient], Awaitable[Any]]
+from transforms.llm.store_sqlite import SqliteStore
 
 
 @pytest.fixture
@@ -74,17 +37,6 @@ def run(tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 async def _asked(ask: Ask, client: CachingClient) -> Any:
     return await ask(client)
-
-
-def complete(*requests: Request) -> Ask:
-    async def ask(client: CachingClient) -> Sequence[Completion]:
-        return await asyncio.gather(*map(client.complete, requests))
-
-    return ask
-
-
-def texts(completion: Completion) -> list[str]:
-    return [choice.text for choice in completion.choices]
 
 
 def test_what_was_answered_is_not_asked_again(run: Callable[..., Any]) -> None:
@@ -275,68 +227,3 @@ def test_an_entry_of_another_shape_is_asked_for_anew(run: Callable[..., Any]) ->
 
     run(model, spoil)
     assert texts(run(model, complete(ASKED))[0]) == ["answer 2"]
-
-
-class Broken:
-    """A store on a disk that fails at writing, or at reading as well."""
-
-    def __init__(self, reads: bool) -> None:
-        self.reads = reads
-        self.calls = 0
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
-        self.calls += 1
-        if not self.reads:
-            raise StoreError("the disk is gone")
-        return {}
-
-    def put_many(self, entries: Mapping[str, bytes]) -> None:
-        self.calls += 1
-        raise StoreError("the disk is full")
-
-    def entries(self) -> Iterator[Entry]:
-        return iter(())
-
-    def remove(self, keys: Sequence[str]) -> None:
-        raise AssertionError
-
-    def close(self) -> None:
-        raise AssertionError
-
-
-@pytest.mark.parametrize(("reads", "word"), [(True, "written"), (False, "read")])
-def test_a_store_that_fails_is_told_of_once_and_done_without(reads: bool, word: str) -> None:
-    said: list[str] = []
-    model = Model()
-    memory = Memory(Broken(reads), tell=said.append)
-
-    async def ask() -> list[Completion]:
-        client = CachingClient(model, SETTINGS, memory)
-        numbers = range(5)
-        return [
-            await client.complete(replace(ASKED, messages=[Message("user", str(n))]))
-            for n in numbers
-        ]
-
-    assert len(asyncio.run(ask())) == 5
-    (message,) = said
-    assert f"cannot be {word}" in message
-    assert "the disk is" in message
-    assert not memory.writes
-
-
-def test_without_a_store_equal_requests_under_way_are_shared_still() -> None:
-    model = Model()
-
-    async def ask() -> None:
-        client = CachingClient(model, SETTINGS, Memory(None))
-        model.gate = asyncio.Event()
-        waiting = asyncio.ensure_future(complete(ASKED, ASKED)(client))
-        while not model.requests:
-            await asyncio.sleep(0)
-        model.gate.set()
-        await waiting
-        await client.complete(ASKED)
-
-    asyncio.run(ask())
-    assert len(model.requests) == 2

@@ -1,90 +1,35 @@
 """The source `llm` over real HTTP: what it asks, what it makes of the answers, what it costs."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from schemas.errors import UsageError
 from schemas.records import (
-    ERROR,
-    FILTERED,
-    REFUSED,
     SUPPORTED,
-    TRANSPORT,
-    UNPARSABLE,
     Evidence,
-    FactUnit,
     OpenUnits,
 )
-from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
+from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches
+from tests.transforms.sources.knowledge import (
+    QUERIES,
+    asked,
+    look_up,
+    opened,
+    over_http,
+    texts,
+)
 from transforms.check import Checked, check
 from transforms.judges.base import Judge
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
-from transforms.llm.base import Choice, LlmError, Request
 from transforms.llm.client import ClientSettings, OpenAiClient
 from transforms.llm.endpoint import endpoints
-from transforms.llm.fake import FakeClient
 from transforms.prompts.data import read
-from transforms.sources.base import Found
 from transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
-
-QUERIES = ("When was the Alma Bridge opened?", "Who built the <q1> Tower & when?", "Where is Oslo?")
-
-
-def opened(*queries: str, claims: Sequence[str] = ()) -> OpenUnits:
-    given = claims or [f"Claim {n}." for n in range(len(queries))]
-    units = [
-        FactUnit("r1", f"u{n}", None, claim, query, None)
-        for n, (claim, query) in enumerate(zip(given, queries, strict=True))
-    ]
-    return OpenUnits("r1", " ".join(given), None, None, [], [], units)
-
-
-def over_http(server: LlmServer, **options: Any) -> tuple[LlmSource, Callable[[], OpenAiClient]]:
-    """A source with a client of its own, which lives on the loop of the test."""
-    settings = ClientSettings(endpoints("offline-judge", server.base_url))
-    made: list[OpenAiClient] = []
-
-    def client() -> OpenAiClient:
-        made[:] = made or [OpenAiClient(settings)]
-        return made[0]
-
-    source = LlmSource(model="offline-judge", client=client, **options)
-    source.name = "knows"
-    return source, client
-
-
-def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
-    source, client = over_http(server, **options)
-
-    async def ask() -> list[Found]:
-        source.open()
-        found = await source.look_up(opened(*queries))
-        await client().aclose()
-        return found
-
-    return asyncio.run(ask())
-
-
-def scripted(script: Any, *queries: str, **options: Any) -> tuple[list[Found], list[Request]]:
-    client = FakeClient(script)
-    source = LlmSource(client=lambda: client, **options)
-    source.name = "knows"
-    source.open()
-    return asyncio.run(source.look_up(opened(*queries))), client.requests
-
-
-def asked(server: LlmServer) -> list[dict[str, Any]]:
-    """The bodies of the requests for knowledge, without those of the probe."""
-    return [entry.body for entry in server.chats if entry.step == "knowledge"]
-
-
-def texts(found: Found) -> list[str]:
-    return [hit.passage.text for hit in found.passages]
 
 
 def test_a_request_holds_the_query_alone(llm_server: LlmServer) -> None:
@@ -184,88 +129,6 @@ def test_equal_queries_are_asked_once_and_what_was_sent_is_told_once(
     assert paid == sum(entry.prompt_tokens for entry in llm_server.chats)
 
 
-NOTHING = [
-    (Choice(finish_reason="stop", refusal="I can't help with that."), REFUSED),
-    (Choice("Half of it", refusal="I can't go on."), REFUSED),
-    (Choice(finish_reason="content_filter"), FILTERED),
-    (Choice(), UNPARSABLE),
-    (Choice(" \n"), UNPARSABLE),
-]
-
-
-@pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
-@pytest.mark.parametrize(("choice", "reason"), NOTHING)
-def test_samples_without_an_answer_are_an_error_with_its_reason(
-    choice: Choice, reason: str, sampling: str
-) -> None:
-    found, _ = scripted([choice], QUERIES[0], sampling=sampling)
-    assert [(one.passages, one.outcome, one.reason) for one in found] == [((), ERROR, reason)]
-    assert reason in found[0].message
-    assert len(found[0].usage) == 1
-
-
-def test_a_sample_without_an_answer_leaves_the_others() -> None:
-    script = [[Choice("In 1932."), Choice(refusal="no"), Choice(""), Choice("In 1933.")]]
-    (found,), _ = scripted(script, QUERIES[0], samples=4)
-    assert [(hit.passage.text, hit.sample_index) for hit in found.passages] == [
-        ("In 1932.", 0),
-        ("In 1933.", 3),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("reply", "expected"),
-    [
-        ({"q1": "One.", "q2": "Two."}, ["One.", "Two."]),
-        ({"q1": "One.", "q2": 2, "q3": "Three."}, ["One.", UNPARSABLE]),
-        ({"q2": "Two."}, [UNPARSABLE, "Two."]),
-        (Choice('{"q1": "One.", "q2": "Two."}'), ["One.", "Two."]),
-        (Choice(arguments='{"q1": "One.", "q2": "Tw'), [UNPARSABLE, UNPARSABLE]),
-        (Choice(arguments="[" * 100_000), [UNPARSABLE, UNPARSABLE]),
-        (Choice("I know both."), [UNPARSABLE, UNPARSABLE]),
-        (Choice(arguments="[1, 2]"), [UNPARSABLE, UNPARSABLE]),
-        (Choice(arguments="null", finish_reason="tool_calls"), [UNPARSABLE, UNPARSABLE]),
-    ],
-    ids=lambda value: str(value)[:50],
-)
-def test_a_bundle_that_lacks_answers_costs_these_alone(reply: Any, expected: list[str]) -> None:
-    found, _ = scripted([reply], *QUERIES[:2], sampling=BUNDLED, samples=1)
-    assert [texts(one)[0] if one.passages else one.reason for one in found] == expected
-
-
-@pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
-def test_what_does_not_get_through_is_an_error_of_its_queries(sampling: str) -> None:
-    rows = FakeClient(["x"])
-    sent = asyncio.run(rows.complete(Request("knowledge", "m", []))).usage
-
-    def script(request: Request) -> Any:
-        if QUERIES[0] in request.messages[-1].content:
-            raise LlmError("the line is dead", TRANSPORT, usage=sent)
-        return "Fine."
-
-    found, _ = scripted(script, *QUERIES, sampling=sampling)
-    failed = [one for one in found if one.outcome == ERROR]
-    assert len(failed) == (3 if sampling == BUNDLED else 1)
-    assert {(one.reason, one.error_type, one.message) for one in failed} == {
-        (TRANSPORT, "LlmError", "the line is dead")
-    }
-    assert [len(one.usage) for one in failed] == [1, *[0] * (len(failed) - 1)]
-
-
-@pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
-def test_an_error_that_every_query_would_meet_is_raised(sampling: str) -> None:
-    error = LlmError("wrong key", final=True)
-    with pytest.raises(LlmError, match="wrong key"):
-        scripted(lambda _: error, *QUERIES, sampling=sampling)
-
-
-def test_a_filtered_prompt_has_its_reason(llm_server: LlmServer) -> None:
-    llm_server.faults.extend([None, faults.filtered_prompt()])  # the first is the probe's
-    (found,) = look_up(llm_server, QUERIES[0])
-    assert (found.outcome, found.reason) == (ERROR, FILTERED)
-    assert found.usage[-1].status == "400"
-
-
 def test_a_sampling_that_is_none_is_told_the_nearest() -> None:
     with pytest.raises(UsageError, match="Did you mean 'bundled'"):
         LlmSource(sampling="bundle")
@@ -277,6 +140,8 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
     assert "OPENAI_API_KEY" in (LlmSource().unavailable() or "")
     assert LlmSource(base_url="http://127.0.0.1:9/v1").unavailable() is None
     assert LlmSource(knowledge_base_url="http://127.0.0.1:9/v1").unavailable() is None
+    for url, told in (("localhost:8000", "no http"), ("http://u:p@h/v1", "password")):
+        assert told in (LlmSource(base_url=url).unavailable() or "")
     monkeypatch.setenv("KNOWLEDGE_API_KEY", "k")
     assert LlmSource().unavailable() is None
 
