@@ -197,6 +197,7 @@ def generate(folder: Path, rows: int, with_passages: bool) -> dict[str, Any]:
         "tie": "not_factual",
         "judge": "llm",
         "counts": {"responses": responses, "units": responses * UNITS, "failures": 0},
+        "fingerprint": {},
         "tables": tables,
     }
     (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")

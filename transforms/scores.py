@@ -6,8 +6,7 @@ rules; `tests/golden/scoring.json` holds all three together.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from schemas.records import (
@@ -20,6 +19,8 @@ from schemas.records import (
     Tally,
     Verdict,
 )
+from transforms.score_rows import CategoryShare, Contribution, Credibility, Score, Scores
+from transforms.selection import OTHER, Selection
 from transforms.votes import ALL, MV, SEQ, SINGLE, tally, verdicts
 
 RED = "red"
@@ -27,38 +28,6 @@ ORANGE = "orange"
 GREEN = "green"
 GREY = "grey"
 _BANDS = ((0.3, RED), (0.6, ORANGE))
-OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which passages count: all but those left out; `only_…` None restricts nothing.
-
-    A passage without a category is of `other`. A domain covers its subdomains; a passage without a
-    host is of none.
-    """
-
-    without_passages: Collection[str] = ()
-    without_categories: Collection[str] = ()
-    only_categories: Collection[str] | None = None
-    without_domains: Collection[str] = ()
-    only_domains: Collection[str] | None = None
-
-    def keeps(self, passage_id: str, passage: Passage | None) -> bool:
-        """Tell whether the evidence of a passage counts."""
-        category = (passage and passage.source_category) or OTHER
-        host = passage.hostname if passage else None
-        return not (
-            passage_id in self.without_passages
-            or category in self.without_categories
-            or (self.only_categories is not None and category not in self.only_categories)
-            or _of_any(host, self.without_domains)
-            or (self.only_domains is not None and not _of_any(host, self.only_domains))
-        )
-
-
-def _of_any(host: str | None, domains: Collection[str]) -> bool:
-    return host is not None and any(host == one or host.endswith(f".{one}") for one in domains)
 
 
 class Placed(Protocol):
@@ -81,78 +50,6 @@ class Piece(Protocol):
     def passage_id(self) -> str | None: ...
     @property
     def outcome(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A row of the view `scores`; `source` is None except in mode `single`."""
-
-    mode: str
-    source: str | None
-    n_units: int
-    n_supported: int
-    n_refuted: int
-    n_undecided: int
-    factuality_score: float | None
-    decided_score: float | None
-    coverage: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Credibility:
-    """A row of `sentence_scores`, or with `sentence_index` None that of the passage of text."""
-
-    sentence_index: int | None
-    n_supported: int
-    n_refuted: int
-    n_noans: int
-    n_error: int
-    credibility: float | None
-    band: str
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """A row of `source_contributions`."""
-
-    mode: str
-    source: str
-    position: int | None
-    n_units: int
-    n_decided: int | None
-    n_votes: int | None
-    n_agreeing: int | None
-    share: float | None
-    agreeing_share: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryShare:
-    """A row of `category_shares` for all evidence, selected or not; of one sentence, or of all."""
-
-    sentence_index: int | None
-    source_category: str
-    n_evidence: int
-    n_supported: int
-    n_refuted: int
-    share: float
-
-
-@dataclass(slots=True)
-class Scores:
-    """All that follows from the evidence of one response.
-
-    `passage` is the credibility of the text as a whole; unplaced claims count in it, and in no
-    sentence. `categories` are those of the whole text, `sentence_categories` of each sentence.
-    """
-
-    verdicts: list[Verdict]
-    scores: list[Score]
-    contributions: list[Contribution]
-    sentences: list[Credibility]
-    passage: Credibility
-    categories: list[CategoryShare] = field(default_factory=list)
-    sentence_categories: list[CategoryShare] = field(default_factory=list)
 
 
 def score(

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from schemas.records import Evidence, FactUnit, Failure, Passage, Response, Sentence, Usage, Verdict
-from transforms.scores import Scores
+from transforms.score_rows import Scores
 
 
 class Problem(BaseModel):

@@ -12,7 +12,9 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from schemas.records import InputRecord, Passage
 from transforms.check_text import Step, opened, steps
 from transforms.job import Job
-from transforms.scores import Scores, Selection, score
+from transforms.score_rows import Scores
+from transforms.scores import score
+from transforms.selection import Selection
 from web import models
 from web.asked import job_of, record_of
 from web.bridge import streamed

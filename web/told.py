@@ -7,7 +7,8 @@ from schemas.records import Evidence, FactUnit, Passage, Usage
 from transforms.check_text import Answered, Asked, Step
 from transforms.extract import Extracted
 from transforms.job import Job
-from transforms.scores import Scores, score
+from transforms.score_rows import Scores
+from transforms.scores import score
 
 
 class Told:

@@ -31,6 +31,8 @@ WITH labelled AS (
         ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
 ),
 
+-- A domain is what has a score of its own. Within a STRUCT, as in IS NOT DISTINCT FROM, NULL equals
+-- NULL.
 scored AS (
     SELECT
         run,
@@ -40,9 +42,9 @@ scored AS (
         n_units,
         factuality_score AS score,
         unnest([
-            {'level': 'run', 'name': CAST(NULL AS VARCHAR)},
-            {'level': 'model', 'name': model},
-            {'level': 'dataset', 'name': dataset}
+            {'run': run, 'mode': mode, 'source': source, 'level': 'run', 'name': NULL},
+            {'run': run, 'mode': mode, 'source': source, 'level': 'model', 'name': model},
+            {'run': run, 'mode': mode, 'source': source, 'level': 'dataset', 'name': dataset}
         ]) AS domain
     FROM scores
     WHERE n_units > 0
@@ -50,23 +52,17 @@ scored AS (
 
 domains AS (
     SELECT
-        run,
-        mode,
-        source,
         domain,
         count(*) AS n_responses,
         CAST(sum(n_units) AS BIGINT) AS n_units,
         avg(score) AS judge_score
     FROM scored
-    GROUP BY run, mode, source, domain
+    GROUP BY domain
 ),
 
 -- In a mean over responses of means over units a unit counts one by its response's units.
 weighed AS (
     SELECT
-        l.run,
-        l.mode,
-        l.source,
         s.domain,
         l.response_id,
         l.stratum,
@@ -81,21 +77,13 @@ weighed AS (
             AND s.mode = l.mode
             AND s.response_id = l.response_id
             AND s.source IS NOT DISTINCT FROM l.source
-    INNER JOIN domains AS d
-        ON
-            d.run = l.run
-            AND d.mode = l.mode
-            AND d.domain = s.domain
-            AND d.source IS NOT DISTINCT FROM l.source
+    INNER JOIN domains AS d ON d.domain = s.domain
     WHERE l.used
-    WINDOW whole AS (PARTITION BY l.run, l.mode, l.source, s.domain)
+    WINDOW whole AS (PARTITION BY s.domain)
 ),
 
 moments AS (
     SELECT
-        run,
-        mode,
-        source,
         domain,
         count(*) AS n_labelled,
         count(DISTINCT response_id) AS n_clusters,
@@ -104,7 +92,7 @@ moments AS (
         sum(share * f) / sum(share) AS mean_f,
         sum(share * f * y) / sum(share) AS mean_fy
     FROM weighed
-    GROUP BY run, mode, source, domain
+    GROUP BY domain
 ),
 
 tuned AS (
@@ -125,31 +113,18 @@ tuned AS (
             1
         ) AS power
     FROM moments AS m
-    INNER JOIN domains AS d
-        ON
-            d.run = m.run
-            AND d.mode = m.mode
-            AND d.domain = m.domain
-            AND d.source IS NOT DISTINCT FROM m.source
+    INNER JOIN domains AS d ON d.domain = m.domain
 ),
 
 deviations AS (
     SELECT
-        w.run,
-        w.mode,
-        w.source,
         w.domain,
         w.response_id,
         w.stratum,
         w.weight,
         w.share * (w.y - t.power * w.f - (t.mean_y - t.power * t.mean_f)) / t.total AS deviation
     FROM weighed AS w
-    INNER JOIN tuned AS t
-        ON
-            t.run = w.run
-            AND t.mode = w.mode
-            AND t.domain = w.domain
-            AND t.source IS NOT DISTINCT FROM w.source
+    INNER JOIN tuned AS t ON t.domain = w.domain
 ),
 
 -- How many of each stratum are drawn is fixed, so what strata differ by counts only as far as the
@@ -165,26 +140,20 @@ centred AS (
                 * sqrt(count(*) OVER stratum / (count(*) OVER stratum - 1))
         END AS influence
     FROM deviations
-    WINDOW stratum AS (PARTITION BY run, mode, source, domain, stratum)
+    WINDOW stratum AS (PARTITION BY domain, stratum)
 ),
 
 clusters AS (
     SELECT
-        run,
-        mode,
-        source,
         domain,
         response_id,
         sum(influence) AS influence
     FROM centred
-    GROUP BY run, mode, source, domain, response_id
+    GROUP BY domain, response_id
 ),
 
 variances AS (
     SELECT
-        t.run,
-        t.mode,
-        t.source,
         t.domain,
         CASE
             WHEN t.n_responses > 1 AND t.n_clusters > 1
@@ -200,20 +169,9 @@ variances AS (
                     )
         END AS variance
     FROM tuned AS t
-    INNER JOIN scored AS s
-        ON
-            s.run = t.run
-            AND s.mode = t.mode
-            AND s.domain = t.domain
-            AND s.source IS NOT DISTINCT FROM t.source
-    LEFT JOIN clusters AS c
-        ON
-            c.run = t.run
-            AND c.mode = t.mode
-            AND c.domain = t.domain
-            AND c.source IS NOT DISTINCT FROM t.source
-            AND c.response_id = s.response_id
-    GROUP BY t.run, t.mode, t.source, t.domain, t.n_responses, t.n_clusters
+    INNER JOIN scored AS s ON s.domain = t.domain
+    LEFT JOIN clusters AS c ON c.domain = t.domain AND c.response_id = s.response_id
+    GROUP BY t.domain, t.n_responses, t.n_clusters
 ),
 
 estimated AS (
@@ -223,18 +181,13 @@ estimated AS (
         CASE WHEN v.variance IS NOT NULL THEN t_bound(t.n_clusters - 1) END
         * sqrt(v.variance) AS margin
     FROM tuned AS t
-    INNER JOIN variances AS v
-        ON
-            v.run = t.run
-            AND v.mode = t.mode
-            AND v.domain = t.domain
-            AND v.source IS NOT DISTINCT FROM t.source
+    INNER JOIN variances AS v ON v.domain = t.domain
 )
 
 SELECT
-    run,
-    mode,
-    source,
+    domain.run AS run,
+    domain.mode AS mode,
+    domain.source AS source,
     domain.level AS level,
     domain.name AS name,
     n_responses,

@@ -1,0 +1,46 @@
+-- Means of the scores of each run, model or data set
+-- `wanted` is the level: run, model or dataset; `name` is whose scores these are.
+-- needs: scores, score_intervals
+-- parameters: wanted
+WITH counted AS (
+    SELECT
+        run,
+        mode,
+        source,
+        CASE wanted WHEN 'model' THEN model WHEN 'dataset' THEN dataset END AS name,
+        count(*) AS n_responses,
+        count(*) FILTER (WHERE n_units = 0) AS n_without_units,
+        CAST(sum(n_units) AS BIGINT) AS n_units,
+        avg(factuality_score) AS factuality_score,
+        avg(decided_score) AS decided_score,
+        avg(coverage) AS coverage,
+        avg(human_score) FILTER (WHERE n_units > 0) AS human_score,
+        count(human_score) FILTER (WHERE n_units > 0) AS n_human_scores
+    FROM scores
+    GROUP BY ALL
+)
+
+SELECT
+    c.run,
+    c.mode,
+    c.source,
+    c.name,
+    c.n_responses,
+    c.n_without_units,
+    c.n_units,
+    c.factuality_score,
+    i.low,
+    i.high,
+    i.interval_method,
+    c.decided_score,
+    c.coverage,
+    c.human_score,
+    c.n_human_scores
+FROM counted AS c
+LEFT JOIN score_intervals AS i
+    ON
+        i.run = c.run
+        AND i.mode = c.mode
+        AND i.source IS NOT DISTINCT FROM c.source
+        AND i.level = wanted
+        AND i.name IS NOT DISTINCT FROM c.name

@@ -1,0 +1,77 @@
+"""The rows that scores of one response are told in: columns of the views of the same names."""
+
+from dataclasses import dataclass, field
+
+from schemas.records import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A row of the view `scores`; `source` is None except in mode `single`."""
+
+    mode: str
+    source: str | None
+    n_units: int
+    n_supported: int
+    n_refuted: int
+    n_undecided: int
+    factuality_score: float | None
+    decided_score: float | None
+    coverage: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Credibility:
+    """A row of `sentence_scores`, or with `sentence_index` None that of the passage of text."""
+
+    sentence_index: int | None
+    n_supported: int
+    n_refuted: int
+    n_noans: int
+    n_error: int
+    credibility: float | None
+    band: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """A row of `source_contributions`."""
+
+    mode: str
+    source: str
+    position: int | None
+    n_units: int
+    n_decided: int | None
+    n_votes: int | None
+    n_agreeing: int | None
+    share: float | None
+    agreeing_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryShare:
+    """A row of `category_shares` for all evidence, selected or not; of one sentence, or of all."""
+
+    sentence_index: int | None
+    source_category: str
+    n_evidence: int
+    n_supported: int
+    n_refuted: int
+    share: float
+
+
+@dataclass(slots=True)
+class Scores:
+    """All that follows from the evidence of one response.
+
+    `passage` is the credibility of the text as a whole; unplaced claims count in it, and in no
+    sentence. `categories` are those of the whole text, `sentence_categories` of each sentence.
+    """
+
+    verdicts: list[Verdict]
+    scores: list[Score]
+    contributions: list[Contribution]
+    sentences: list[Credibility]
+    passage: Credibility
+    categories: list[CategoryShare] = field(default_factory=list)
+    sentence_categories: list[CategoryShare] = field(default_factory=list)
