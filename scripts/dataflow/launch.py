@@ -1,0 +1,55 @@
+"""What the flex template runs: the parameters of a launch, as words of `ufo evaluate`.
+
+A parameter comes as `--name=value`. One that was left empty in the console's form is none, a switch
+says true or false, and the launcher may pass options that Beam's Python does not know: they are
+told and left out, since Dataflow has checked the parameters against metadata.json already.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from pipelines.arguments import Parser
+from pipelines.beam_flags import beam_parser
+from pipelines.dataflow import IMAGE
+from pipelines.flags import add_evaluate_options
+
+RUNNER = "--runner=DataflowRunner"
+
+
+def words(given: Sequence[str], image: str | None = None) -> list[str]:
+    """Return the words of the command that a launch with these parameters means.
+
+    `image` is that of the workers where the launch names none.
+    """
+    ours = Parser(add_help=False)
+    add_evaluate_options(ours)
+    switches = {**_switches(beam_parser()), **_switches(ours)}
+    found = []
+    for word in given:
+        name, equals, value = word.partition("=")
+        if name.startswith("--") and name not in switches:
+            print(f"ufo: {word} is left out: neither ufo nor Beam knows it", file=sys.stderr)
+        elif switches.get(name) and value.lower() in ("true", "false"):
+            found += [name] if value.lower() == "true" else []
+        elif value or not equals:
+            found.append(word)
+    named = {word.partition("=")[0] for word in found}
+    if "--runner" not in named:
+        found.append(RUNNER)
+    if image and "--sdk_container_image" not in named:
+        found.append(f"--sdk_container_image={image}")
+    return ["evaluate", *found]
+
+
+def _switches(parser: ArgumentParser) -> dict[str, bool]:
+    """Return every flag of a parser, and whether it takes no value."""
+    return {flag: action.nargs == 0 for action in parser._actions for flag in action.option_strings}
+
+
+if __name__ == "__main__":
+    from pipelines.cli import main
+
+    sys.argv[1:] = words(sys.argv[1:], os.environ.get(IMAGE))
+    sys.exit(main())

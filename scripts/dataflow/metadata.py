@@ -1,0 +1,118 @@
+"""The flex template's metadata, made from the flags of `ufo evaluate`.
+
+    python scripts/dataflow/metadata.py --write     puts it into metadata.json
+    python scripts/dataflow/metadata.py --check     exit 1 where that is not what the flags are now
+
+Dataflow checks a launch's parameters against it, and the console makes its form of it. The fields
+are those of Dataflow's TemplateMetadata (REST API v1b3).
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from pipelines.arguments import Flag
+from pipelines.flags import GROUPS
+
+FILE = Path(__file__).with_name("metadata.json")
+REQUIRED = ("input", "output")
+# Flags that say nothing there, or are refused (`pipelines.dataflow`), and why. They are in the
+# metadata, since it has every flag, and not in the console's form.
+NOT_THERE = {
+    "workers": "the launcher evaluates nothing; max_num_workers is what Dataflow is told",
+    "chunk_size": "Dataflow cuts the work itself",
+    "dry_run": "it makes no job, which a launch takes for a failure; run it on any machine",
+    "max_cost": "it is kept by the processes of one machine together",
+    "web_snapshot": "it is of the processes of one machine",
+    "idle_seconds": "a stream there is ended by `gcloud dataflow jobs drain`",
+    **dict.fromkeys(
+        ("fail_under", "baseline", "fail_if_worse"),
+        "a launch does not wait for the result; ask when the job is done, by `ufo evaluate … "
+        "--if_finished skip` or `ufo compare`",
+    ),
+}
+KINDS = {
+    "input": "GCS_READ_FILE",
+    "output": "GCS_WRITE_FOLDER",
+    "index": "GCS_READ_FOLDER",
+}
+BUCKET = r"^gs://.+"
+REGEXES = {"input": BUCKET, "output": BUCKET, "cache": r"^(gs://.+/|off)$"}
+# Of Beam's own options, those that a launch of ours has to think of.
+BEAM = (
+    Flag(
+        "max_num_workers",
+        "workers at most (default 10); what an endpoint allows is divided among their processes, "
+        "one a core",
+        "N",
+        low=1,
+    ),
+    Flag("sdk_container_image", "image of the workers (default: the template's own)", "IMAGE"),
+)
+
+
+def parameter(flag: Flag, group: str) -> dict[str, Any]:
+    """Return a flag as Dataflow's ParameterMetadata."""
+    found: dict[str, Any] = {
+        "name": flag.name,
+        "label": flag.name.replace("_", " ").capitalize(),
+        "helpText": flag.help,
+        "groupName": group.capitalize(),
+        "isOptional": flag.name not in REQUIRED,
+        "paramType": KINDS.get(flag.name, "TEXT"),
+    }
+    if flag.metavar is None:
+        found["paramType"] = "BOOLEAN"
+    elif flag.allowed:
+        found["paramType"] = "ENUM"
+        found["enumOptions"] = [{"value": value, "label": value} for value in flag.allowed]
+    elif flag.low is not None:
+        found["paramType"] = "NUMBER"
+        found["regexes"] = [r"^[0-9]+$" if flag.whole else r"^[0-9]*\.?[0-9]+$"]
+    if flag.name in NOT_THERE:
+        found["helpText"] += f". Not on Dataflow: {NOT_THERE[flag.name]}"
+        found["hiddenUi"] = True
+    if flag.name in REGEXES:
+        found["regexes"] = [REGEXES[flag.name]]
+    return found
+
+
+def metadata() -> dict[str, Any]:
+    """Return the template's metadata, as plain JSON."""
+    groups = {**GROUPS, "Dataflow": BEAM}
+    return {
+        "name": "ufo",
+        "description": "Evaluates the factuality of LLM responses against fact sources; results "
+        "are Parquet in a bucket.",
+        "streaming": False,
+        "parameters": [parameter(flag, group) for group, flags in groups.items() for flag in flags],
+    }
+
+
+def text() -> str:
+    """Return what metadata.json holds."""
+    return json.dumps(metadata(), indent=1, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    """Write the file, or tell whether it is current; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", action="store_true", help="write metadata.json")
+    what.add_argument("--check", action="store_true", help="exit 1 where it is not current")
+    if parser.parse_args().write:
+        FILE.write_text(text(), encoding="utf-8")
+        return 0
+    if FILE.exists() and FILE.read_text(encoding="utf-8") == text():
+        return 0
+    print(f"{FILE} is not what the flags are; python {__file__} --write", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
