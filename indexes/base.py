@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from indexes.brought import local_index
 from indexes.manifest import read_manifest
 from indexes.names import NameTable, normal_name
 from indexes.store import PassageStore, StoredPassage
@@ -185,15 +186,16 @@ def open_index(
 ) -> Index:
     """Open an index folder; the same object again while the folder's manifest does not change.
 
-    `embedder` is refused where it is not the one that made the vectors; `fusion_k` and
-    `bm25_weight` are for the hybrid retriever. `verify` compares the checksum of every file, not
-    just its size. Raises IndexUnusable for a folder that is not a whole index of a known version
-    or has no such vectors, UsageError for an unknown retriever.
+    `path` may be the prefix of another file system (`gs://…`): see `indexes.brought`. `embedder` is
+    refused where it is not the one that made the vectors; `fusion_k` and `bm25_weight` are for the
+    hybrid retriever. `verify` compares the checksum of every file, not just its size. Raises
+    IndexUnusable for a folder that is not a whole index of a known version or has no such vectors,
+    UsageError for an unknown retriever.
     """
     if retriever not in _RETRIEVERS:
         raise UsageError(unknown_value("retriever", retriever, RETRIEVERS))
     options = Options(retriever, embedder, fusion_k, bm25_weight)
-    folder = Path(path).expanduser().resolve()
+    folder = local_index(path)
     with _opening:
         manifest, fingerprint = read_manifest(folder, verify=verify)
         known = _opened.get((folder, options))

@@ -58,6 +58,33 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
     The files' sizes are always compared, their checksums where `verify` is set. Raises
     IndexUnusable for what is not a finished, whole index of a version known here.
     """
+    manifest, raw = _checked(path)
+    rebuild = _REBUILD.format(path=path)
+    for name, size, digest in _entries(path, manifest):
+        try:
+            found = (path / name).stat().st_size
+        except OSError:
+            raise IndexUnusable(f"{path} is damaged: {name} is missing; {rebuild}") from None
+        if found != size:
+            raise IndexUnusable(
+                f"{path} is damaged: {name} has {found} bytes where the manifest says {size}; "
+                f"{rebuild}"
+            )
+        if verify and file_sha256(path / name) != digest:
+            raise IndexUnusable(f"{path} is damaged: the checksum of {name} differs; {rebuild}")
+    return manifest, sha256(raw).hexdigest()
+
+
+def listed_files(path: Path) -> list[tuple[str, int, str]]:
+    """Return name, bytes and SHA-256 of each file that the manifest in `path` lists.
+
+    The files need not be there. Raises IndexUnusable as `read_manifest` does.
+    """
+    return _entries(path, _checked(path)[0])
+
+
+def _checked(path: Path) -> tuple[dict[str, Any], bytes]:
+    """Return the manifest in `path`, of a version known here, and its bytes."""
     rebuild = _REBUILD.format(path=path)
     if not path.exists():
         raise IndexUnusable(f"no index at {path}: no such folder; give its folder, or {rebuild}")
@@ -77,8 +104,7 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
     except ValueError:
         raise IndexUnusable(f"{path / MANIFEST} is damaged: it is not JSON; {rebuild}") from None
     _check_format(path, manifest, rebuild)
-    _check_files(path, manifest, rebuild, verify=verify)
-    return manifest, sha256(raw).hexdigest()
+    return manifest, raw
 
 
 def _check_format(path: Path, manifest: object, rebuild: str) -> None:
@@ -99,23 +125,11 @@ def _check_format(path: Path, manifest: object, rebuild: str) -> None:
         )
 
 
-def _check_files(path: Path, manifest: dict[str, Any], rebuild: str, *, verify: bool) -> None:
+def _entries(path: Path, manifest: dict[str, Any]) -> list[tuple[str, int, str]]:
     try:
-        entries = [(str(e["path"]), int(e["bytes"]), str(e["sha256"])) for e in manifest["files"]]
         _ = {key: int(value) for key, value in manifest["counts"].items()}
+        return [(str(e["path"]), int(e["bytes"]), str(e["sha256"])) for e in manifest["files"]]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise IndexUnusable(
-            f"{path / MANIFEST} is damaged: an entry is missing; {rebuild}"
+            f"{path / MANIFEST} is damaged: an entry is missing; {_REBUILD.format(path=path)}"
         ) from None
-    for name, size, digest in entries:
-        try:
-            found = (path / name).stat().st_size
-        except OSError:
-            raise IndexUnusable(f"{path} is damaged: {name} is missing; {rebuild}") from None
-        if found != size:
-            raise IndexUnusable(
-                f"{path} is damaged: {name} has {found} bytes where the manifest says {size}; "
-                f"{rebuild}"
-            )
-        if verify and file_sha256(path / name) != digest:
-            raise IndexUnusable(f"{path} is damaged: the checksum of {name} differs; {rebuild}")

@@ -1,7 +1,6 @@
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import numpy as np
@@ -9,15 +8,14 @@ import pytest
 
 from indexes.embed_api import ApiEmbedder
 from schemas.errors import RunError, UsageError
+from tests.local_server import LocalServer
 
 
-class _Endpoint(ThreadingHTTPServer):
+class _Endpoint(LocalServer):
     """Answers /v1/embeddings as OpenAI does: a text's vector is its length and 1."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(type("Handler", (_Handler,), {"endpoint": self}))
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.status = 200
@@ -26,23 +24,27 @@ class _Endpoint(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Endpoint
+    endpoint: _Endpoint
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.requests.append(body)
-        self.server.keys.append(self.headers["authorization"])
+        self.endpoint.requests.append(body)
+        self.endpoint.keys.append(self.headers["authorization"])
         rows = [
             {"object": "embedding", "index": index, "embedding": [float(len(text)), 1.0]}
             for index, text in enumerate(body["input"])
         ]
-        rows = rows[self.server.dropped :]
-        answer: dict[str, Any] = {"object": "list", "model": self.server.model, "data": rows[::-1]}
+        rows = rows[self.endpoint.dropped :]
+        answer: dict[str, Any] = {
+            "object": "list",
+            "model": self.endpoint.model,
+            "data": rows[::-1],
+        }
         answer["usage"] = {"prompt_tokens": 1, "total_tokens": 1}
-        if self.server.status != 200 or self.path != "/v1/embeddings":
+        if self.endpoint.status != 200 or self.path != "/v1/embeddings":
             answer = {"error": {"message": "no such model"}}
         data = json.dumps(answer).encode()
-        self.send_response(self.server.status)
+        self.send_response(self.endpoint.status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
@@ -54,13 +56,9 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Endpoint]:
     with _Endpoint() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.address}/v1")
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_texts_are_embedded_in_batches_and_in_order(endpoint: _Endpoint) -> None:

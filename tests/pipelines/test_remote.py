@@ -1,5 +1,6 @@
 """Input, output and cache on another file system: here one of Beam's own kind, over a folder."""
 
+import csv
 import gzip
 import shutil
 from collections.abc import Iterator
@@ -88,6 +89,7 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "bucket"
     (root / "b").mkdir(parents=True)
     monkeypatch.setattr(Bucket, "root", root, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return root / "b"
 
 
@@ -98,7 +100,8 @@ def test_everything_in_a_bucket(
     name = "in.jsonl.gz" if compressed else "in.jsonl"
     data = responses.read_bytes()
     (bucket / name).write_bytes(gzip.compress(data) if compressed else data)
-    words = ("--sources", "reference", "--chunk_size", 8, "--workers", 1, "--run", "r")
+    (bucket / "ufo.yaml").write_text("sources: [reference]\nchunk_size: 8\n")
+    words = ("--config", "bucket://b/ufo.yaml", "--workers", 1, "--run", "r")
     there = ("--input", f"bucket://b/{name}", "--output", "bucket://b/out")
     done = ufo("evaluate", *there, *words, "--json")
     assert done.code == 0, done.err
@@ -141,8 +144,79 @@ def test_a_run_that_was_stopped_there_goes_on(
     assert (bucket / "out/run=r/manifest.json").exists()
 
 
-def test_what_cannot_be_asked_there_is_refused(bucket: Path, ufo: Any) -> None:
-    for words in (("report", "bucket://b/out"), ("sql", "bucket://b/out", "SELECT 1")):
-        done = ufo(*words)
+def test_runs_there_are_asked_like_those_here(
+    bucket: Path, ufo: Any, responses: Path, tmp_path: Path
+) -> None:
+    (bucket / "in.jsonl").write_bytes(responses.read_bytes())
+    words = ("--input", "bucket://b/in.jsonl", "--output", "bucket://b/out", "--workers", 1)
+    for run, mode in (("first", "seq"), ("second", "all")):
+        more = ("--sources", "reference", "--run", run, "--mode", mode)
+        assert ufo("evaluate", *words, *more).code == 0
+    newest = ufo("report", "bucket://b/out", "--json").json
+    assert (newest["run"], newest["directory"]) == ("second", "bucket://b/out")
+    shown = ufo("report", "bucket://b/out", "--run", "first", "--html", "bucket://b/page.html")
+    assert shown.code == 0, shown.err
+    assert b"</html>" in (bucket / "page.html").read_bytes()
+    assert ufo("report", "bucket://b/out", "--plots", "bucket://b/plots").code == 0
+    assert sorted(path.name for path in (bucket / "plots").iterdir()) == [
+        "contributions.png",
+        "contributions.svg",
+        "scores.png",
+        "scores.svg",
+    ]
+    counted = ufo("sql", "bucket://b/out/", "SELECT DISTINCT run FROM verdicts", "--json").json
+    assert sorted(row["run"] for row in counted) == ["first", "second"]
+    assert ufo("benchmark", "bucket://b/out", "--run", "second").code == 0
+    sheet = tmp_path / "sheet.csv"
+    assert ufo("label", "sample", "bucket://b/out", "--n", 5, "--output", sheet).code == 0
+    with sheet.open() as lines:
+        rows = list(csv.DictReader(lines))
+    with sheet.open("w") as out:
+        writer = csv.DictWriter(out, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "label": "1"} for row in rows)
+    assert ufo("label", "import", "bucket://b/out", sheet).code == 0
+    labels = ufo("sql", "bucket://b/out", "SELECT count(*) AS n FROM labels", "--json").json
+    assert labels == [{"n": 5}]
+    # What is gone there is not shown from what was brought here before.
+    shutil.rmtree(bucket / "out/run=first")
+    (left,) = ufo("sql", "bucket://b/out", "SELECT DISTINCT run FROM verdicts", "--json").json
+    assert left["run"] == "second"
+    missing = ufo("report", "bucket://b/out", "--run", "first")
+    assert missing.code == 2
+    assert "unknown run 'first'; allowed: second" in missing.err
+    nothing = ufo("report", "bucket://b/none")
+    assert nothing.code == 2
+    assert "no finished run in 'bucket://b/none'" in nothing.err
+
+
+def test_a_part_that_changes_nothing_is_brought_once(
+    bucket: Path, ufo: Any, responses: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bucket / "in.jsonl").write_bytes(responses.read_bytes())
+    there = ("--input", "bucket://b/in.jsonl", "--output", "bucket://b/out", "--run", "r")
+    assert ufo("evaluate", *there, "--sources", "reference", "--workers", 1).code == 0
+    opened: list[str] = []
+    real = Bucket.open
+
+    def noted(self: Bucket, path: str, *words: Any, **more: Any) -> BinaryIO:
+        opened.append(path.rpartition("/out/")[2])
+        return real(self, path, *words, **more)
+
+    monkeypatch.setattr(Bucket, "open", noted)
+    sql = "SELECT count(*) AS n FROM fact_units"
+    first = ufo("sql", "bucket://b/out", sql, "--json").json
+    assert any(path.startswith("run=r/evidence/") for path in opened)
+    opened.clear()
+    assert ufo("sql", "bucket://b/out", sql, "--json").json == first
+    assert opened == ["run=r/manifest.json"]
+
+
+def test_a_file_system_that_nothing_knows_is_told_with_the_remedy(
+    ufo: Any, responses: Path
+) -> None:
+    for there, remedy in (("azfs://a/b/out", "apache-beam[azure]"), ("nofs://b/out", "known are")):
+        done = ufo("evaluate", "--input", responses, "--output", there)
         assert done.code == 2
-        assert "copy the folder of the run here" in done.err
+        assert remedy in done.err
+        assert remedy in ufo("report", there).err
