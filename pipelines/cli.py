@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from pipelines import logs
 from pipelines.stopping import sigterm_interrupts
@@ -33,6 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], whole: bool) -> int:
+    if whole and words[:1] == ["evaluate"]:
+        from pipelines.evaluate_command import begin
+
+        begin(words[1:])
     from pipelines import (
         benchmark_commands,
         cache_commands,
@@ -48,7 +52,7 @@ def _run(words: list[str], whole: bool) -> int:
         source_commands,
         status_command,
     )
-    from pipelines.flags import Parser
+    from pipelines.arguments import Parser
     from pipelines.version import VERSION
 
     parser = Parser(
@@ -84,5 +88,12 @@ def _run(words: list[str], whole: bool) -> int:
     return int(arguments.handler(arguments))
 
 
+def program() -> NoReturn:
+    """Be the program `ufo`: run the command of this process and end it."""
+    from pipelines.leaving import leave
+
+    leave(main())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    program()
