@@ -1,34 +1,38 @@
 """Measure how `ufo evaluate` grows: time, memory of each process, bytes out; in process, on Flink.
 
 Generated responses of five facts (those of bench_pipeline.py), judged offline: 10,000, 50,000 and
-200,000 against their references and an index of one page a person, 1,000,000 against references
-alone; 10,000 and 50,000 also on a local Flink that scripts/flink starts and stops. `slopes` is what
-one more response costs between two sizes, and `largest_from_mean` how far the slopes of one setting
-lie from their mean: linear growth has them equal. Every run is a process of its own.
+200,000 against their references and an index of one page a person, 100,000 to 1,000,000 against
+references alone; 10,000 to 50,000 also on a local Flink that scripts/flink starts and stops.
+`slopes` is what one more response costs between two sizes, and `largest_from_mean` how far the
+slopes of one setting lie from their mean: linear growth has them equal. Every run is a process of
+its own.
 
 `extrapolated` is arithmetic, not a run: 10 million responses, 16 workers, an endpoint that takes
 10,000 requests a minute, with the calls a response that bench_calls.py counts and the processor
 time a response of the largest run here. The longer of the two is the time that it takes.
 
-    python scripts/bench_scale.py [--quick] [--sizes 10000,50000,200000] [--reference_sizes 1000000]
-                                  [--flink_sizes 10000,50000] [--repeat 1]
+    python scripts/bench_scale.py [--quick] [--only PART] [--sizes 10000,50000,200000]
+        [--reference_sizes 100000,300000,1000000] [--flink_sizes 10000,30000,50000] [--repeat 1]
 
-`--quick` is 500 and 2,000 in process, and no Flink. The last line is JSON.
+PART is in_process, reference_alone or on_flink; the arithmetic is of the first that is measured.
+`--quick` is 500 and 2,000 in process, and no Flink. The last line is JSON, of what there is where a
+part fails or the script is stopped: `errors` then tells why, and the exit code is 1.
 """
 
 import argparse
 import json
 import os
 import random
-import resource
+import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,10 +41,12 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from scripts.bench_pipeline import FIELDS, FIRST, LAST, PLACES, write_input  # noqa: E402
+from scripts.watch import Watch  # noqa: E402
 
 BOTH = "reference,wikipedia"
 RESPONSES, WORKERS, REQUESTS_A_MINUTE = 10_000_000, 16, 10_000
 FUNCTION = "function_json"
+PARTS = ("in_process", "reference_alone", "on_flink")
 
 
 def write_pages(path: Path) -> None:
@@ -56,75 +62,6 @@ def write_pages(path: Path) -> None:
                     f"{chance.choice(PLACES)}. {name} won {chance.randrange(2, 9)} prizes."
                 )
                 sink.write(json.dumps({"title": name, "text": text}) + "\n")
-
-
-@dataclass(slots=True)
-class Watch:
-    """The most resident pages of each process below some roots, what it is, and its clock ticks,
-    those before the first look left out where `earlier` has them."""
-
-    roots: list[int]
-    peaks: dict[int, int] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)
-    ticks: dict[int, int] = field(default_factory=dict)
-    earlier: dict[int, int] = field(default_factory=dict)
-
-    def look(self) -> None:
-        """Look once; what a process does after the last look is not seen."""
-        parents: dict[int, list[int]] = {}
-        used: dict[int, int] = {}
-        for entry in os.listdir("/proc"):
-            if entry.isdigit():
-                try:
-                    stat = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()
-                except OSError:
-                    continue
-                parents.setdefault(int(stat[1]), []).append(int(entry))
-                used[int(entry)] = int(stat[11]) + int(stat[12])
-        waiting = list(self.roots)
-        while waiting:
-            process = waiting.pop()
-            waiting += parents.get(process, [])
-            try:
-                pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-                words = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            self.ticks[process] = max(self.ticks.get(process, 0), used.get(process, 0))
-            if words:  # else it has ended, and waits to be noticed
-                self.peaks[process] = max(self.peaks.get(process, 0), pages)
-                self.names[process] = kind_of(words.split("\0"))
-
-    def processor_seconds(self) -> float:
-        """Return the processor time of all of them."""
-        ticks = sum(ticks - self.earlier.get(process, 0) for process, ticks in self.ticks.items())
-        return ticks / os.sysconf("SC_CLK_TCK")
-
-    def mib(self) -> dict[str, list[int]]:
-        """What a process is → the peaks of those of its kind, in MiB, largest first."""
-        found: dict[str, list[int]] = {}
-        for process, pages in self.peaks.items():
-            size = pages * resource.getpagesize() // 2**20
-            found.setdefault(self.names[process], []).append(size)
-        return {name: sorted(sizes, reverse=True) for name, sizes in sorted(found.items())}
-
-
-def kind_of(words: Sequence[str]) -> str:
-    text = " ".join(words)
-    for mark, kind in (
-        ("StandaloneSessionClusterEntrypoint", "flink job manager"),
-        ("TaskManagerRunner", "flink task manager"),
-        ("job-server.jar", "beam job server"),
-        ("flink_pool.py", "worker pool"),
-        ("SdkHarness", "beam worker"),
-        ("pipelines.evaluate", "ufo"),
-        ("resource_tracker", "tracker"),
-        ("forkserver", "worker"),
-        ("loky", "worker"),
-    ):
-        if mark in text:
-            return kind
-    return Path(words[0]).name or "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +85,11 @@ class Setting:
         before = Watch(list(self.cluster))
         before.look()
         started = time.monotonic()
-        process = subprocess.Popen(
-            [*command, *self.flags],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=ROOT,
-        )
+        log = self.folder / "log"
+        with log.open("w") as sink:
+            process = subprocess.Popen(
+                [*command, *self.flags], stdout=subprocess.PIPE, stderr=sink, text=True, cwd=ROOT
+            )
         watch, stop = Watch([process.pid, *self.cluster], earlier=before.ticks), threading.Event()
 
         def look() -> None:
@@ -163,14 +98,22 @@ class Setting:
 
         watcher = threading.Thread(target=look)
         watcher.start()
-        printed, _ = process.communicate()
-        seconds = time.monotonic() - started
-        stop.set()
-        watcher.join()
+        try:
+            printed, _ = process.communicate()
+        finally:
+            seconds = time.monotonic() - started
+            process.terminate()  # what has ended is left alone
+            process.wait()
+            stop.set()
+            watcher.join()
         if process.returncode:
-            raise SystemExit(f"the run of {size} responses ended with {process.returncode}")
+            told = log.read_text().splitlines()[-5:]
+            raise RuntimeError(
+                f"the run of {size} responses ended with {process.returncode}: {' | '.join(told)}"
+            )
         summary = json.loads(printed)
-        assert summary["responses"] == size
+        if summary["responses"] != size:
+            raise RuntimeError(f"of {size} responses there are {summary['responses']}")
         found = {
             "responses": size,
             "seconds": round(seconds, 2),
@@ -181,6 +124,7 @@ class Setting:
             "bytes_out": sum(path.stat().st_size for path in output.rglob("*.parquet")),
         }
         print(json.dumps(found), file=sys.stderr)
+        shutil.rmtree(output)
         return found
 
 
@@ -237,7 +181,13 @@ def extrapolated(runs: Sequence[Mapping[str, Any]], quick: bool) -> dict[str, An
     }
 
 
-def on_flink(folder: Path, sizes: Sequence[int], repeat: int) -> list[dict[str, Any]]:
+def measured(setting: Setting, sizes: Sequence[int], repeat: int) -> Iterator[dict[str, Any]]:
+    for _ in range(repeat):
+        for size in sizes:
+            yield setting.run(size)
+
+
+def on_flink(folder: Path, sizes: Sequence[int], repeat: int) -> Iterator[dict[str, Any]]:
     environment = {**os.environ, "UFO_VENV": sys.prefix}
     script = str(ROOT / "scripts/flink")
 
@@ -249,8 +199,7 @@ def on_flink(folder: Path, sizes: Sequence[int], repeat: int) -> list[dict[str, 
     flags = flink("start").split()
     try:
         processes = [int(line.split()[1]) for line in flink("status").splitlines()]
-        setting = Setting(folder, BOTH, flags, processes)
-        return [setting.run(size) for _ in range(repeat) for size in sizes]
+        yield from measured(Setting(folder, BOTH, flags, processes), sizes, repeat)
     finally:
         flink("stop")
 
@@ -262,39 +211,68 @@ def numbers(text: str) -> list[int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=numbers, default=[10_000, 50_000, 200_000])
-    parser.add_argument("--reference_sizes", type=numbers, default=[1_000_000])
-    parser.add_argument("--flink_sizes", type=numbers, default=[10_000, 50_000])
+    parser.add_argument("--reference_sizes", type=numbers, default=[100_000, 300_000, 1_000_000])
+    parser.add_argument("--flink_sizes", type=numbers, default=[10_000, 30_000, 50_000])
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--only", choices=PARTS, help="this part alone")
     parser.add_argument("--quick", action="store_true", help="500 and 2,000 in process, no Flink")
     options = parser.parse_args()
     if options.quick:
         options.sizes, options.reference_sizes, options.flink_sizes = [500, 2_000], [], []
     report: dict[str, Any] = {"cores": len(os.sched_getaffinity(0)), "repeat": options.repeat}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_pages(folder / "pages.jsonl")
-        build = ["index", "build", "--input", str(folder / "pages.jsonl")]
-        subprocess.run(
-            [sys.executable, "-m", "pipelines.cli", *build, "--output", str(folder / "index")],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=True,
-            cwd=ROOT,
-        )
-        repeats = range(options.repeat)
-        both = [Setting(folder, BOTH).run(size) for _ in repeats for size in options.sizes]
-        alone = [
-            Setting(folder, "reference").run(size)
-            for _ in repeats
-            for size in options.reference_sizes
-        ]
-        flink = on_flink(folder, options.flink_sizes, options.repeat) if options.flink_sizes else []
-    for title, runs in (("in_process", both), ("reference_alone", alone), ("on_flink", flink)):
-        if runs:
-            slopes = {measure: grown(runs, measure) for measure in ("seconds", "processor_seconds")}
-            report[title] = {"runs": runs, "slopes": slopes}
-    report["extrapolated"] = extrapolated(both or alone, options.quick)
-    print(json.dumps(report))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    errors: dict[str, str] = {}
+    try:
+        with tempfile.TemporaryDirectory(prefix="ufo-bench-") as name:
+            measure(Path(name), options, report, errors)
+    except KeyboardInterrupt:
+        errors["stopped"] = "by a signal"
+    print(json.dumps({**report, "errors": errors} if errors else report))
+    sys.exit(1 if errors else 0)
+
+
+def measure(
+    folder: Path, options: argparse.Namespace, report: dict[str, Any], errors: dict[str, str]
+) -> None:
+    """Measure what `options` name into `report`; why a part failed is in `errors`."""
+    build_index(folder)
+    repeat = options.repeat
+    parts: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
+        "in_process": lambda: measured(Setting(folder, BOTH), options.sizes, repeat),
+        "reference_alone": lambda: measured(
+            Setting(folder, "reference"), options.reference_sizes, repeat
+        ),
+        "on_flink": lambda: on_flink(folder, options.flink_sizes, repeat),
+    }
+    sizes = dict(
+        zip(PARTS, (options.sizes, options.reference_sizes, options.flink_sizes), strict=True)
+    )
+    for part in [options.only] if options.only else PARTS:
+        runs: list[dict[str, Any]] = []
+        if not sizes[part]:
+            continue
+        try:
+            for run in parts[part]():
+                runs.append(run)
+                slopes = {name: grown(runs, name) for name in ("seconds", "processor_seconds")}
+                report[part] = {"runs": runs, "slopes": slopes}
+        except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+            errors[part] = str(error)
+        if runs and "extrapolated" not in report:
+            report["extrapolated"] = extrapolated(runs, options.quick)
+
+
+def build_index(folder: Path) -> None:
+    """Make the index `folder`/index of one page a person."""
+    write_pages(folder / "pages.jsonl")
+    build = ["index", "build", "--input", str(folder / "pages.jsonl")]
+    subprocess.run(
+        [sys.executable, "-m", "pipelines.cli", *build, "--output", str(folder / "index")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=True,
+        cwd=ROOT,
+    )
 
 
 if __name__ == "__main__":

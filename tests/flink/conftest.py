@@ -6,19 +6,24 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
+from schemas.kept import cache_folder
 from tests.llm_server import KEY, Chat, LlmServer, Reply
 
 ROOT = Path(__file__).parents[2]
 REMEDY = "needs Java 11 or newer and Maven: apt-get install default-jre-headless maven"
 RESPONSES = 2_000
+ENDED = ("FINISHED", "CANCELED", "FAILED")
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi", "Bonn", "Perth"]
 
 
@@ -55,6 +60,22 @@ class Cluster:
         """The process ids of the workers that the pool beside a task manager has started."""
         lines = (self.folder / f"pool-{number}.log").read_text().splitlines()
         return {int(line.split()[1]) for line in lines if line.startswith("worker ")}
+
+    def running(self) -> list[str]:
+        """The ids of the jobs that have not ended."""
+        jobs = self.get("jobs/overview")["jobs"]
+        return [job["jid"] for job in jobs if job["state"] not in ENDED]
+
+    def until_none_runs(self) -> None:
+        while self.running():
+            time.sleep(0.1)
+
+    def cancel_all(self) -> None:
+        """Cancel every job that is there, and wait until none is."""
+        for job in self.running():
+            with suppress(HTTPError):  # it ends by itself
+                urlopen(Request(f"{self.url}/jobs/{job}", method="PATCH"), timeout=30).close()
+        self.until_none_runs()
 
     def kill(self, number: int) -> None:
         """Kill a task manager and the pool beside it, with its workers, as a lost machine would."""
@@ -93,6 +114,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         # Workers take what they inherit: keys are in no option and in no job.
         "OPENAI_API_KEY": KEY,
         "UFO_CACHE": "off",
+        # What workers bring to this machine goes with the tests; Flink itself stays.
+        "UFO_FLINK_HOME": os.environ.get("UFO_FLINK_HOME") or str(cache_folder() / "flink"),
+        "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
     }
     folder = Path(environment["UFO_FLINK_RUN"])
     started = Cluster(f"http://localhost:{rest}", folder, (), environment)
@@ -101,6 +125,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield Cluster(started.url, folder, tuple(flags), environment)
     finally:
         started.script("stop")
+
+
+@pytest.fixture
+def mended(cluster: Cluster) -> Iterator[None]:
+    """Give the cluster its second task manager back."""
+    yield
+    cluster.script("manager", "2")
 
 
 class Remembering:

@@ -1,23 +1,18 @@
 """`ufo evaluate` on a real Flink: the rows of a run in process, also where a machine is lost."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from pipelines.cli import main
 from schemas.results import open_results
 from schemas.tables import OF_EVALUATE
+from tests.gcs_server import GcsServer
 from tests.llm_server import KEY, LlmServer
 
-ROOT = Path(__file__).parents[2]
 Run = Callable[..., None]
 # What tells which request an answer came with; requests are counted apart.
 REQUEST = {"evidence": " EXCLUDE (request_id)"}
@@ -98,13 +93,6 @@ def test_a_run_on_flink_has_the_rows_of_one_in_process_and_both_task_managers_wo
         assert worked & (cluster.workers(number) - before[number - 1]), f"task manager {number}"
 
 
-@pytest.fixture
-def mended(cluster: Any) -> Iterator[None]:
-    """Give the cluster its second task manager back."""
-    yield
-    cluster.script("manager", "2")
-
-
 def test_a_task_manager_that_is_killed_loses_and_doubles_nothing(
     cluster: Any,
     mended: None,
@@ -122,33 +110,24 @@ def test_a_task_manager_that_is_killed_loses_and_doubles_nothing(
     check_equal(tmp_path / "flink", want)
 
 
-def test_a_stream_on_flink_that_is_killed_goes_on_without_loss_or_repetition(
-    cluster: Any, responses: Path, tmp_path: Path
+def test_an_index_by_prefix_is_brought_by_the_workers_themselves(
+    cluster: Any, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = responses.read_text().splitlines()
-    arriving, output = tmp_path / "arriving", tmp_path / "out"
-    arriving.mkdir()
-    (arriving / "1.jsonl").write_text("\n".join(lines[:100]))
-    flags = ("--streaming", "--window_seconds", "0.2", "--idle_seconds", "0.5", "--run", "s")
-    places = ("--input", str(arriving / "*.jsonl"), "--output", str(output))
-    sources = ("--sources", "reference", "--judge", "offline")
-    command = [sys.executable, "-m", "pipelines.evaluate", *flags, *places, *sources]
-    first = subprocess.Popen(
-        [*command, *cluster.flags], cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
-    )
-    staged = output / ".streaming/s/run=s.w000001"
-    while first.poll() is None and not list(staged.glob(".attempt-*/chunks/*/*")):
-        time.sleep(0.05)
-    assert first.poll() is None, "the stream ended before its window was being evaluated"
-    os.killpg(first.pid, signal.SIGKILL)
-    first.wait()
-    assert not list(output.glob("run=*"))
-    (arriving / "2.jsonl").write_text("\n".join(lines[100:150]))
-    done = subprocess.run([*command, *cluster.flags], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    windows = [path.name for path in sorted(output.glob("run=*"))]
-    assert windows == ["run=s.w000001", "run=s.w000002"]
-    for window, expected in zip(windows, (range(100), range(100, 150)), strict=True):
-        query = "SELECT response_id FROM read_parquet(?) ORDER BY ALL"
-        found = duckdb.execute(query, [f"{output}/{window}/responses/*.parquet"]).fetchall()
-        assert found == sorted((f"r{number}",) for number in expected)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    text = {"claims": [{"claim": "Oslo has 5 bridges."}], "response": "Oslo has 5 bridges."}
+    lines = [json.dumps({"id": f"r{number}", **text}) for number in range(40)]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    with GcsServer() as server:
+        for path in index.iterdir():
+            server.bucket("b")[f"index/{path.name}"] = path.read_bytes()
+        # The workers were started before there was a server: the URI says where it is.
+        where = f"scheme=http&endpoint_override=127.0.0.1:{server.port}"
+        places = ("--input", tmp_path / "in.jsonl", "--output", tmp_path / "out")
+        prefix = ("--index", f"gs://anonymous@b/index?{where}", "--sources", "wikipedia")
+        words = ("evaluate", *places, *prefix, "--judge", "offline", *cluster.flags)
+        assert main([str(word) for word in words]) == 0
+        read = [path for _, path, _ in server.log if "alt=media" in path]
+    decided = [row["source"] for row in rows(tmp_path / "out", "verdicts")]
+    assert decided == ["wikipedia"] * 40
+    # Once to where the command was given, and once for all workers of the machine.
+    assert sum("passages.arrow" in path for path in read) == 2

@@ -9,9 +9,12 @@ import duckdb
 import pytest
 
 from pipelines import stream as streams
-from pipelines.flags import Parser, add_evaluate_options
-from pipelines.options import settings
-from pipelines.stream import Arrivals, Taken, stream
+from pipelines import windows
+from pipelines.arguments import Parser
+from pipelines.arrivals import Arrivals, Taken
+from pipelines.command_line import settings
+from pipelines.flags import add_evaluate_options
+from pipelines.stream import stream
 from schemas.errors import RunError
 
 Step = Callable[[], None]
@@ -103,13 +106,13 @@ def test_a_window_is_seen_whole_or_not_at_all(
 ) -> None:
     """Also by DuckDB alone, at any moment between the first file and the last."""
     seen: list[list[Path]] = []
-    move = streams.move_in
+    move = windows.move_in
 
     def moved(source: str, target: str) -> None:
         seen.append(list((world.folder / "out").glob("run=*/**/*")))
         move(source, target)
 
-    monkeypatch.setattr(streams, "move_in", moved)
+    monkeypatch.setattr(windows, "move_in", moved)
     world.add("a", "r1")
     world.run()
     assert seen == [[]]
@@ -198,7 +201,7 @@ def test_a_stop_between_the_manifest_and_the_move_repeats_nothing(
         raise OSError("no space")
 
     with monkeypatch.context() as patched:
-        patched.setattr(streams, "move_in", full)
+        patched.setattr(windows, "move_in", full)
         with pytest.raises(RunError, match=r"s\.w000001 is finished .* no space"):
             world.run()
     staged = world.folder / "out/.streaming/s/run=s.w000001/manifest.json"

@@ -7,11 +7,13 @@ parallel and vote over what comes together.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from zlib import crc32
 
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
+from apache_beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
 
 from schemas.records import Evidence, Failure, OpenUnits, Passage, SourceVotes, Usage, Verdict
 from transforms.beam.coroutines import CoroutineDoFn
@@ -21,6 +23,7 @@ from transforms.job import Job
 from transforms.judges import make_judge
 from transforms.llm import spans
 from transforms.llm.ledger import DECIDED, RESPONSES, UNITS, Counter
+from transforms.secrets import into_environment
 from transforms.sources.registry import make_source
 from transforms.votes import SEQ, SINGLE, decides
 
@@ -54,6 +57,7 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
         self._last = position + 1 == len(job.sources)
 
     def setup(self) -> None:
+        into_environment(self._job.secrets)
         self._judge = make_judge(self._job.judge)
         self._source = make_source(self._job.sources[self._position], self._job.flags)
         self._judge.open()
@@ -61,7 +65,7 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
         self.remote = self._judge.remote or self._source.remote
         self._counter = Counter(self._job.ledger)
         self._step = f"source:{self._source.name}"
-        self._counters = StepCounters(self._step)
+        self.counters = StepCounters(self._step, self._job.counts)
 
     def teardown(self) -> None:
         self._counter.close()
@@ -78,7 +82,7 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
 
     def outputs(self, result: _Answer) -> Iterator[TaggedOutput]:
         checked = result.checked
-        self._counters.add(**of_source(result.asked, checked))
+        self.counters.add(**of_source(result.asked, checked))
         for row in checked.evidence:
             yield TaggedOutput("evidence", row)
         for passage in checked.passages:
@@ -101,7 +105,9 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
             )
             return
         decided, rest = settle(result.asked, checked, self._job.tie)
-        self._counters.add(units_out=len(rest.units) if rest else 0)
+        self.counters.add(
+            units_out=len(rest.units) if rest else 0, responses_out=int(rest is not None)
+        )
         self._counter.add(
             {
                 f"{DECIDED}{self._source.name}": len(decided),
@@ -132,10 +138,7 @@ class AskSource(beam.PTransform):  # type: ignore[misc]
     def expand(self, open_units: "beam.PCollection[OpenUnits]") -> Any:
         """Apply the stage."""
         name, shards = self._job.sources[self._position].name, self._job.shards
-
-        def key(record: OpenUnits) -> Key:
-            return name, crc32(record.response_id.encode()) % shards
-
+        key = partial(_key, name, shards)
         tags = {**TAGS, _NOANS: OpenUnits, _VOTES: SourceVotes}
         ask = beam.ParDo(_Ask(self._job, self._position)).with_output_types(Evidence, **tags)
         return (
@@ -176,7 +179,11 @@ def _undecided(tie: str) -> beam.PTransform:
 
 
 class Vote(beam.PTransform):  # type: ignore[misc]
-    """The votes of every source on every response → verdicts."""
+    """The votes of every source on every response → verdicts.
+
+    Where late elements are let in, each would be a group of its own, and a response be voted on
+    once a source. So there a response waits until it has the votes of all.
+    """
 
     def __init__(self, job: Job) -> None:
         super().__init__()
@@ -184,20 +191,45 @@ class Vote(beam.PTransform):  # type: ignore[misc]
 
     def expand(self, votes: "beam.PCollection[SourceVotes]") -> "beam.PCollection[Verdict]":
         """Apply the step."""
-        mode, tie = self._job.mode, self._job.tie
-
-        def decide(item: tuple[str, Iterable[SourceVotes]]) -> Iterator[Verdict]:
-            response_id, by_source = item
-            ordered = sorted(by_source, key=lambda source: source.position)
-            tallies = [votes for source in ordered for votes in source.tallies]
-            yield from pooled_verdicts(response_id, tallies, mode, tie)
-
-        return (
-            votes
-            | "key" >> beam.WithKeys(_response_id).with_output_types(tuple[str, SourceVotes])
+        decide = partial(_decide, self._job.mode, self._job.tie)
+        windowing = votes.windowing
+        late = windowing.allowed_lateness > 0
+        keyed = votes | "key" >> beam.WithKeys(_response_id).with_output_types(
+            tuple[str, SourceVotes]
+        )
+        if late:
+            keyed |= "wait for all" >> beam.WindowInto(
+                windowing.windowfn,
+                trigger=Repeatedly(AfterCount(len(self._job.sources))),
+                accumulation_mode=AccumulationMode.DISCARDING,
+                allowed_lateness=windowing.allowed_lateness,
+            )
+        verdicts = (
+            keyed
             | "group" >> beam.GroupByKey()
             | "decide" >> beam.FlatMap(decide).with_output_types(Verdict)
         )
+        if late:
+            verdicts |= "as before" >> beam.WindowInto(
+                windowing.windowfn,
+                trigger=windowing.triggerfn,
+                accumulation_mode=windowing.accumulation_mode,
+                allowed_lateness=windowing.allowed_lateness,
+            )
+        return verdicts
+
+
+# Functions of this module travel to workers by name; those in another function would travel whole,
+# with the path of this file.
+def _key(source: str, shards: int, record: OpenUnits) -> Key:
+    return source, crc32(record.response_id.encode()) % shards
+
+
+def _decide(mode: str, tie: str, item: tuple[str, Iterable[SourceVotes]]) -> Iterator[Verdict]:
+    response_id, by_source = item
+    ordered = sorted(by_source, key=lambda source: source.position)
+    tallies = [votes for source in ordered for votes in source.tallies]
+    yield from pooled_verdicts(response_id, tallies, mode, tie)
 
 
 def _response_id(votes: SourceVotes) -> str:

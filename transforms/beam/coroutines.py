@@ -7,6 +7,7 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import WindowedValue
 
+from transforms.beam.counting import StepCounters
 from transforms.job import IN_FLIGHT
 from transforms.loop import Window, run_now
 
@@ -18,15 +19,16 @@ R = TypeVar("R")
 class CoroutineDoFn(beam.DoFn, Generic[E, T, R]):  # type: ignore[misc]
     """Calls `call` for each of an element's `items` and yields `outputs` of each result.
 
-    A member sets `remote` in `setup`. Where it is True, up to `in_flight` calls are under way on
-    the process's loop and any completed one is yielded, in the window and at the timestamp of the
-    element it came from; the bundle ends when all are (DESIGN section 8). `call` returns errors as
-    data: an exception here would end the run.
+    A member sets `remote` in `setup`, and its `counters`. Where `remote` is True, up to `in_flight`
+    calls are under way on the process's loop and any completed one is yielded, in the window and at
+    the timestamp of the element it came from; the bundle ends when all are (DESIGN section 8).
+    `call` returns errors as data: an exception here would end the run.
     """
 
     remote = False
 
     def __init__(self, in_flight: int = IN_FLIGHT) -> None:
+        self.counters = StepCounters("")
         self._in_flight = in_flight
         self._window: Window[tuple[Any, Any], R] | None = None
 
@@ -65,6 +67,7 @@ class CoroutineDoFn(beam.DoFn, Generic[E, T, R]):  # type: ignore[misc]
         if self._window is not None:
             for origin, result in self._window.drain():
                 yield from self._placed(origin, result)
+        self.counters.flush()
 
     def _placed(self, origin: tuple[Any, Any], result: R) -> Iterator[Any]:
         timestamp, window = origin

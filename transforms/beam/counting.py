@@ -1,19 +1,28 @@
-"""Counters of a step, by Beam's metrics: a runner shows them, and the manifest has their sums."""
+"""Counters of a step, by Beam's metrics: a runner shows them, and the manifest has their sums.
+
+On an engine they are told while it works, too (`transforms.beam.live`).
+"""
 
 from typing import Any
 
 from apache_beam.metrics import Metrics
 
 from schemas.records import OpenUnits
+from transforms.beam.live import live
 from transforms.check import Checked
 from transforms.job import COUNTED
 from transforms.votes import decides
 
 
 class StepCounters:
-    """The counters of one step of a run; for a DoFn, which makes them in `setup`."""
+    """The counters of one step of a run; for a DoFn, which makes them in `setup`.
 
-    def __init__(self, step: str) -> None:
+    `folder` is where they are told while an engine works, None for nowhere.
+    """
+
+    def __init__(self, step: str, folder: str | None = None) -> None:
+        self._step = step
+        self._live = live(folder) if folder else None
         self._namespace = COUNTED + step
         self._counters: dict[str, Any] = {}
 
@@ -25,6 +34,13 @@ class StepCounters:
             elif not count:
                 continue
             self._counters[name].inc(count)
+        if self._live is not None:
+            self._live.add(self._step, counts)
+
+    def flush(self) -> None:
+        """Tell now what is not told yet; for the end of a bundle."""
+        if self._live is not None:
+            self._live.flush()
 
 
 def of_source(asked: OpenUnits, checked: Checked) -> dict[str, int]:

@@ -22,6 +22,7 @@ from transforms.job import Job
 from transforms.judges import make_judge
 from transforms.llm import spans
 from transforms.llm.ledger import RESPONSES, Counter
+from transforms.secrets import into_environment
 
 TAGS = {
     "responses": Response,
@@ -38,13 +39,16 @@ class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
         self._spec = job.judge
         self._units = job.units
         self._ledger = job.ledger
+        self._secrets = job.secrets
+        self._counts = job.counts
 
     def setup(self) -> None:
+        into_environment(self._secrets)
         self._judge = make_judge(self._spec)
         self._judge.open()
         self.remote = self._judge.remote
         self._counter = Counter(self._ledger)
-        self._counters = StepCounters("extract")
+        self.counters = StepCounters("extract", self._counts)
 
     def teardown(self) -> None:
         self._counter.close()
@@ -58,7 +62,7 @@ class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
             return await extract(item, self._judge, self._units)
 
     def outputs(self, result: Extracted) -> Iterable[OpenUnits | TaggedOutput]:
-        self._counters.add(
+        self.counters.add(
             responses=1,
             sentences=len(result.sentences),
             units=len(result.open_units.units),

@@ -1,5 +1,6 @@
 """Step `read` on Beam: stretches of input files into records, and failures for the rest."""
 
+import io
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from transforms.job import Job
 from transforms.read import failure, parse
 from transforms.splits import Split, lines
 
+_BUFFER = 1 << 20
+
 Parse = Callable[[str, bytes, int], Any]
 
 
@@ -24,15 +27,17 @@ class Records(NamedTuple):
 
 
 class _Read(beam.DoFn):  # type: ignore[misc]
-    def __init__(self, max_line_bytes: int, parse: Parse) -> None:
+    def __init__(self, max_line_bytes: int, parse: Parse, counts: str | None) -> None:
         self._max_line_bytes = max_line_bytes
+        self._counts = counts
         self._parse = parse
 
     def setup(self) -> None:
-        self._counters = StepCounters("read")
+        self._counters = StepCounters("read", self._counts)
 
     def process(self, split: Split) -> Iterator[Any]:
-        with FileSystems.open(split.path, "application/octet-stream") as stream:
+        # Some file systems' files read a line byte by byte.
+        with io.BufferedReader(FileSystems.open(split.path), _BUFFER) as stream:
             for number, line in enumerate(lines(stream, split, self._max_line_bytes)):
                 found = self._parse(line.key, line.data, self._max_line_bytes)
                 if not isinstance(found, Failure) and number in split.repeated:
@@ -47,6 +52,9 @@ class _Read(beam.DoFn):  # type: ignore[misc]
                     self._counters.add(lines=1, records=1)
                     yield found
 
+    def finish_bundle(self) -> None:
+        self._counters.flush()
+
 
 class ReadRecords(beam.PTransform):  # type: ignore[misc]
     """Splits → `Records`; `parse` makes a record of type `kind`, or a failure, of a line."""
@@ -59,7 +67,7 @@ class ReadRecords(beam.PTransform):  # type: ignore[misc]
 
     def expand(self, splits: Any) -> Any:
         """Apply the step."""
-        step = beam.ParDo(_Read(self._job.max_line_bytes, self._parse))
+        step = beam.ParDo(_Read(self._job.max_line_bytes, self._parse, self._job.counts))
         typed = step.with_output_types(self._kind, failures=Failure)
         parsed = splits | "parse" >> typed.with_outputs("failures", main="records")
         return Records(parsed.records, parsed.failures)

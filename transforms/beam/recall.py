@@ -40,7 +40,7 @@ class _Recall(CoroutineDoFn[RecallInput, RecallInput, Recalled]):
         self._recaller = make_recaller(self._job.judge, self._job.formulations)
         self.remote = self._recaller.remote
         self._counter = Counter(self._job.ledger)
-        self._counters = StepCounters("recall")
+        self.counters = StepCounters("recall")
 
     def teardown(self) -> None:
         self._counter.close()
@@ -60,7 +60,7 @@ class _Recall(CoroutineDoFn[RecallInput, RecallInput, Recalled]):
             "failures": result.failures,
             "usage": result.usage,
         }
-        self._counters.add(records=1, **{table: len(rows) for table, rows in tables.items()})
+        self.counters.add(records=1, **{table: len(rows) for table, rows in tables.items()})
         for tag, rows in tables.items():
             for row in rows:
                 yield TaggedOutput(tag, row)

@@ -4,9 +4,13 @@ Beam's own file sinks put 100,000 rows into one file and left stale shards on a 
 section 8). Rows become Arrow blocks where they are made, so that few large elements are shuffled
 instead of many small ones; each (table, part) is then sorted and written by one call, under a
 temporary name first. A file that exists is therefore whole.
+
+A stream's windows have folders of their own, named by the millisecond in which the window begins;
+so has each pane after the first, by its number: what is late replaces nothing.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 from zlib import crc32
@@ -16,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from apache_beam.io.filesystems import FileSystems
-from apache_beam.transforms.window import WindowedValue
+from apache_beam.transforms.window import GlobalWindow, WindowedValue
 
 from schemas.records import Part
 from schemas.tables import KEYS, TABLES, to_arrow
@@ -71,20 +75,41 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
 class _WritePart(beam.DoFn):  # type: ignore[misc]
     """((table, part), blocks) → the part file, sorted; yields where it is and its rows."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, counts: str | None) -> None:
         self._folder = folder
+        self._counts = counts
 
     def setup(self) -> None:
-        self._counters = StepCounters("write")
+        self._counters = StepCounters("write", self._counts)
 
-    def process(self, item: tuple[Key, Iterable[bytes]]) -> Iterator[Part]:
+    def process(
+        self,
+        item: tuple[Key, Iterable[bytes]],
+        window: Any = beam.DoFn.WindowParam,
+        pane: Any = beam.DoFn.PaneInfoParam,
+    ) -> Iterator[Part]:
         (table, part), blocks = item
         data = pa.concat_tables(pa.ipc.open_stream(block).read_all() for block in blocks)
         data = whole(table, data)
         self._counters.add(rows=data.num_rows, files=1)
-        path = FileSystems.join(self._folder, f"{table}-{part:05d}.parquet")
+        folder = self._folder
+        if not isinstance(window, GlobalWindow):
+            folder = FileSystems.join(folder, folder_of(window, pane.index))
+            # Made by another part of the window, perhaps at this moment.
+            with suppress(OSError):
+                FileSystems.mkdirs(folder)
+        path = FileSystems.join(folder, f"{table}-{part:05d}.parquet")
         write_parquet(path, data)
         yield Part(table, path, data.num_rows)
+
+    def finish_bundle(self) -> None:
+        self._counters.flush()
+
+
+def folder_of(window: Any, pane: int = 0) -> str:
+    """Return the name of the folder for a window's parts; `pane` counts its panes from 0."""
+    begins = str(window.start.micros // 1000)
+    return begins if pane <= 0 else f"{begins}.{pane}"
 
 
 def whole(table: str, data: pa.Table) -> pa.Table:
@@ -125,7 +150,8 @@ class WriteTables(beam.PTransform):  # type: ignore[misc]
             blocks
             | "blocks" >> beam.Flatten()
             | "group" >> beam.GroupByKey()
-            | "write" >> beam.ParDo(_WritePart(self._folder)).with_output_types(Part)
+            | "write"
+            >> beam.ParDo(_WritePart(self._folder, self._job.counts)).with_output_types(Part)
         )
 
 

@@ -1,0 +1,149 @@
+"""A command that waits for a job on a real Flink: what is told meanwhile, and how it is stopped."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.status import FINISHED, RUNNING, STOPPED, Status, statuses
+from pipelines.status_command import lines_of
+from tests.llm_server import KEY, LlmServer
+from tests.llm_server.faults import fixed
+
+ROOT = Path(__file__).parents[2]
+RESPONSES = 60
+Start = Callable[[], "subprocess.Popen[str]"]
+
+
+class Gate:
+    """Holds back requests of the knowledge model, and so the job, until the test lets them go."""
+
+    def __init__(self, remembering: Any, endpoint: LlmServer) -> None:
+        self._remembering, self._endpoint = remembering, endpoint
+        self._reached = threading.Event()
+
+    def close(self) -> None:
+        """Answer half of the next requests, so that some are counted, and no further one."""
+        self._endpoint.latency = fixed(0.0)
+        self._reached.clear()
+        self._remembering.at[self._remembering.asked + RESPONSES // 2] = self._hold
+
+    def _hold(self) -> None:
+        self._endpoint.latency = fixed(3600.0)
+        self._reached.set()
+
+    def reached(self, command: "subprocess.Popen[str]") -> None:
+        """Wait until the job of a command waits."""
+        for _ in range(1200):
+            if self._reached.wait(0.1):
+                return
+            assert command.poll() is None, command.communicate()
+        raise AssertionError("the job asked for nothing")
+
+    def open(self) -> None:
+        """Answer all."""
+        self._endpoint.latency = fixed(0.0)
+
+
+@pytest.fixture
+def gate(remembering: Any, endpoint: LlmServer) -> Gate:
+    return Gate(remembering, endpoint)
+
+
+@pytest.fixture
+def start(
+    cluster: Any, endpoint: LlmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Start]:
+    """Start the command; another call of it is the same command."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    lines = [
+        {"id": f"r{number}", "response": f"Oslo has {number} bridges.", "claims": [claim]}
+        for number in range(RESPONSES)
+        for claim in [{"claim": f"Oslo has {number} bridges.", "query": f"Has Oslo {number}?"}]
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    places = ("--input", str(tmp_path / "in.jsonl"), "--output", str(tmp_path / "out"))
+    sources = ("--sources", "llm", "--samples", "1", "--judge", "offline", "--run", "r")
+    models = (
+        "--knowledge_base_url",
+        endpoint.base_url,
+        "--model",
+        "offline-judge",
+        "--cache",
+        "off",
+    )
+    command = [sys.executable, "-m", "pipelines.evaluate", *places, *sources, *models]
+    started = []
+
+    def run() -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [*command, *cluster.flags],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def status_of(output: Path) -> Status:
+    """What another process than that of the run knows of it."""
+    (found,) = statuses(str(output))
+    return found
+
+
+def extracted(output: Path) -> Status:
+    """Its status once the workers have told of the extraction, which they do once a second."""
+    deadline = time.monotonic() + 60
+    while "extract" not in (found := status_of(output)).steps:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+    return found
+
+
+def test_a_command_that_is_stopped_ends_its_job(
+    cluster: Any, gate: Gate, start: Start, tmp_path: Path
+) -> None:
+    gate.close()
+    stopped = start()
+    gate.reached(stopped)
+    status = extracted(tmp_path / "out")
+    assert (status.state, status.runner, status.of_lines) == (RUNNING, "FlinkRunner", RESPONSES)
+    assert 0 < status.steps["extract"]["responses"] <= RESPONSES
+    assert status.job is not None
+    assert f"{status.job} on FlinkRunner" in "\n".join(lines_of(status))
+    stopped.terminate()
+    _, told = stopped.communicate(timeout=120)
+    assert stopped.returncode == 1, told
+    ending = f"the job {status.job} is cancelled; the same command completes the run"
+    assert told.splitlines()[-1].endswith(ending), told
+    (state,) = (
+        job["state"] for job in cluster.get("jobs/overview")["jobs"] if job["name"] == status.job
+    )
+    assert state == "CANCELED"
+    assert status_of(tmp_path / "out").state == STOPPED
+
+    gate.open()
+    completed = start()
+    _, told = completed.communicate(timeout=120)
+    assert completed.returncode == 0, told
+    assert f"{RESPONSES}/{RESPONSES} responses" in told
+    status = status_of(tmp_path / "out")
+    assert (status.state, status.rows["responses"]) == (FINISHED, RESPONSES)

@@ -1,0 +1,188 @@
+"""`--streaming` on a real Flink: one unbounded pipeline, whose windows are the rows of a run in
+process; also where a machine is lost, or the whole job."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from pipelines.beam_flags import NO_WAIT
+from pipelines.cli import main
+from schemas.results import open_results
+from schemas.tables import OF_EVALUATE
+from tests.llm_server import KEY, LlmServer
+
+ROOT = Path(__file__).parents[2]
+# What tells which request an answer came with; requests are compared apart.
+REQUEST = {"evidence": ", request_id"}
+FLAGS = ("--streaming", "--window_seconds", "0.4", "--run", "s", "--checkpointing_interval", "500")
+
+
+@pytest.fixture
+def common(index: Path, endpoint: LlmServer, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    sources = ("--sources", "reference,wikipedia,llm", "--samples", "1", "--judge", "offline")
+    models = ("--knowledge_base_url", endpoint.base_url, "--model", "offline-judge")
+    return (*sources, "--index", str(index), *models, "--cache", "off")
+
+
+@pytest.fixture
+def arriving(responses: Path, tmp_path: Path) -> Callable[[int], Path]:
+    """Makes the next 60 responses arrive as a file, with an unusable line at its end."""
+    lines = responses.read_text().splitlines()
+    (tmp_path / "in").mkdir()
+
+    def arrive(number: int) -> Path:
+        path = tmp_path / "in" / f"{number}.jsonl"
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.write_text("\n".join([*lines[60 * number : 60 * number + 60], "not json"]))
+        return unfinished.rename(path)
+
+    return arrive
+
+
+class Command:
+    """The command of a stream in a process of its own."""
+
+    def __init__(self, folder: Path, flags: tuple[str, ...]) -> None:
+        self.output = folder / "out"
+        # While something is waited for it runs; one that hands its job in has ended well by then.
+        self.may_be = (0,) if NO_WAIT in flags else (None,)
+        self._told = folder / f"told-{time.monotonic_ns()}"
+        places = ("--input", str(folder / "in/*.jsonl"), "--output", str(self.output))
+        words = [sys.executable, "-m", "pipelines.evaluate", *FLAGS, *places, *flags]
+        with self._told.open("w") as told:
+            self.process = subprocess.Popen(
+                words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=told, start_new_session=True
+            )
+
+    def until(self, happens: Callable[[], bool]) -> None:
+        while not happens():
+            assert self.process.poll() in self.may_be, self.said()
+            time.sleep(0.05)
+
+    def until_window(self, number: int) -> None:
+        self.until((self.output / f"run=s.w{number:06d}/manifest.json").exists)
+
+    def said(self) -> str:
+        return self._told.read_text()
+
+    def kill(self) -> None:
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def start(cluster: Any, common: Any, tmp_path: Path) -> Iterator[Callable[..., Command]]:
+    started: list[Command] = []
+
+    def one(*flags: str) -> Command:
+        started.append(Command(tmp_path, (*common, *cluster.flags, *flags)))
+        return started[-1]
+
+    yield one
+    for command in started:
+        if command.process.poll() is None:
+            command.kill()
+    cluster.cancel_all()
+
+
+def rows(output: Path, run: str, table: str) -> list[dict[str, Any]]:
+    with open_results(output, run) as results:
+        left_out = f"run{REQUEST.get(table, '')}"
+        found = results.query(f"SELECT * EXCLUDE ({left_out}) FROM {table} ORDER BY ALL")
+    listed: list[dict[str, Any]] = found.to_pylist()
+    return listed
+
+
+def check_equal(common: Any, file: Path, output: Path, run: str) -> None:
+    """The window's rows are those of a run over its file in process."""
+    here = output.parent / "here"
+    places = ("--input", str(file), "--output", str(here), "--run", run)
+    assert main(["evaluate", *places, *common, "--workers", "1"]) == 0
+    for table in OF_EVALUATE:
+        found, want = (rows(place, run, table) for place in (output, here))
+        if table == "usage":
+            found, want = (
+                sorted(row["response_id"] for row in asked if row["response_id"])
+                for asked in (found, want)
+            )
+        assert found == want, table
+    assert len(rows(output, run, "responses")) == 60
+    manifest = json.loads((output / f"run={run}/manifest.json").read_text())
+    assert [one["name"] for one in manifest["fingerprint"]["inputs"]] == [file.name]
+
+
+def test_windows_end_without_a_later_file_and_a_killed_task_manager_loses_nothing(
+    cluster: Any,
+    mended: None,
+    start: Callable[..., Command],
+    common: Any,
+    arriving: Callable[[int], Path],
+    remembering: Any,
+) -> None:
+    command = start()
+    files = [arriving(0)]
+    command.until_window(1)
+    assert not list(command.output.glob("run=s.w000002"))
+    assert cluster.restarts() == 0
+    # In the middle of what the last source is asked for the second window.
+    remembering.at[remembering.asked + 10] = lambda: cluster.kill(2)
+    files.append(arriving(1))
+    command.until_window(2)
+    assert cluster.restarts() >= 1
+    assert not remembering.at
+    command.process.send_signal(signal.SIGTERM)
+    command.process.wait()
+    assert command.process.returncode == 1, command.said()
+    assert "is cancelled; finished windows are kept" in command.said()
+    cluster.until_none_runs()
+    for number, file in enumerate(files, start=1):
+        check_equal(common, file, command.output, f"s.w{number:06d}")
+    assert not list(command.output.glob(".streaming/s/run=*"))
+
+
+def test_a_job_that_nobody_waits_for_and_that_is_lost_is_gone_on_with(
+    cluster: Any,
+    start: Callable[..., Command],
+    common: Any,
+    arriving: Callable[[int], Path],
+    remembering: Any,
+) -> None:
+    first = start(NO_WAIT)
+    first.process.wait()
+    assert first.process.returncode == 0, first.said()
+    # Nobody waits: the job goes on by itself, its command and Beam's job server having ended.
+    files = [arriving(0)]
+    first.until_window(1)
+    done = (first.output / "run=s.w000001/manifest.json").read_bytes()
+    stopped = Event()
+
+    def stop() -> None:
+        cluster.cancel_all()
+        stopped.set()
+
+    # In the middle of what the last source is asked for the second window, and before the answer.
+    remembering.at[remembering.asked + 10] = stop
+    files.append(arriving(1))
+    assert stopped.wait(120)
+    assert not list(first.output.glob("run=s.w000002"))
+    files.append(arriving(2))
+    again = start("--idle_seconds", "3")
+    again.process.wait()
+    assert again.process.returncode == 0, again.said()
+    assert (first.output / "run=s.w000001/manifest.json").read_bytes() == done
+    cluster.until_none_runs()
+    windows = sorted(path.name for path in first.output.glob("run=*"))
+    assert windows == [f"run=s.w{number:06d}" for number in (1, 2, 3)]
+    for number, file in enumerate(files, start=1):
+        check_equal(common, file, first.output, f"s.w{number:06d}")
