@@ -26,7 +26,7 @@ Of the environment only, as they shape the DAGs themselves:
     UFO_RETRIES, UFO_RETRY_SECONDS             of a task, default 3 and 300
     UFO_RUNNER         FlinkRunner or DataflowRunner: makes ufo_beam, which needs the providers
                        apache-airflow-providers-apache-beam and -google (the operator imports it)
-    UFO_BEAM_OPTIONS   JSON object of that runner's options
+    UFO_BEAM_OPTIONS   JSON object of that runner's options, and of any other of `ufo evaluate`
 
 Keys of models and of search engines are read from the environment of Airflow's worker and are in
 no setting. A retried task goes on where its run stopped: the name of the run and the index are
@@ -259,13 +259,22 @@ ufo_index()
 if RUNNER:
     from airflow.providers.apache.beam.operators.beam import BeamRunPythonPipelineOperator
 
+    @task
+    def options(first: dict[str, str], input: str, output: str, config: str) -> dict[str, Any]:
+        """The flags of the planned run; one without a value is left out."""
+        if not input:
+            raise AirflowFailException("the setting 'input' is missing; see the text of the DAG")
+        flags = {"input": input, "output": output, "config": config, "if_finished": "skip", **first}
+        given = json.loads(os.environ.get("UFO_BEAM_OPTIONS", "{}"))
+        return {**{name: value for name, value in flags.items() if value}, **given}
+
     @dag(
         schedule=os.environ.get("UFO_NIGHTLY_SCHEDULE", "0 2 * * *"),
         params=parameters(*NIGHTLY),
         **COMMON,
     )
     def ufo_beam() -> None:
-        """Evaluate everything on a Beam runner; then read what it has finished."""
+        """Evaluate what is new on a Beam runner; then read what it has finished."""
         first = planned()
         work = BeamRunPythonPipelineOperator(
             task_id="run_on_beam",
@@ -273,16 +282,12 @@ if RUNNER:
             py_file="pipelines.evaluate",
             py_options=["-m"],
             py_interpreter=str(Path(BIN).parent / "python"),
-            pipeline_options={
-                "input": setting("input"),
-                "output": setting("output"),
-                "run": first["run"],
-                "if_finished": "skip",
-                **json.loads(os.environ.get("UFO_BEAM_OPTIONS", "{}")),
-            },
+            pipeline_options=options(first, setting("input"), setting("output"), setting("config")),
+            # A trigger would run the command where the keys of Airflow's worker are not.
+            deferrable=False,
         )
         # The same command leaves a finished run as it is, and prints its summary.
-        summary = evaluation(first, since="")
+        summary = evaluation(first, since=first["since"])
         work >> summary
         judged(summary.output, summary)
 

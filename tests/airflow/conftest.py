@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.flink.conftest import cluster as cluster
+
 ROOT = Path(__file__).parents[2]
 PYTHON = Path(os.environ.get("UFO_AIRFLOW_VENV", ROOT / ".venv-airflow")) / "bin/python"
 REMEDY = f"Airflow is not installed in {PYTHON.parents[1]}: run scripts/airflow/setup"
@@ -43,5 +45,17 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
         assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
         found = json.loads(done.stdout.splitlines()[-1])
         return {**found, "log": done.stdout + done.stderr}
+
+    return run
+
+
+@pytest.fixture
+def airflow_beam(airflow: Callable[..., Any]) -> Callable[..., Any]:
+    """The same where Airflow finds its Beam operator and what that imports, too."""
+    folder = PYTHON.parents[1] / "beam"
+    assert folder.is_dir(), REMEDY
+
+    def run(*words: str, **variables: str) -> Any:
+        return airflow(*words, UFO_AIRFLOW_PATH=str(folder), **variables)
 
     return run

@@ -1,10 +1,14 @@
 """Run in Airflow's own environment: `run_dag.py DAG CONF` tests a DAG to its end, prints what came.
 
-`run_dag.py` alone prints the DAGs that were parsed, each serialised and back.
+`run_dag.py` alone prints the DAGs that were parsed, each serialised and back. UFO_AIRFLOW_PATH is a
+folder with more packages; in PYTHONPATH the commands of the tasks would find them, too.
 """
 
 import json
+import os
 import sys
+
+sys.path.insert(1, os.environ.get("UFO_AIRFLOW_PATH", sys.path[0]))
 
 from airflow import settings
 from airflow.dag_processing.dagbag import DagBag

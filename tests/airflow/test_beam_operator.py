@@ -1,0 +1,85 @@
+"""The DAG with Airflow's own Beam operator, in a real Airflow: on a real Flink, and in process."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from schemas.results import open_results
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+BIN = Path(sys.executable).parent
+Airflow = Callable[..., Any]
+
+# Python of ufo's environment, but the first evaluation is killed once its job is on the engine.
+KILLED_ONCE = """#!/usr/bin/env bash
+if [ "$1 $2" != "-m pipelines.evaluate" ] || [ -e {folder}/was-killed ]; then
+  exec {bin}/python "$@"
+fi
+touch {folder}/was-killed
+setsid {bin}/python "$@" & pid=$!
+until ls {folder}/out/run=*/.attempt-*/chunks/portable/*/counts/*.json >{folder}/done 2>/dev/null
+do kill -0 $pid || exit 90; done
+kill -9 -- -$pid
+exit 137
+"""
+
+
+def conf(**settings: object) -> str:
+    return json.dumps({name: str(value) for name, value in settings.items()})
+
+
+def test_it_is_made_where_a_runner_is_named(airflow_beam: Airflow) -> None:
+    found = airflow_beam(UFO_RUNNER="DataflowRunner")
+    assert found["errors"] == {}
+    assert set(found["dags"]["ufo_beam"]["tasks"]) == {
+        *("plan", "options", "run_on_beam", "evaluate", "gate", "report", "publish")
+    }
+
+
+def test_a_bad_night_does_not_pass_the_gate(airflow_beam: Airflow, tmp_path: Path) -> None:
+    given = tmp_path / "in.jsonl"
+    good = (EXAMPLES / "responses.jsonl").read_text().splitlines()[:5]
+    given.write_text("\n".join([*good, "not json", "not json"]))
+    settings = conf(input=given, output=tmp_path / "out", fail_under=0.99)
+    found = airflow_beam("ufo_beam", settings, UFO_RUNNER="DirectRunner")
+    assert found["state"] == "failed"
+    expected = {"run_on_beam": "success", "evaluate": "success", "gate": "failed"}
+    assert {name: found["tasks"][name] for name in expected} == expected
+    assert "below 0.99" in found["log"]
+    assert "2 failures are a share of 0.286, above 0.05" in found["log"]
+    assert found["tasks"]["publish"] == "upstream_failed"
+    assert found["events"] == []
+
+
+def test_a_night_on_flink_whose_first_attempt_is_killed(
+    cluster: Any, airflow_beam: Airflow, tmp_path: Path
+) -> None:
+    python, ufo = tmp_path / "python", tmp_path / "ufo"
+    python.write_text(KILLED_ONCE.format(folder=tmp_path, bin=BIN))
+    python.chmod(0o755)
+    ufo.symlink_to(BIN / "ufo")
+    config = tmp_path / "ufo.yaml"
+    config.write_text("sources: [reference]\n")
+    flags = (flag.removeprefix("--").split("=", 1) for flag in cluster.flags)
+    options = {name: value for name, value in flags if name != "runner"}
+    night = {"input": EXAMPLES / "responses.jsonl", "output": tmp_path / "out", "config": config}
+    on_flink = {"UFO_RUNNER": "FlinkRunner", "UFO_BEAM_OPTIONS": json.dumps(options)}
+    found = airflow_beam("ufo_beam", conf(**night), UFO_BIN=str(ufo), **on_flink)
+    assert found["state"] == "success", found["log"][-3000:]
+    assert found["tries"]["run_on_beam"] == 2
+    assert "FlinkRunner has the job ufo-nightly-" in found["log"]
+    (event,) = found["events"]
+    assert (event["asset"], event["responses"]) == ("ufo_runs", 38)
+    assert "Factuality score" in found["log"], "the report"
+    kept = (tmp_path / "done").read_text()
+    with open_results(tmp_path / "out", None) as results:
+        (run,) = results.runs
+        manifest = json.loads((run.folder / "manifest.json").read_text())
+    assert f".attempt-{manifest['attempt']}{os.sep}" in kept, "the attempt was completed"
+    jobs = [job for job in cluster.get("jobs/overview")["jobs"] if "ufo-nightly" in job["name"]]
+    jobs.sort(key=lambda job: job["start-time"])
+    assert jobs[-1]["state"] == "FINISHED"
+    assert all(job["state"] != "RUNNING" for job in jobs), "what was killed goes on for nobody"
