@@ -31,7 +31,7 @@ setup(
         "examples": ["*"],
     },
     entry_points={
-        "console_scripts": ["ufo = pipelines.cli:main"],
+        "console_scripts": ["ufo = pipelines.cli:program"],
         "ufo.fact_sources": [
             "reference = transforms.sources.reference:ReferenceSource",
             "wikipedia = transforms.sources.wikipedia:WikipediaSource",
@@ -70,6 +70,7 @@ setup(
         "matplotlib>=3.9,<4",  # plots
     ],
     extras_require={
+        "gcp": ["apache-beam[gcp]>=2.77,<2.78"],  # gs://… and Dataflow
         "dense": ["sentence-transformers>=6,<7"],  # a local model as embedder
         "pandas": ["pandas>=2.2,<4"],
         "otel": ["opentelemetry-api>=1.30,<2", "opentelemetry-sdk>=1.30,<2"],  # spans

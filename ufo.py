@@ -96,8 +96,8 @@ def evaluate(
         [1.0]
     """
     from pipelines.keywords import settings_of
+    from pipelines.results import open_results
     from pipelines.run import run
-    from schemas.results import open_results
 
     quiet = bool(options.pop("quiet", False))
     temporary = tempfile.mkdtemp(prefix="ufo-") if output is None else None
@@ -147,7 +147,7 @@ def recall(
     """
     from pipelines.keywords import recall_settings_of
     from pipelines.recall_run import run_recall
-    from schemas.results import open_results
+    from pipelines.results import open_results
 
     quiet = bool(options.pop("quiet", False))
     temporary = tempfile.mkdtemp(prefix="ufo-") if output is None else None

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from transforms.check_text import CheckedText
 
 
-class Evaluation:
-    """A finished run: its tables and views as Arrow tables, SQL over them, and plots.
+class FinishedRun:
+    """A finished run: its tables and views as Arrow tables, and SQL over them.
 
     `run` is the run's name and `path` its folder. Without an output folder of yours the results
     live as long as this object.
@@ -31,32 +31,9 @@ class Evaluation:
         self.run = results.runs[0].name
 
     @property
-    def scores(self) -> "pa.Table":
-        """One row a response: factuality_score, decided_score, coverage and counts of units."""
-        return self._all("scores", "mode, source, response_id")
-
-    @property
-    def contributions(self) -> "pa.Table":
-        """One row a source: the share of units it decided, `none` being the undecided ones."""
-        return self._all("source_contributions", "mode, position")
-
-    @property
-    def verdicts(self) -> "pa.Table":
-        """One row a fact unit (and way of voting): label 1, 0 or NULL, who decided, the votes."""
-        return self._all("verdicts", "response_id, unit_id, mode, source")
-
-    @property
-    def evidence(self) -> "pa.Table":
-        """One row for each passage that was held against a fact unit, with the passage's text."""
-        return self._all("evidence_full", "response_id, unit_id, source, rank")
-
-    @property
     def failures(self) -> "pa.Table":
         """One row for each input or step that failed, with the reason."""
-        return self._all("failures", "step, key")
-
-    def _all(self, name: str, order: str) -> "pa.Table":
-        return self._results.query(f"SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
+        return self.sql("FROM failures ORDER BY step, key")
 
     def sql(self, query: str, params: Sequence[object] = ()) -> "pa.Table":
         """Return what a SELECT over the tables and views gives.
@@ -65,6 +42,39 @@ class Evaluation:
             UsageError: the SQL is wrong.
         """
         return self._results.query(query, params)
+
+    def close(self) -> None:
+        """Close the database over the results, and delete them if no output folder was given.
+
+        Tables that were taken from it stay valid.
+        """
+        self._results.close()
+        if self._forget is not None:
+            self._forget()
+
+
+class Evaluation(FinishedRun):
+    """A finished run of `ufo.evaluate`: the tables and views that are asked for most, and plots."""
+
+    @property
+    def scores(self) -> "pa.Table":
+        """One row a response: factuality_score, decided_score, coverage and counts of units."""
+        return self.sql("FROM scores ORDER BY mode, source, response_id")
+
+    @property
+    def contributions(self) -> "pa.Table":
+        """One row a source: the share of units it decided, `none` being the undecided ones."""
+        return self.sql("FROM source_contributions ORDER BY mode, position")
+
+    @property
+    def verdicts(self) -> "pa.Table":
+        """One row a fact unit (and way of voting): label 1, 0 or NULL, who decided, the votes."""
+        return self.sql("FROM verdicts ORDER BY response_id, unit_id, mode, source")
+
+    @property
+    def evidence(self) -> "pa.Table":
+        """One row for each passage that was held against a fact unit, with the passage's text."""
+        return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
 
     def plot_contributions(self, path: str | Path | None = None) -> "Figure":
         """Draw which source decided how much as a pie; `path` saves it as .png or .svg."""
@@ -93,28 +103,9 @@ class Evaluation:
         svg = picture.getvalue()
         return f"<pre>{html.escape(repr(self))}</pre>{svg[svg.index('<svg') :]}"
 
-    def close(self) -> None:
-        """Close the database over the results, and delete them if no output folder was given.
 
-        Tables that were taken from it stay valid.
-        """
-        self._results.close()
-        if self._forget is not None:
-            self._forget()
-
-
-class Recall:
-    """A finished recall run: its tables and views as Arrow tables, and SQL over them.
-
-    `run` is the run's name and `path` its folder. Without an output folder of yours the results
-    live as long as this object.
-    """
-
-    def __init__(self, results: "Results", path: str, temporary: str | None = None) -> None:
-        self._results = results
-        self._forget = weakref.finalize(self, remove, temporary) if temporary else None
-        self.path = path
-        self.run = results.runs[0].name
+class Recall(FinishedRun):
+    """A finished recall run; the tables and views of facts and what the answers say of them."""
 
     @property
     def scores(self) -> "pa.Table":
@@ -140,25 +131,6 @@ class Recall:
     def verdicts(self) -> "pa.Table":
         """One row for each fact, answer and formulation, those of people among them."""
         return self.sql("FROM recall_verdicts ORDER BY record_id, variant, fact_id, formulation")
-
-    @property
-    def failures(self) -> "pa.Table":
-        """One row for each input or step that failed, with the reason."""
-        return self.sql("FROM failures ORDER BY step, key")
-
-    def sql(self, query: str, params: Sequence[object] = ()) -> "pa.Table":
-        """Return what a SELECT over the tables and views gives.
-
-        Raises:
-            UsageError: the SQL is wrong.
-        """
-        return self._results.query(query, params)
-
-    def close(self) -> None:
-        """Close the database over the results, and delete them if no output folder was given."""
-        self._results.close()
-        if self._forget is not None:
-            self._forget()
 
 
 def remove(folder: str) -> None:

@@ -109,7 +109,8 @@ class Attempt:
         `carried_from` tells the run from which the results come that are not evaluated here.
 
         Raises:
-            UsageError: an unfinished attempt was started with another fingerprint, and not `fresh`.
+            UsageError: an unfinished attempt was started with another fingerprint, and not `fresh`;
+                or nothing can be written there.
         """
         for path in storage.files_below(run_folder):
             match = re.search(r"\.attempt-([0-9a-f]+)[/\\]" + re.escape(_ATTEMPT) + "$", path)
@@ -120,7 +121,9 @@ class Attempt:
             attempt = cls(run_folder, match[1], fingerprint)
             if fresh:
                 storage.delete(attempt.folder)
+                storage.delete(attempt.here())
             elif old == started:
+                storage.make_folder(attempt.here())
                 return attempt
             else:
                 changed = "\n  ".join(differences(old, started))
@@ -130,10 +133,23 @@ class Attempt:
                     "over, or --run NAME to keep both."
                 )
         attempt = cls(run_folder, uuid4().hex[:8], fingerprint)
-        storage.make_folder(attempt.folder)
-        text = json.dumps({**fingerprint, **_carried(carried_from)}, indent=1)
-        storage.write(storage.join(attempt.folder, _ATTEMPT), text.encode())
+        attempt.note(carried_from)
+        storage.make_folder(attempt.here())
         return attempt
+
+    def note(self, carried_from: str | None = None) -> None:
+        """Write down what the attempt is of, by which one who resumes it knows it.
+
+        Raises:
+            UsageError: nothing can be written there.
+        """
+        text = json.dumps({**self.fingerprint, **_carried(carried_from)}, indent=1)
+        try:
+            storage.make_folder(self.folder)
+            storage.write(storage.join(self.folder, _ATTEMPT), text.encode())
+        except OSError as error:
+            message = f"--output {self.run_folder!r} cannot be written: {error}"
+            raise UsageError(message) from error
 
     def chunk_folder(self, chunk: int | str) -> str:
         """Return the folder of a chunk's parts, made if need be."""
@@ -142,17 +158,22 @@ class Attempt:
         storage.make_folder(folder)
         return folder
 
-    def input_folder(self) -> str:
-        """Return the folder for copies of inputs that workers cannot read as they are."""
-        folder = storage.join(self.folder, "input")
+    def here(self) -> str:
+        """Return the attempt's folder on this machine, for what only its processes share."""
+        if not storage.is_remote(self.folder):
+            return self.folder
+        return os.path.join(tempfile.gettempdir(), f"ufo-{self.identifier}")
+
+    def input_folder(self, here: bool) -> str:
+        """Return the folder for copies of inputs that workers cannot read as they are; on this
+        machine if the workers are `here`."""
+        folder = storage.join(self.here() if here else self.folder, "input")
         storage.make_folder(folder)
         return folder
 
     def ledger(self) -> str:
         """Return the local file in which the processes of this machine count what they do."""
-        if storage.is_remote(self.folder):
-            return os.path.join(tempfile.gettempdir(), f"ufo-{self.identifier}.ledger")
-        return storage.join(self.folder, "ledger.sqlite")
+        return storage.join(self.here(), "ledger.sqlite")
 
     def done(self, chunk: int | str) -> list[Part] | None:
         """Return the parts of a chunk that is finished, or None."""
@@ -170,23 +191,26 @@ class Attempt:
         """Delete the attempt, unless some of it is done."""
         if not any(path.endswith(_DONE) for path in storage.files_below(self.folder)):
             storage.delete(self.folder)
+            storage.delete(self.here())
 
     def finish(
         self,
         parts: Iterable[Part],
         facts: Mapping[str, Any],
         among: Iterable[str] = OF_EVALUATE,
+        again: bool = False,
     ) -> dict[str, Any]:
         """Move the parts in, write the manifest, delete what it does not list; returns it.
 
         `among` are the tables that the run has, those without rows included.
 
         A run that is stopped in here is completed by the same command: parts that were moved
-        already are found where they went.
+        already are found where they went. With `again` they are copied, and deleted at the end, so
+        that an engine that has forgotten how far it was may begin anew.
         """
         tables: dict[str, dict[str, Any]] = {table: {"rows": 0, "files": []} for table in among}
         for part in parts:
-            self._move_in(part, tables[part.table])
+            self._move_in(part, tables[part.table], again)
         for table, entry in tables.items():
             if not entry["files"]:
                 # Plain DuckDB over the folder fails on a table without a file.
@@ -205,6 +229,7 @@ class Attempt:
         text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
         storage.write(storage.join(self.run_folder, _MANIFEST), text.encode())
         self._sweep(tables)
+        storage.delete(self.here())
         return manifest
 
     def _counters(self) -> "Counters":
@@ -213,12 +238,14 @@ class Attempt:
         paths = storage.files_below(storage.join(self.folder, "chunks"))
         return summed(path[: -len(_DONE)] for path in paths if path.endswith(_DONE))
 
-    def _move_in(self, part: Part, entry: dict[str, Any]) -> None:
+    def _move_in(self, part: Part, entry: dict[str, Any], again: bool = False) -> None:
         folder = storage.join(self.run_folder, part.table)
         storage.make_folder(folder)
         name = f"part-{self.identifier}-{len(entry['files']):05d}.parquet"
         target = storage.join(folder, name)
-        if storage.exists(part.path) or not storage.exists(target):
+        if again:
+            storage.copy(part.path, target)
+        elif storage.exists(part.path) or not storage.exists(target):
             storage.move(part.path, target)
         entry["files"].append(f"{part.table}/{name}")
         entry["rows"] += part.rows
@@ -229,6 +256,7 @@ class Attempt:
 
         sink = io.BytesIO()
         pq.write_table(rows, sink, compression="zstd")
+        storage.make_folder(self.folder)
         path = storage.join(self.folder, f"{table}.parquet")
         storage.write(path, sink.getvalue())
         return Part(table, path, rows.num_rows)

@@ -8,11 +8,23 @@ import argparse
 import difflib
 from collections.abc import Iterable, Sequence
 
-from pipelines.flags import Parser
+from pipelines.arguments import Parser
 from pipelines.quiet import quiet_beam
 from schemas.errors import UsageError
 
+NO_WAIT = "--no_wait_until_finish"
 IN_PROCESS = ("", "DirectRunner", "direct")
+BOUNDED = (*IN_PROCESS, "FnApiRunner")
+"""Runners that end a pipeline before they begin the next, so that none of it is a stream."""
+# What Beam's Flink runner takes besides; it tells Python so only once its job server runs.
+OF_FLINK = (
+    "checkpointing_interval",
+    "max_bundle_size",
+    "max_bundle_time_mills",
+    "savepoint_path",
+    "state_backend",
+    "state_backend_storage_path",
+)
 
 
 def runner_of(flags: Sequence[str]) -> str:
@@ -30,6 +42,16 @@ def value_of(flags: Sequence[str], name: str) -> str | None:
     return None
 
 
+def waits(flags: Sequence[str]) -> bool:
+    """Tell whether Beam's flags have who submits a pipeline wait for its end."""
+    return NO_WAIT not in flags
+
+
+def on_dataflow(flags: Sequence[str]) -> bool:
+    """Tell whether Beam's flags name Dataflow's runner."""
+    return "dataflow" in runner_of(flags).lower()
+
+
 def workers_of(flags: Sequence[str], workers: int) -> int:
     """Return how many worker processes there are at most, as Beam's flags tell; else `workers`.
 
@@ -38,17 +60,26 @@ def workers_of(flags: Sequence[str], workers: int) -> int:
     """
     asked = [value_of(flags, name) for name in ("parallelism", "max_num_workers", "num_workers")]
     known = [int(value) for value in asked if value and value.isdigit() and int(value)]
-    each = value_of(flags, "sdk_worker_parallelism") or ""
     if not known:
         return workers
+    each = _cores(flags) if on_dataflow(flags) else value_of(flags, "sdk_worker_parallelism") or ""
     return known[0] * (int(each) if each.isdigit() and int(each) else 1)
+
+
+def _cores(flags: Sequence[str]) -> str:
+    """Return the cores of Dataflow's workers, each of which has a process, unless told to keep to
+    one: the end of a machine type's name (`n1-standard-4`)."""
+    if any("no_use_multiple_sdk_containers" in flag for flag in flags):
+        return ""
+    machine = value_of(flags, "machine_type") or value_of(flags, "worker_machine_type") or ""
+    return machine.rpartition("-")[2]
 
 
 def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
     """Return the flags that are Beam's, or raise for the first that is nobody's."""
     if not rest:
         return []
-    theirs = _beam_parser(parser.prog)
+    theirs = beam_parser(parser.prog)
     _, unknown = theirs.parse_known_args(list(rest))
     if unknown:
         flag = unknown[0].split("=")[0]
@@ -62,10 +93,11 @@ def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str
 
 def known_to_beam(name: str) -> bool:
     """Tell whether Beam has an option of that name."""
-    return f"--{name}" in _flags(_beam_parser())
+    return f"--{name}" in _flags(beam_parser())
 
 
-def _beam_parser(prog: str = "ufo evaluate") -> Parser:
+def beam_parser(prog: str = "ufo evaluate") -> Parser:
+    """Return a parser of all options that Beam's modules have declared."""
     quiet_beam()
     from apache_beam.options.pipeline_options import PipelineOptions
 
@@ -73,6 +105,8 @@ def _beam_parser(prog: str = "ufo evaluate") -> Parser:
     for options in [PipelineOptions, *_subclasses(PipelineOptions)]:
         if "_add_argparse_args" in options.__dict__:
             options._add_argparse_args(theirs)
+    for name in OF_FLINK:
+        theirs.add_argument(f"--{name}")
     return theirs
 
 

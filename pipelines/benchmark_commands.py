@@ -4,7 +4,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pipelines.flags import TIES, number, one_of
+from pipelines.arguments import number, one_of
+from pipelines.flags import TIES
 from pipelines.report_commands import print_query, until_closed
 from schemas.errors import EXIT_DONE, UsageError, unknown_value
 from schemas.records import CATEGORIES
@@ -111,7 +112,7 @@ def _words(text: str) -> list[str]:
 
 @until_closed
 def _benchmark(args: argparse.Namespace) -> int:
-    from schemas.results import open_results
+    from pipelines.results import open_results
 
     with open_results(args.directory, args.run) as results:
         rules = _rules(results, args)

@@ -8,19 +8,19 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pipelines.flags import number
+from pipelines.arguments import number
 from schemas.errors import RunError, UsageError
 from transforms.llm.store import (
     KINDS,
     OFF,
     Entry,
-    SqliteStore,
     Store,
     StoreError,
     checked_uri,
     default_uri,
     open_store,
 )
+from transforms.llm.store_sqlite import SqliteStore
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0
@@ -29,7 +29,7 @@ _MB: Final = 1_000_000
 
 def register(commands: Any) -> None:
     """Add the command and what it can do."""
-    from pipelines.flags import Parser
+    from pipelines.arguments import Parser
 
     parser = commands.add_parser(
         "cache",

@@ -1,17 +1,16 @@
 """Results taken over from an earlier run, and passages that several chunks found."""
 
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines import storage
 from pipelines.attempt import differences
+from pipelines.manifests import manifest_of
+from pipelines.results import choose_runs, open_results
 from schemas.errors import UsageError
 from schemas.records import InputRecord, Part
-from schemas.results import open_results
-from schemas.runs import choose_runs
 from schemas.tables import arrow_schema
 from transforms.llm.ledger import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
 from transforms.read import record_hash
@@ -116,12 +115,12 @@ def since_run(output: str, run: str) -> dict[str, Any]:
 
     Raises:
         UsageError: there is none of that name.
+        RunError: it is damaged.
     """
-    path = storage.join(output, f"run={run}", "manifest.json")
-    if not storage.exists(path):
+    manifest = manifest_of(storage.join(output, f"run={run}"))
+    if manifest is None:
         choose_runs(output, run)
         raise UsageError(f"--since {run!r}: there is no finished run of that name in {output!r}")
-    manifest: dict[str, Any] = json.loads(storage.read(path))
     return manifest
 
 
@@ -176,9 +175,6 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
     Chunks find the same passages of an index, and each wrote its own. Takes some 100 bytes of
     memory a distinct passage.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if sum(part.table == "passages" for part in parts) < 2:
         return list(parts)
     seen: set[str] = set()
@@ -191,6 +187,9 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
         again = [passage_id for passage_id in ids if passage_id in seen]
         seen.update(ids)
         if again:
+            import pyarrow as pa
+            import pyarrow.compute as pc
+
             rows = _read(part.path)
             rows = rows.filter(pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(again))))
             # Beside the first writing: an attempt that is resumed in here starts from that again.

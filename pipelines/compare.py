@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from pipelines.results import choose_runs
 from schemas.errors import UsageError
 from schemas.results import Results
-from schemas.runs import choose_runs
 
 Row = dict[str, Any]
 
@@ -19,7 +19,10 @@ def compare(directory: str, baseline: str, run: str) -> tuple[Row, list[Row]]:
             question nor a response.
     """
     check_baseline(directory, baseline, run)
-    runs = [*choose_runs(directory, baseline), *choose_runs(directory, run)]
+    runs = [
+        *choose_runs(directory, baseline, tables=None),
+        *choose_runs(directory, run, tables=None),
+    ]
     with Results(runs) as results:
         names = [baseline, run]
         (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()

@@ -15,6 +15,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from pipelines import storage
 from schemas.errors import UsageError, unknown_value
 
 
@@ -31,8 +32,7 @@ def load(
     from pipelines.beam_flags import beam_flags, known_to_beam
 
     try:
-        with open(path, encoding="utf-8") as stream:
-            content = yaml.safe_load(stream)
+        content = yaml.safe_load(storage.read(path).decode())
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--config {path!r} cannot be read: {error}") from error
     except yaml.YAMLError as error:

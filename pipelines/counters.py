@@ -7,9 +7,10 @@ nothing twice.
 import json
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
-from pipelines import storage
+from pipelines import logs, storage
 from transforms.job import COUNTED
 
 FILE = "counters.json"
@@ -29,12 +30,26 @@ def keep_counters(result: Any, folder: str) -> None:
     storage.write(storage.join(folder, FILE), json.dumps(found).encode())
 
 
+def keep_engines_counters(result: Any, folder: str) -> None:
+    """Do so for an engine's job. That its service does not answer is told, and no reason to lose
+    what the job has written."""
+    try:
+        keep_counters(result, folder)
+    except Exception as error:
+        logs.tell(f"The engine does not tell its counters: {type(error).__name__}: {error}")
+
+
 def summed(folders: Iterable[str]) -> Counters:
     """Return the sum over finished chunks; a chunk of before there were counters adds none."""
+    paths = (storage.join(folder, FILE) for folder in folders)
+    return summed_files(path for path in paths if storage.exists(path))
+
+
+def summed_files(paths: Iterable[str]) -> Counters:
+    """Return the sum of the counters in some files; one that went away meanwhile adds none."""
     found: dict[str, Counter[str]] = {}
-    for folder in folders:
-        path = storage.join(folder, FILE)
-        if storage.exists(path):
+    for path in paths:
+        with suppress(FileNotFoundError):
             for step, counts in json.loads(storage.read(path)).items():
                 found.setdefault(step, Counter()).update(counts)
     return {step: dict(counts) for step, counts in sorted(found.items())}

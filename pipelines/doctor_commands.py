@@ -26,7 +26,7 @@ def register(commands: Any) -> None:
         "environment names one query. Exit code 1 where one cannot be used, 2 where none is "
         "configured.",
     )
-    from pipelines.flags import number
+    from pipelines.arguments import number
 
     for flag, text in _FLAGS.items():
         parser.add_argument(flag, metavar="URL" if "url" in flag else "NAME", help=text)

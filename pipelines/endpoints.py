@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.beam_flags import IN_PROCESS, runner_of
 from pipelines.options import OF_MODELS, Settings
@@ -11,12 +11,12 @@ from schemas.errors import RunError, UsageError
 from schemas.records import Usage
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from transforms.llm.capabilities import CALL, SAMPLE, Capabilities
-from transforms.llm.client import ClientSettings, OpenAiClient
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.memory import key_of
-from transforms.llm.shared import shared_memory
-from transforms.loop import wait_for
 from transforms.sources.registry import SourceSpec, make_source
+
+if TYPE_CHECKING:
+    from transforms.llm.client import ClientSettings
 
 _KNOWLEDGE_TYPE: Final = "llm"
 _VALID_SECONDS: Final = 7 * 86_400.0  # of what is known of an endpoint: servers are updated
@@ -41,6 +41,8 @@ def unpriced(settings: Settings, models: Sequence[str]) -> list[str]:
     Raises:
         UsageError: `--max_cost` is given, and cannot be kept.
     """
+    if not models and settings.max_cost is None:
+        return []
     prices = settings.client().prices
     unknown = [model for model in models if model not in prices]
     if settings.max_cost is None:
@@ -72,7 +74,7 @@ def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple
 
 def probed(
     settings: Settings, sources: Sequence[SourceSpec], ledger: str | None = None
-) -> tuple[ClientSettings | None, list[Usage]]:
+) -> "tuple[ClientSettings | None, list[Usage]]":
     """Return how the models are reached and what they can do, and the requests that told it.
 
     None where the run asks no model. The workers need not find it out again. What is spent is
@@ -84,13 +86,18 @@ def probed(
     roles = roles_asked(settings, sources)
     if not roles:
         return None, []
+    from transforms.loop import wait_for
+
     client = replace(settings.client(), ledger=ledger)
     return wait_for(_probe(client, roles))
 
 
 async def _probe(
-    settings: ClientSettings, roles: Sequence[tuple[str, str]]
-) -> tuple[ClientSettings, list[Usage]]:
+    settings: "ClientSettings", roles: Sequence[tuple[str, str]]
+) -> "tuple[ClientSettings, list[Usage]]":
+    from transforms.llm.client import OpenAiClient
+    from transforms.llm.shared import shared_memory
+
     client = OpenAiClient(settings)
     usage: list[Usage] = []
     known = {}

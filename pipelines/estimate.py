@@ -6,23 +6,19 @@ judge's, local sources are asked for real, and the requests are those that the r
 """
 
 import math
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
-from heapq import heappush, heappushpop
 from pathlib import Path
-from typing import TypeVar
 
 from pipelines.endpoints import models_asked, roles_asked
 from pipelines.estimating_judge import EstimatingJudge
-from pipelines.inputs import InputFile, find_inputs, measure, shown_names, spool
+from pipelines.inputs import find_inputs, measure, shown_names
 from pipelines.options import CASCADE, Settings
-from pipelines.plan import PlainFile
+from pipelines.sampling import sampled, spread_of
 from pipelines.sources import choose
 from pipelines.standins import CountingClient, FarSource, Key, Overlay, Tally
 from schemas.errors import UsageError
-from schemas.records import Failure, InputRecord
+from schemas.records import InputRecord
 from transforms.check_text import check_text
 from transforms.judges import make_judge
 from transforms.judges.base import Judge
@@ -36,13 +32,9 @@ from transforms.llm.memory import Memory
 from transforms.llm.prices import Price
 from transforms.llm.store import OFF, StoreError, open_store
 from transforms.loop import wait_for
-from transforms.read import parse
 from transforms.sources.base import FactSource
 from transforms.sources.llm import LlmSource
 from transforms.sources.registry import SourceSpec, make_source
-from transforms.splits import Split, lines
-
-R = TypeVar("R")
 
 SAMPLE = 400
 METHOD = (
@@ -109,7 +101,7 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     paths = find_inputs(settings.input)
     chosen = choose(settings)
     files = [measure(path, name) for path, name in zip(paths, shown_names(paths), strict=True)]
-    records, total = _sampled(files, settings.max_line_bytes, sample)
+    records, total = sampled(files, settings.max_line_bytes, sample)
     if not total:
         raise UsageError(f"--input {', '.join(paths)}: there is no response to evaluate")
     tally = Tally()
@@ -135,46 +127,6 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     error = _ERRORS * spread if total > len(records) else 0.0
     low, high = max(0.0, _LOW - error), _HIGH + error
     return Estimate(tuple(rows), total, len(records), low, high, tuple(asked), tuple(far))
-
-
-def _sampled(
-    files: Sequence[InputFile], max_line_bytes: int, sample: int
-) -> tuple[list[InputRecord], int]:
-    """Return `sample` of the records, always the same ones, and how many there are."""
-    kept: list[tuple[int, int, InputRecord]] = []
-    seen: set[str] = set()
-    for record in _records(files, max_line_bytes):
-        if record.response_id in seen:
-            continue
-        seen.add(record.response_id)
-        # The records with the lowest hashes are a random choice that needs no second reading.
-        digest = blake2b(record.response_id.encode(), digest_size=8).digest()
-        item = (-int.from_bytes(digest), len(seen), record)
-        if len(kept) < sample:
-            heappush(kept, item)
-        else:
-            heappushpop(kept, item)
-    return [record for _, _, record in sorted(kept, key=lambda item: item[1])], len(seen)
-
-
-def _records(files: Sequence[InputFile], max_line_bytes: int) -> Iterator[InputRecord]:
-    with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
-        for file in files:
-            path = file.path if file.plain else spool(file, folder)
-            plain = PlainFile(file.name, path, Path(path).stat().st_size)
-            yield from in_file(plain, max_line_bytes, parse)
-
-
-def in_file(
-    file: PlainFile, max_line_bytes: int, parse: Callable[[str, bytes, int], R | Failure]
-) -> Iterator[R]:
-    """Yield the records of a file, in order; lines that `parse` makes none of are passed over."""
-    split = Split(file.name, file.path, 0, file.size, first_line=1)
-    with open(file.path, "rb") as stream:
-        for line in lines(stream, split, max_line_bytes):
-            record = parse(line.key, line.data, max_line_bytes)
-            if not isinstance(record, Failure):
-                yield record
 
 
 def _sources(
@@ -236,15 +188,6 @@ async def _go_through(
             source.close()
         judge.close()
     return spread_of(tokens)
-
-
-def spread_of(tokens: Sequence[float]) -> float:
-    """Return the relative standard error of a sum that is told from a sample of its parts."""
-    n, total = len(tokens), math.fsum(tokens)
-    if n < 2 or not total:
-        return 0.0
-    variance = math.fsum((count - total / n) ** 2 for count in tokens) / (n - 1)
-    return math.sqrt(variance * n) / total
 
 
 def _judge(

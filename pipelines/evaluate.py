@@ -13,15 +13,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from schemas.records import Part
+    from schemas.records import Failure, Part
     from transforms.job import Job
     from transforms.splits import Split
 
 
 def evaluate(
-    splits: "beam.PCollection[Split]", job: "Job", folder: str
+    splits: "beam.PCollection[Split]",
+    job: "Job",
+    folder: str,
+    unread: "beam.PCollection[Failure] | None" = None,
 ) -> "beam.PCollection[Part]":
-    """Evaluate the responses in `splits`; every table is written below `folder`."""
+    """Evaluate the responses in `splits`; every table is written below `folder`.
+
+    `unread` are the failures of files of which there are no splits.
+    """
     from transforms.beam import check, extract, read, write
 
     found = splits | "read" >> read.ReadRecords(job)
@@ -31,6 +37,7 @@ def evaluate(
         ("failures", found.failures),
         *((table, extracted[table]) for table in extract.TAGS),
         *checked,
+        *([("failures", unread)] if unread is not None else []),
     ]
     return write.labelled(rows) | "write" >> write.WriteTables(job, folder)
 
@@ -38,7 +45,7 @@ def evaluate(
 if __name__ == "__main__":
     import sys
 
-    from pipelines.cli import main
+    from pipelines.cli import program
 
     sys.argv.insert(1, "evaluate")
-    sys.exit(main())
+    program()

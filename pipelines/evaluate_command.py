@@ -5,9 +5,7 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pipelines import logs
@@ -20,8 +18,7 @@ if TYPE_CHECKING:
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _TABLE_WIDTH = 110
-# Arrow imports pandas, where it is installed, at the first array that it makes.
-_OF_THE_END = ("pipelines.carry", "pyarrow.parquet", "duckdb", "schemas.results", "pandas")
+_WITHOUT_CHUNKS = {"-h", "--help", "--dry_run", "--streaming", "--runner"}
 _COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 
 
@@ -39,10 +36,19 @@ def register(commands: Any) -> None:
     parser.set_defaults(parse=handle, parser=parser)
 
 
+def begin(argv: Sequence[str]) -> None:
+    """Do what can be done before the options are parsed, in a process that does nothing else: start
+    what imports Beam, so that this process reads options and input meanwhile."""
+    if not any(word.split("=")[0] in _WITHOUT_CHUNKS for word in argv):
+        from pipelines.processes import fork_early
+
+        fork_early()
+
+
 def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code. `program` if this process does nothing else."""
     from pipelines.beam_flags import IN_PROCESS, runner_of
-    from pipelines.options import settings
+    from pipelines.command_line import settings
     from pipelines.tracing import trace_where_asked
 
     chosen = settings(parser, argv)
@@ -58,10 +64,6 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
         from pipelines.processes import fork_early
 
         fork_early()
-        # While that imports Beam, this process imports what it only needs at the end.
-        for name in _OF_THE_END:
-            with suppress(ImportError):
-                import_module(name)
     from pipelines import status
     from pipelines.run import run
 
@@ -70,6 +72,9 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
     logs.start(logs.Telling(chosen.log_format))
     trace_where_asked()
     finished = run(chosen)
+    if finished.submitted:
+        _print_submitted(finished, chosen.json)
+        return EXIT_DONE
     summary = _summary(chosen.output, finished.name) | {"seconds": round(finished.seconds, 3)}
     score = summary["factuality_score"]
     below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
@@ -94,6 +99,13 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
         level = f"p < {_level(chosen)}"
         logs.tell(f"Significantly worse than --baseline {chosen.baseline}: {level}")
     return EXIT_BELOW if below or found.get("worse") else EXIT_DONE
+
+
+def _print_submitted(run: "Finished", as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"run": run.name, "path": run.folder, "submitted": True}))
+    else:
+        print(f"run {run.name} is the engine's now, whose job finishes it in {run.folder}")
 
 
 def _stream(chosen: "Settings") -> int:
@@ -212,13 +224,9 @@ def _dollars(cost: float | None) -> str:
 
 
 def _summary(output: str, name: str) -> dict[str, Any]:
-    from pipelines.storage import brought_here
-    from schemas.results import open_results
+    from pipelines.results import open_results
 
-    with (
-        brought_here(output, _files(output, name)) as here,
-        open_results(here, name, only=("cost", "scores")) as results,
-    ):
+    with open_results(output, name, only=("cost", "scores")) as results:
         (run,) = results.runs
         # `all` has a score for each way of voting; the run's is that of its order of sources.
         mode = "seq" if run.mode == "all" else run.mode
@@ -232,15 +240,6 @@ def _summary(output: str, name: str) -> dict[str, Any]:
         **means,
         **spent,
     }
-
-
-def _files(output: str, name: str) -> list[str]:
-    """Return what readers need of a finished run, as names below the folder of all runs."""
-    from pipelines import storage
-
-    manifest = f"run={name}/manifest.json"
-    listed = json.loads(storage.read(storage.join(output, *manifest.split("/"))))["tables"]
-    return [manifest, *(f"run={name}/{file}" for one in listed.values() for file in one["files"])]
 
 
 def _print(summary: Mapping[str, Any], folder: str) -> None:
@@ -258,5 +257,6 @@ def _print(summary: Mapping[str, Any], folder: str) -> None:
         priced = "cost unknown" if cost is None else f"${cost:,.4f}"
         print(f"{summary['requests']:,} requests, {summary['tokens']:,} tokens, {priced}")
     if failures:
-        print(f"{failures:,} failures, each with its reason in the table `failures`")
+        noun = "failure" if failures == 1 else "failures"
+        print(f"{failures:,} {noun}, each with its reason in the table `failures`")
     print(f"results in {folder}")

@@ -1,14 +1,11 @@
-"""The flags of `ufo evaluate`, declared once; what each is checked for, and its help.
+"""The flags of `ufo evaluate`, declared once; what each takes, and its help.
 
 A flag that is not given stays None: the configuration file, and then the default, fill it.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
 
-from schemas.errors import UsageError, unknown_value
+from pipelines.arguments import Flag
 
 MODES = ("seq", "mv", "single", "all")
 TIES = ("not_factual", "factual")
@@ -25,104 +22,6 @@ LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 LOG_FORMATS = ("text", "json")
 IF_FINISHED = ("replace", "skip", "retry_errors")
 
-
-class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, **kwargs})
-
-    def error(self, message: str) -> NoReturn:
-        """Raise what is wrong with the command line."""
-        raise UsageError(f"{message}. See `{self.prog} --help`.")
-
-
-def one_of(what: str, allowed: Sequence[str]) -> Callable[[str], str]:
-    """Return an argparse type for one of a few words; another one is told the nearest."""
-
-    def checked(value: str) -> str:
-        if value not in allowed:
-            raise UsageError(unknown_value(what, value, allowed))
-        return value
-
-    return checked
-
-
-def number(
-    what: str, low: float, high: float | None = None, whole: bool = True
-) -> Callable[[str], Any]:
-    """Return an argparse type for a number within bounds."""
-
-    def checked(text: str) -> int | float:
-        kind = int if whole else float
-        bounds = f"from {low:g}" + (f" to {high:g}" if high is not None else "")
-        try:
-            value = kind(text)
-        except ValueError:
-            value = kind(low) - 1
-        if not low <= value or (high is not None and value > high):
-            noun = "a whole number" if whole else "a number"
-            raise UsageError(f"{what} {text!r} is not {noun} {bounds}")
-        return value
-
-    return checked
-
-
-def names(text: str) -> list[str]:
-    """Return the names in a list with commas.
-
-    Raises:
-        UsageError: there is none.
-    """
-    found = [name.strip() for name in text.split(",") if name.strip()]
-    if not found:
-        raise UsageError("--sources names no source")
-    return found
-
-
-def cache_uri(text: str) -> str:
-    """Return the place of a cache, absolute.
-
-    Raises:
-        UsageError: it is none.
-    """
-    from transforms.llm.store import checked_uri
-
-    return checked_uri(text)
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A flag `--name`: what it takes, and its help. A metavar of None is a switch."""
-
-    name: str
-    help: str
-    metavar: str | None = None
-    allowed: Sequence[str] = ()
-    low: float | None = None
-    high: float | None = None
-    whole: bool = True
-
-    def add(self, group: "argparse._ActionsContainer") -> None:
-        """Declare it."""
-        flag = f"--{self.name}"
-        if self.name == "input":
-            group.add_argument(
-                flag, nargs="+", action="extend", metavar=self.metavar, help=self.help
-            )
-        elif self.metavar is None:
-            group.add_argument(flag, action="store_const", const=True, help=self.help)
-        else:
-            group.add_argument(flag, type=self._type(flag), metavar=self.metavar, help=self.help)
-
-    def _type(self, flag: str) -> Callable[[str], Any]:
-        if self.allowed:
-            return one_of(flag, self.allowed)
-        if self.low is not None:
-            return number(flag, self.low, self.high, self.whole)
-        return {"sources": names, "cache": cache_uri}.get(self.name, str)
-
-
 FAIL_IF_WORSE = Flag(
     "fail_if_worse",
     "exit 3 where the score has dropped significantly: P bounds the p-value of a one-sided paired "
@@ -134,7 +33,7 @@ FAIL_IF_WORSE = Flag(
 )
 RUN = (
     Flag("input", "responses: .jsonl, .jsonl.gz or .parquet; patterns and gs://… too", "FILE"),
-    Flag("output", "results go to DIR/run=NAME", "DIR"),
+    Flag("output", "results go to DIR/run=NAME; gs://… too", "DIR"),
     Flag("run", "the run's name (default: a hash of inputs' names and options)", "NAME"),
     Flag(
         "if_finished",
@@ -180,6 +79,12 @@ RUN = (
         LOG_FORMATS,
     ),
     Flag("config", "YAML with any of these flags, and named sources; a flag beats it", "FILE"),
+    Flag(
+        "secrets",
+        "variables with keys, and the secrets of Google Secret Manager that every process reads "
+        "them from, where nobody can set a worker's: OPENAI_API_KEY=projects/P/secrets/S",
+        "VARIABLE=SECRET,…",
+    ),
 )
 SOURCES = (
     Flag(
@@ -197,7 +102,7 @@ SOURCES = (
     ),
     Flag("tie", "what a tie of votes is: not_factual (default) or factual", "LABEL", TIES),
     Flag("units", "claim (default) or sentence", "UNIT", UNITS),
-    Flag("index", "the wikipedia source's index folder", "DIR"),
+    Flag("index", "the wikipedia source's index folder, or its prefix: gs://…", "DIR"),
     Flag("retriever", "bm25 (default), dense or hybrid, as the index was built", "NAME"),
     Flag("embedder", "of dense and hybrid: lsa, openai, or a model's path, as at build", "NAME"),
     Flag("passages", "passages asked of a source for a unit (default 5)", "N", low=1, high=1000),

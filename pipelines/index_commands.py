@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.options import cores
 from schemas.errors import EXIT_DONE, UsageError
+from schemas.places import is_remote
 
 if TYPE_CHECKING:
     from indexes.base import ScoredPassage
@@ -101,6 +102,18 @@ def run_build(args: argparse.Namespace) -> int:
         raise UsageError(f"--passage_words {args.passage_words}; allowed: 20 to 1000")
     if args.workers < 1:
         raise UsageError(f"--workers {args.workers}; at least 1 is needed")
+    for path in args.input:
+        if is_remote(path):
+            raise UsageError(
+                f"--input {path}: a dump is read from this machine's disk; bring it here, for "
+                f"example by 'gcloud storage cp {path} .'"
+            )
+    if is_remote(args.output):
+        raise UsageError(
+            f"--output {args.output}: an index is built on this machine's disk; give a folder, and "
+            f"copy it there: 'gcloud storage cp -r DIR/* {args.output.rstrip('/')}/'. Its prefix "
+            "is then an --index like any other."
+        )
     from pipelines.quiet import quiet_beam
 
     quiet_beam()
@@ -157,9 +170,10 @@ def run_search(args: argparse.Namespace) -> int:
 
 def run_info(args: argparse.Namespace) -> int:
     """Print what an index holds; return the exit code."""
+    from indexes.brought import local_index
     from indexes.manifest import read_manifest
 
-    path = Path(args.index).expanduser()
+    path = local_index(args.index) if is_remote(args.index) else Path(args.index).expanduser()
     manifest, _ = read_manifest(path, verify=args.verify)
     if args.parquet:
         from indexes.store import write_parquet
@@ -174,7 +188,8 @@ def run_info(args: argparse.Namespace) -> int:
         return EXIT_DONE
     size = sum(file["bytes"] for file in manifest["files"])
     checked = "all checksums agree" if args.verify else "sizes agree; --verify compares checksums"
-    print(f"{path}: {manifest['format']} version {manifest['version']}, {size:,} bytes, {checked}")
+    kind = f"{manifest['format']} version {manifest['version']}"
+    print(f"{args.index}: {kind}, {size:,} bytes, {checked}")
     for entry in manifest.get("inputs", ()):
         print(f"  made from {entry['name']} ({entry['bytes']:,} bytes)")
     engine, embedder = manifest["settings"]["engine"]["name"], manifest.get("embedder")

@@ -6,8 +6,9 @@ import io
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
@@ -24,7 +25,7 @@ _CSV_CELL = 16 * 1024 * 1024  # characters; a record's own limit is --max_line_b
 class InputFile:
     """One input file: its path, the name its lines are known by, bytes, SHA-256, lines.
 
-    `lines` is exact where they are `counted`: not in compressed files.
+    `lines` are those of JSON, or rows, where they are `counted`; 0 in compressed files.
     """
 
     path: str
@@ -35,14 +36,14 @@ class InputFile:
 
     @property
     def counted(self) -> bool:
-        """Whether `lines` is exact."""
+        """Whether the lines were counted."""
         return not self.path.endswith(".gz")
 
-    @property
-    def plain(self) -> bool:
-        """Whether workers can read stretches of it as it is: JSON Lines on a local disk."""
+    def plain(self, here: bool = True) -> bool:
+        """Tell whether workers read stretches of it as it is: JSON Lines, and on this machine
+        where the workers are `here`, who would else fetch it time and again."""
         compressed = self.path.endswith((".gz", ".parquet", ".csv"))
-        return not compressed and not storage.is_remote(self.path)
+        return not compressed and not (here and storage.is_remote(self.path))
 
 
 def find_inputs(patterns: Sequence[str]) -> list[str]:
@@ -99,17 +100,19 @@ def measure(path: str, name: str) -> InputFile:
                 size += len(block)
                 lines += block.count(b"\n")
                 last = block[-1:]
-        if path.endswith(".parquet"):
-            lines = _parquet_rows(path)
+        lines = _rows(path) if path.endswith((".parquet", ".csv")) else lines + (last != b"\n")
     except (OSError, ValueError) as error:
         raise UsageError(f"--input {path!r} cannot be read: {error}") from error
-    return InputFile(path, name, size, digest.hexdigest(), lines + (last != b"\n"))
+    file = InputFile(path, name, size, digest.hexdigest(), lines)
+    return file if file.counted else replace(file, lines=0)
 
 
-def _parquet_rows(path: str) -> int:
-    import pyarrow.parquet as pq
-
+def _rows(path: str) -> int:
     with storage.open_read(path) as stream:
+        if path.endswith(".csv"):
+            return sum(1 for _ in _csv_lines(stream))
+        import pyarrow.parquet as pq
+
         return int(pq.ParquetFile(stream).metadata.num_rows)
 
 
@@ -121,12 +124,17 @@ def spool(file: InputFile, folder: str) -> str:
     Raises:
         UsageError: the file is not what its ending says.
     """
-    target = storage.join(folder, f"{file.sha256[:16]}.jsonl")
+    name = f"{file.sha256[:16]}.jsonl"
+    target = storage.join(folder, name)
     if storage.exists(target):
+        return target
+    if storage.is_remote(folder):
+        with TemporaryDirectory(prefix="ufo-") as here:
+            storage.send(spool(file, here), target)
         return target
     temporary = f"{target}.{uuid4().hex[:8]}.tmp"
     try:
-        with storage.open_write(temporary) as sink, storage.open_read(file.path) as stream:
+        with open(temporary, "wb") as sink, storage.open_read(file.path) as stream:
             for block in _plain_blocks(file.path, stream):
                 sink.write(block)
     except (OSError, EOFError, ValueError) as error:

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pipelines.arguments import Parser
+from pipelines.command_line import settings
 from pipelines.config import named_sources
-from pipelines.flags import Parser, add_evaluate_options
-from pipelines.options import Settings, settings
+from pipelines.flags import add_evaluate_options
+from pipelines.options import Settings
 from pipelines.recall_options import RecallSettings, add_recall_options, recall_settings
 from pipelines.sources import choose
 from schemas.errors import UsageError

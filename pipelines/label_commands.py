@@ -14,7 +14,7 @@ _UNITS, _ERRORS = 200, 30
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands `label sample` and `label import`."""
-    from pipelines.flags import number
+    from pipelines.arguments import number
 
     parser = subparsers.add_parser(
         "label",
@@ -75,7 +75,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _sample(args: argparse.Namespace) -> int:
     from pipelines.label_sample import cells, sample, sample_errors
     from pipelines.outputs import text_output
-    from schemas.results import open_results
+    from pipelines.results import open_results
 
     if args.output is not None and os.path.exists(args.output):
         raise UsageError(
@@ -111,9 +111,10 @@ def _import(args: argparse.Namespace) -> int:
         print(json.dumps(asdict(found), ensure_ascii=False))
         return EXIT_DONE
     labelled = found.true + found.false
+    again = f", {found.repeated:,} repeated" if found.repeated else ""
     print(
         f"{found.rows:,} rows: {labelled:,} labelled ({found.true:,} true, {found.false:,} false), "
-        f"{found.tagged:,} tagged, {found.unsure:,} unsure, {found.blank:,} blank"
+        f"{found.tagged:,} tagged, {found.unsure:,} unsure, {found.blank:,} blank{again}"
     )
     print(f"kept in {found.path}; see ufo report {args.directory} corrected_scores")
     return EXIT_DONE

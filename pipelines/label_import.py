@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.outputs import sent_to
+from pipelines.results import open_results
+from pipelines.storage import join
+from pipelines.tabular import one_line
 from schemas.errors import UsageError
 from schemas.labels import TAGS, Label, write_labels
-from schemas.results import open_results
 
 _LABELS = {
     **dict.fromkeys(("1", "true", "yes", "supported"), 1),
@@ -25,7 +28,8 @@ _LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv take
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What a sheet said: how many of its rows found their claim true and false, were tagged, unsure
-    and blank, and where the labels were written."""
+    and blank, those that say of a unit once more what was said, and where the labels were
+    written."""
 
     path: str
     rows: int
@@ -34,6 +38,7 @@ class Imported:
     tagged: int
     unsure: int
     blank: int
+    repeated: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +104,20 @@ def import_sheet(
         )
         for line, label, tag in kept
     ]
-    path = write_labels(Path(directory), name, labels)
+    try:
+        with sent_to(directory) as here:
+            path = write_labels(Path(here), name, labels)
+    except OSError as error:
+        raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
     return Imported(
-        str(path),
+        join(directory, *path.relative_to(here).parts),
         len(lines),
         counts["true"],
         counts["false"],
         counts["tagged"],
         counts["unsure"],
         counts["blank"],
+        counts["repeated"],
     )
 
 
@@ -137,8 +147,8 @@ def _check_columns(path: Path, names: Sequence[str]) -> None:
     if missing or not {"label", "tag"} & set(names):
         wanted = missing or ["label (or tag)"]
         raise UsageError(
-            f"{str(path)!r} lacks the column {' and '.join(wanted)}; it has "
-            f"{', '.join(names) or 'none'}. 'ufo label sample' writes a sheet."
+            f"{str(path)!r} lacks the column{'s' * (len(wanted) > 1)} {' and '.join(wanted)}; it "
+            f"has {', '.join(map(one_line, names)) or 'none'}. 'ufo label sample' writes a sheet."
         )
 
 
@@ -205,6 +215,8 @@ def _checked(
             counts["tagged"] += tag is not None
             if label is not None:
                 counts["true" if label else "false"] += 1
+        else:
+            counts["repeated"] += 1
     return kept, counts
 
 

@@ -154,7 +154,7 @@ def run_chunks(
                 shared = job.among(len(first), notices)
                 _in_processes(_chain(first, todo), shared, attempt, len(first), finished, one)
     except (Exception, KeyboardInterrupt) as error:
-        if _is_interrupt(error):
+        if is_interrupt(error):
             raise Interrupted(
                 f"interrupted; {len(parts)} finished chunks are kept, and the same command "
                 "completes the run"
@@ -163,7 +163,8 @@ def run_chunks(
     return [part for number in sorted(parts) for part in parts[number]]
 
 
-def _is_interrupt(error: BaseException | None) -> bool:
+def is_interrupt(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C, or SIGTERM, is behind an error."""
     # Beam raises an error of its own for whatever a step did, Ctrl-C in one included.
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
@@ -204,6 +205,7 @@ def _in_processes(
             under_way[pool.submit(_run_next, one, chunk, job, folder)] = chunk
             if len(under_way) > workers:
                 _take(under_way, finished)
+        processes.import_for_the_end()
         while under_way:
             _take(under_way, finished)
     except Exception as error:

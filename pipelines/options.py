@@ -1,17 +1,12 @@
-"""The options of `ufo evaluate`: flags, the configuration file, and Beam's own options.
+"""The options of a run, checked, and what follows from them: the judge, the models, the sources."""
 
-Parsed once, here. A flag beats the file.
-"""
-
-import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from pipelines.beam_flags import beam_flags
-from pipelines.flags import LIMITS, OF_THE_LLM_JUDGE, WEB
-from schemas.errors import UsageError
+from pipelines.beam_flags import on_dataflow
+from pipelines.flags import LIMITS, WEB
 
 if TYPE_CHECKING:
     from transforms.judges import JudgeSpec
@@ -110,6 +105,7 @@ class Settings:
     no_share: bool = False
     max_cost: float | None = None
     prices: str | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
     dry_run: bool = False
     beam: tuple[str, ...] = ()
 
@@ -152,16 +148,24 @@ class Settings:
         """Return how places that are no models are asked."""
         from transforms.llm.calls import CallSettings
         from transforms.llm.retry import Retry
-        from transforms.llm.store import default_uri
 
         seconds = self.given("retry_seconds")
         return CallSettings(
             self.concurrency,
             Retry(seconds=seconds["retry_seconds"]) if seconds else Retry(),
-            client.cache if client is not None else self.cache or default_uri(),
+            client.cache if client is not None else self.cache_uri(),
             client.cache_writes if client is not None else True,
             run=run,
         )
+
+    def cache_uri(self) -> str:
+        """Return where answers are kept."""
+        from transforms.llm.store import VARIABLE, default_uri
+
+        # A worker's own disk ends with it, and a bundle that is tried again would be paid again.
+        if not self.cache and on_dataflow(self.beam) and not os.environ.get(VARIABLE):
+            return f"{self.output.rstrip('/')}/cache/"
+        return self.cache or default_uri()
 
     def llm(self) -> "LlmSettings | None":
         """Return what the model that judges is told, or None where none does."""
@@ -198,7 +202,6 @@ class Settings:
         from transforms.llm.limits import Limits
         from transforms.llm.prices import load_prices
         from transforms.llm.retry import Retry
-        from transforms.llm.store import default_uri
 
         places = self.given(
             *("model", "base_url", "extractor_model", "extractor_base_url"),
@@ -217,7 +220,7 @@ class Settings:
             tokens_per_minute=self.tokens_per_minute,
             limits={role: limits for role, limits in own.items() if limits != Limits()},
             prices=load_prices(self.prices),
-            cache=self.cache or default_uri(),
+            cache=self.cache_uri(),
             repeat=self.repeat,
             share=not self.no_share,
             max_cost=self.max_cost,
@@ -246,9 +249,6 @@ class Settings:
         return found
 
 
-S = TypeVar("S", bound=Settings)
-
-
 def _no_client() -> Any:
     raise AssertionError("nothing is asked for the fingerprint")
 
@@ -256,82 +256,3 @@ def _no_client() -> Any:
 def cores() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Settings:
-    """Return the settings of a command line, its configuration file and the defaults.
-
-    Raises:
-        UsageError: whatever is wrong, with the nearest right thing.
-    """
-    return settings_as(Settings, parser, argv)
-
-
-def settings_as(kind: type[S], parser: argparse.ArgumentParser, argv: Sequence[str]) -> S:
-    """Return the settings of a command that has more of them, or fewer, than `ufo evaluate`."""
-    given, rest = parser.parse_known_args(list(argv))
-    values: dict[str, Any] = {}
-    definitions: dict[str, Mapping[str, Any]] = {}
-    beam: list[str] = []
-    if given.config:
-        from pipelines.config import load
-
-        filed, definitions, beam = load(given.config, parser)
-        values.update(filed)
-    values.update((key, value) for key, value in vars(given).items() if value is not None)
-    beam += beam_flags(rest, parser)
-    if values.get("dry_run"):
-        values.setdefault("output", ".")  # where nothing is written
-    for name in ("input", "output"):
-        if not values.get(name):
-            raise UsageError(f"--{name} is missing. See `{parser.prog} --help`.")
-    _check_judge(values)
-    known = kind.__dataclass_fields__
-    fields = {key: value for key, value in values.items() if key in known}
-    fields["input"] = tuple(fields["input"])
-    if fields.get("since") and fields.get("if_finished") == "retry_errors":
-        raise UsageError(
-            "--since takes results over from another run, --if_finished retry_errors from this "
-            "one; use one of them"
-        )
-    if fields.get("fail_if_worse") is not None and not fields.get("baseline"):
-        raise UsageError("--fail_if_worse says how much worse than --baseline, which is missing")
-    for name in ("window_seconds", "idle_seconds"):
-        if fields.get(name) is not None and not fields.get("streaming"):
-            raise UsageError(f"--{name} is for --streaming; add that, or leave --{name} out")
-    if fields.get("sources"):
-        fields["sources"] = tuple(fields["sources"])
-    fields.setdefault("workers", cores())
-    return kind(**fields, source_definitions=definitions, beam=tuple(beam))
-
-
-def default_judge(base_url: str | None = None) -> str:
-    """Return the judge where none is named: a model where one can be reached."""
-    reachable = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
-    return LLM if reachable else OFFLINE
-
-
-def _check_judge(values: dict[str, Any]) -> None:
-    """Fill in which judge it is, and refuse what only the other one would hear."""
-    if not values.get("judge"):
-        values["judge"] = default_judge(values.get("base_url"))
-    if values["judge"] == OFFLINE:
-        for name in OF_THE_LLM_JUDGE:
-            if values.get(name) is not None:
-                raise UsageError(
-                    f"--{name} is for the LLM judge, and this run's judge is offline; add --judge "
-                    f"llm (with OPENAI_API_KEY or --base_url), or leave --{name} out"
-                )
-
-    if values.get("sure") is not None and values["judge"] != CASCADE:
-        raise UsageError(
-            f"--sure is for the cascade, and this run's judge is {values['judge']}; add --judge "
-            "cascade, or leave --sure out"
-        )
-    if values.get("formulation", "function") != "function":
-        for name in ("citation", "explain", "format", "passages_per_call", "facts_per_call"):
-            if values.get(name) is not None:
-                raise UsageError(
-                    f"--{name} is for --formulation function, and this run's is "
-                    f"{values['formulation']}; leave one of them out"
-                )

@@ -1,12 +1,14 @@
-"""Where a command writes text: a file, or stdout."""
+"""Where a command writes: a file or a folder, of whatever file system, or stdout."""
 
 import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TextIO
 
+from pipelines.storage import is_remote, join, make_folder, send, write
 from schemas.errors import UsageError
 
 
@@ -18,6 +20,14 @@ def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return
+    if is_remote(path):
+        text = io.StringIO()
+        yield text
+        try:
+            write(path, text.getvalue().encode())
+        except OSError as error:
+            raise UsageError(f"{flag}: cannot write {path!r}: {error}.") from error
+        return
     unfinished = Path(f"{path}.unfinished")
     try:
         with unfinished.open("w", encoding="utf-8") as out:
@@ -27,3 +37,21 @@ def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
         raise UsageError(f"{flag}: cannot write {path!r}: {error}.") from error
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def sent_to(folder: str) -> Iterator[str]:
+    """Give a folder of this machine, made if need be, whose files end up in `folder`.
+
+    Raises:
+        OSError: it cannot be made, or they cannot be sent there.
+    """
+    if not is_remote(folder):
+        make_folder(folder)
+        yield folder
+        return
+    with TemporaryDirectory(prefix="ufo-") as here:
+        yield here
+        for path in sorted(Path(here).rglob("*")):
+            if path.is_file():
+                send(str(path), join(folder, *path.relative_to(here).parts))

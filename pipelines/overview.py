@@ -12,7 +12,7 @@ _EXAMPLES = ((0, 2), (1, 1), (None, 1))  # (label, how many): what was refuted t
 _VERDICTS = {1: "supported", 0: "refuted", None: "undecided"}
 
 
-def overview(results: Results) -> Row:
+def overview(results: Results, directory: str | None = None) -> Row:
     """Return the overview of the newest of the runs: plain values, lists and rows by name."""
     run = results.runs[-1]
     mode = main_mode(run.mode)
@@ -23,7 +23,7 @@ def overview(results: Results) -> Row:
 
     return {
         "run": run.name,
-        "directory": str(run.folder.parent),
+        "directory": directory or str(run.folder.parent),
         "finished_at": run.finished_at.isoformat(),
         "ufo_version": run.ufo_version,
         "mode": run.mode,

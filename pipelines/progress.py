@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
-from typing import Any
+from typing import Any, Protocol
 
 from pipelines import logs, storage
 from schemas.records import Part
@@ -14,12 +14,13 @@ from transforms.llm.ledger import (
     COMPLETION_TOKENS,
     COST,
     DECIDED,
+    EXTRACTED,
+    FAILURES,
     IN_FLIGHT,
     PROMPT_TOKENS,
     REQUESTS,
     RESPONSES,
     UNITS,
-    Ledger,
 )
 
 POOLED = ("mv", "all")
@@ -28,7 +29,20 @@ POOLED = ("mv", "all")
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_LOOKS = 1.0
 
-_LOGGED = (REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
+_LOGGED = (EXTRACTED, REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
+
+
+class Counts(Protocol):
+    """Where the processes of a run count what they do, under the names of a ledger. `exact` if they
+    count nothing twice; else their numbers count only until the exact ones are known."""
+
+    exact: bool
+
+    def totals(self) -> Mapping[str, float]:
+        """Return the sum of each number so far."""
+
+    def close(self) -> None:
+        """Nobody asks any more."""
 
 
 class Progress:
@@ -82,21 +96,23 @@ class Progress:
         self._tell()
 
     @contextmanager
-    def watching(self, ledger: str, priced: bool) -> Iterator[None]:
-        """Tell, within this context, what the processes of the run count in their ledger too;
-        `priced` if the cost of what they ask is known."""
+    def watching(self, counts: Counts, priced: bool) -> Iterator[None]:
+        """Tell, within this context, what the processes of the run count too; `priced` if the cost
+        of what they ask is known."""
         self._priced = priced
         done = Event()
-        looking = Thread(target=self._look, args=(ledger, done.wait), daemon=True)
+        looking = Thread(target=self._look, args=(counts, done.wait), daemon=True)
         looking.start()
         try:
             yield
         finally:
             done.set()
             looking.join()
+            counts.close()
+            if not counts.exact:
+                self._live = {}
 
-    def _look(self, ledger: str, wait: Callable[[float], bool]) -> None:
-        counts = Ledger(ledger)
+    def _look(self, counts: Counts, wait: Callable[[float], bool]) -> None:
         over = False
         while not over:
             over = wait(_SECONDS_BETWEEN_LOOKS)
@@ -105,7 +121,6 @@ class Progress:
                 self._live = now
                 if not over:
                     self._tell()
-        counts.close()
 
     def line(self) -> str:
         """Return where the run is, in words."""
@@ -115,7 +130,8 @@ class Progress:
         done = self._earlier + fresh
         rate = fresh / seconds if seconds > 0 else 0.0
         left = max(0, self._total - done)
-        failures = self._rows["failures"]
+        failures = self._failures()
+        extracted = self._earlier + round(self._live.get(EXTRACTED, 0))
         decided = self._by_source()
         units = self._units[False] + max(self._units[True], round(self._live.get(UNITS, 0)))
         if not self._pooled:
@@ -128,6 +144,7 @@ class Progress:
                 None,
                 (
                     f"{done:,}/{max(self._total, done):,} responses",
+                    f"{extracted:,} extracted" if done < extracted else "",
                     f"{units:,} units" + (f" ({shares})" if shares else ""),
                     f"{failures:,} failures" if failures else "",
                     *self._requests(),
@@ -139,14 +156,18 @@ class Progress:
 
     def _figures(self) -> dict[str, Any]:
         fresh = max(self._fresh, round(self._live.get(RESPONSES, 0)))
-        live = {name: self._live[name] for name in _LOGGED if name in self._live}
+        live = {name: round(self._live[name]) for name in _LOGGED if name in self._live}
         return {
             "responses": self._earlier + fresh,
             "of": self._total,
-            "failures": self._rows["failures"],
+            "failures": self._failures(),
             "seconds": round(time.monotonic() - self._started, 3),
             **live,
+            **({COST: self._live[COST]} if COST in self._live else {}),
         }
+
+    def _failures(self) -> int:
+        return self._rows["failures"] + round(self._live.get(FAILURES, 0))
 
     def _by_source(self) -> dict[str, int]:
         live = {
@@ -160,6 +181,9 @@ class Progress:
     def _requests(self) -> Iterator[str]:
         live = self._live
         if not live.get(REQUESTS) and not live.get(IN_FLIGHT):
+            return
+        if PROMPT_TOKENS not in live:  # an engine's workers tell no more
+            yield f"{live[REQUESTS]:,.0f} requests"
             return
         yield f"{live.get(IN_FLIGHT, 0):,.0f} requests in flight"
         yield f"{_short(live.get(PROMPT_TOKENS, 0) + live.get(COMPLETION_TOKENS, 0))} tokens"

@@ -28,5 +28,7 @@ def quiet_beam() -> None:
     """Keep remarks such as which cloud library Beam misses from the terminal; called before Beam
     is imported, as the import itself makes the first."""
     logging.getLogger("apache_beam").setLevel(logging.ERROR)
+    # Google's clients try again, and do without some of what they ask for.
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
     logging.getLogger().addFilter(_filter)
     logging.getLogger("apache_beam.runners.common").addFilter(_expected)

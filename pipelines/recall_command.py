@@ -58,9 +58,9 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
         return EXIT_DONE
     from pipelines import status
     from pipelines.recall_run import SHEET, run_recall
+    from pipelines.results import open_results
     from pipelines.tabular import as_json
     from pipelines.tracing import trace_where_asked
-    from schemas.results import open_results
 
     if program:
         status.command[:] = ["recall", *argv]
@@ -76,7 +76,8 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
         print_recall(results)
     failures = finished.manifest["counts"]["failures"]
     if failures:
-        print(f"{failures:,} failures, each with its reason in the table `failures`")
+        noun = "failure" if failures == 1 else "failures"
+        print(f"{failures:,} {noun}, each with its reason in the table `failures`")
     if chosen.facts_only:
         print(f"sheet to annotate: {sheet['sheet']}; give it back as --input")
     print(f"results in {finished.folder}")

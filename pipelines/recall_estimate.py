@@ -10,10 +10,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipelines.estimate import Estimate, count_probes, in_file, lines_of, memory_of, spread_of
+from pipelines.estimate import Estimate, count_probes, lines_of, memory_of
 from pipelines.inputs import find_inputs, measure, shown_names, spool
 from pipelines.plan import PlainFile
 from pipelines.recall_options import RecallSettings
+from pipelines.sampling import in_file, spread_of
 from pipelines.standins import CountingClient, Tally
 from schemas.errors import UsageError
 from schemas.functions import SHORT
@@ -132,7 +133,7 @@ def _records(settings: RecallSettings) -> Iterator[RecallInput]:
     with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
         for path, name in zip(paths, shown_names(paths), strict=True):
             file = measure(path, name)
-            path = path if file.plain else spool(file, folder)
+            path = path if file.plain() else spool(file, folder)
             plain = PlainFile(name, path, os.path.getsize(path))
             for record in in_file(plain, settings.max_line_bytes, parse_recall):
                 if record.record_id not in seen:

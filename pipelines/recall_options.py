@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.flags import EXPLAIN, JUDGING, MODELS, RUN, Flag
-from pipelines.options import OFFLINE, Settings, settings_as
+from pipelines.arguments import Flag
+from pipelines.command_line import settings_as
+from pipelines.flags import EXPLAIN, JUDGING, MODELS, RUN
+from pipelines.options import OFFLINE, Settings
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,18 +11,20 @@ from typing import Any
 from pipelines import endpoints, logs, storage
 from pipelines.attempt import Attempt, checked_name, name_of
 from pipelines.inputs import InputFile, find_inputs, lines_of, measure, shown_names, spool
+from pipelines.job_of import usual_chunk_size
 from pipelines.local import run_chunks, run_graph
 from pipelines.plan import Chunk, PlainFile, plan
 from pipelines.progress import Progress
 from pipelines.recall_options import RecallSettings
-from pipelines.run import Finished, earlier_manifest, only_one, tell_changes, usual_chunk_size
+from pipelines.run import Finished
+from pipelines.run_folder import earlier_manifest, only_one, tell_changes
 from pipelines.status import note_process
 from pipelines.version import VERSION
 from schemas.errors import RunError, UsageError
 from schemas.records import Part
 from schemas.tables import OF_RECALL, SCHEMA_VERSION, to_arrow
 from transforms.job import IN_FLIGHT
-from transforms.llm.ledger import begun
+from transforms.llm.ledger import Ledger, begun
 from transforms.llm.spans import around
 from transforms.recall.job import RecallJob
 
@@ -128,7 +130,7 @@ def _recall(
     plain = [
         PlainFile(file.name, path, storage.size(path))
         for file in files
-        for path in [file.path if file.plain else spool(file, attempt.input_folder())]
+        for path in [file.path if file.plain() else spool(file, attempt.input_folder(True))]
     ]
     ledger = begun(attempt.ledger()) if models else None
     client, probes = endpoints.probed(settings, (), ledger)
@@ -153,7 +155,7 @@ def _recall(
         raise UsageError(f"--input {', '.join(settings.input)}: empty; there is nothing to recall")
     chunks = chain([first], planned)
     priced = not endpoints.unpriced(settings, models) if models else False
-    with progress.watching(ledger, priced) if ledger else nullcontext():
+    with progress.watching(Ledger(ledger), priced) if ledger else nullcontext():
         parts = run_chunks(chunks, job, attempt, settings.workers, on_done, run_recall_chunk)
     if ledger:
         wait_for(end_run(ledger))
@@ -216,7 +218,7 @@ def _refuse_to_overwrite(output: str) -> None:
 
 def _write_sheet(output: str, name: str) -> None:
     from pipelines.recall_sheet import sheet
-    from schemas.results import open_results
+    from pipelines.results import open_results
 
     with open_results(output, name) as results:
         text = sheet(results)

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, TextIO
 
-from pipelines.flags import number
+from pipelines.arguments import number
+from pipelines.outputs import sent_to
+from pipelines.storage import is_remote
 from schemas.errors import EXIT_DONE, UsageError, unknown_value
 from schemas.views import THRESHOLD
 
@@ -111,7 +113,7 @@ def _report(args: argparse.Namespace) -> int:
         return _list(args)
     if args.directory is None:
         raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
-    from schemas.results import open_results
+    from pipelines.results import open_results
 
     if args.csv and args.name is None:
         raise UsageError(f"--csv: {_OVERVIEW_ONLY}.")
@@ -148,7 +150,8 @@ def _report(args: argparse.Namespace) -> int:
         if of_recall and not args.json:
             print_recall(results)
             return EXIT_DONE
-        found = recall_summary(results) if of_recall else overview(results)
+        there = args.directory if is_remote(args.directory) else None
+        found = recall_summary(results) if of_recall else overview(results, there)
         if args.json:
             _utf8(sys.stdout).write(as_json(found, indent=2) + "\n")
         else:
@@ -159,7 +162,7 @@ def _report(args: argparse.Namespace) -> int:
 
 @until_closed
 def _sql(args: argparse.Namespace) -> int:
-    from schemas.results import open_results
+    from pipelines.results import open_results
 
     with open_results(
         args.directory,
@@ -260,14 +263,13 @@ def _write_plots(results: "Results", folder: str) -> None:
     from pipelines.plots import plot_contributions, plot_scores
 
     try:
-        os.makedirs(folder, exist_ok=True)
+        with sent_to(folder) as here:
+            for name, plot in (("contributions", plot_contributions), ("scores", plot_scores)):
+                for ending in ("png", "svg"):
+                    plot(results, os.path.join(here, f"{name}.{ending}"))
+                    print(f"wrote {os.path.join(folder, name)}.{ending}", file=sys.stderr)
     except OSError as error:
-        raise UsageError(f"--plots: cannot make the folder {folder!r}: {error}.") from error
-    for name, plot in (("contributions", plot_contributions), ("scores", plot_scores)):
-        for ending in ("png", "svg"):
-            path = os.path.join(folder, f"{name}.{ending}")
-            plot(results, path)
-            print(f"wrote {path}", file=sys.stderr)
+        raise UsageError(f"--plots: cannot write to {folder!r}: {error}.") from error
 
 
 def _utf8(out: TextIO) -> TextIO:

@@ -1,30 +1,31 @@
 """One run from settings to a finished folder: what `ufo evaluate` and `ufo.evaluate` both do."""
 
-import json
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pipelines import endpoints, logs, storage
-from pipelines.attempt import Attempt, checked_name, differences, name_of, tidy
-from pipelines.beam_flags import IN_PROCESS, runner_of
+from pipelines.attempt import Attempt, checked_name, name_of
+from pipelines.beam_flags import IN_PROCESS, runner_of, waits
 from pipelines.compare import check_baseline
+from pipelines.handing import check_handing
 from pipelines.inputs import InputFile, find_inputs, lines_of, measure, shown_names, spool
+from pipelines.job_of import fingerprint_of, job_of, usual_chunk_size
 from pipelines.options import CASCADE, OFFLINE, Settings
-from pipelines.plan import MOST_LINES, Chunk, PlainFile, even_chunks, plan
+from pipelines.plan import Chunk, PlainFile, plan
 from pipelines.progress import POOLED, Progress, deciders
-from pipelines.sources import Chosen, choose, names, recorded
+from pipelines.run_folder import earlier_manifest, only_one, tell_changes
+from pipelines.sources import Chosen, choose, recorded
 from pipelines.spent import left_out
 from pipelines.status import note_process
-from pipelines.version import VERSION
 from schemas.errors import NothingToEvaluate, RunError, UsageError
 from schemas.records import Part
-from schemas.tables import SCHEMA_VERSION, to_arrow
-from transforms.llm.ledger import begun
+from schemas.tables import to_arrow
+from transforms.job import Job
+from transforms.llm.ledger import Ledger, begun
 from transforms.llm.spans import around
 
 if TYPE_CHECKING:
@@ -33,25 +34,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished run. `skipped` where it had been finished before and was left as it is."""
+    """A finished run. `skipped` where it had been finished before and was left as it is.
+
+    `submitted` where an engine has it and nobody waits: it is not finished, and has no manifest.
+    """
 
     name: str
     folder: str
     manifest: Mapping[str, Any]
     seconds: float
     skipped: bool = False
+    submitted: bool = False
 
 
 def run(settings: Settings, quiet: bool = False) -> Finished:
     """Evaluate the input and finish the run's folder, or complete an unfinished attempt.
 
-    Progress goes to stderr, unless `quiet`.
+    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is handed
+    to the engine, whose job finishes the folder by itself.
 
     Raises:
         UsageError: whatever can be told before the first response is evaluated.
         RunError: the run could not be finished; the same command goes on where it stopped.
     """
     started = time.monotonic()
+    check_handing(settings)
     paths = find_inputs(settings.input)
     if settings.dry_run:
         raise UsageError("--dry_run evaluates nothing; use the command `ufo evaluate --dry_run`")
@@ -64,7 +71,7 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
     if not any(file.size for file in files):
         raise NothingToEvaluate(f"--input {', '.join(paths)}: empty; there is nothing to evaluate")
     chunk_size = settings.chunk_size or usual_chunk_size(files, bool(models))
-    fingerprint = _fingerprint(settings, chosen, files, chunk_size)
+    fingerprint = fingerprint_of(settings, chosen, files, chunk_size)
     name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
     if settings.baseline is not None:
         check_baseline(settings.output, settings.baseline, name)
@@ -80,7 +87,8 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
         carry = _carried_over(settings, name, earlier, fingerprint, say)
         base = carry.source if carry else None
         attempt = Attempt.open(folder, fingerprint, settings.fresh, base)
-        note_process(attempt, lines_of(files))
+        engine = None if waits(settings.beam) else runner_of(settings.beam)
+        note_process(attempt, lines_of(files), engine)
         if settings.judge in (OFFLINE, CASCADE):
             from transforms.judges.offline.judge import ACCURACY
 
@@ -103,86 +111,8 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
                 f"the run stopped: {error}. What was finished is kept in {attempt.folder}; the "
                 "same command goes on from there."
             ) from error
-    return Finished(name, folder, manifest, time.monotonic() - started)
-
-
-def usual_chunk_size(files: Sequence[InputFile], asks_models: bool) -> int:
-    """Return how many lines a chunk of these files has where nobody says."""
-    # Who waits for a model is best off with many responses at once, however few there are.
-    if asks_models or not all(file.counted for file in files):
-        return MOST_LINES
-    return even_chunks(sum(file.lines for file in files))
-
-
-def _fingerprint(
-    settings: Settings, chosen: Chosen, files: Sequence[InputFile], chunk_size: int
-) -> dict[str, Any]:
-    """Return what the results are a function of, as plain JSON; equal ones have equal results."""
-    found = {
-        "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
-        "options": settings.affecting(),
-        "sources": [dict(item) for item in chosen.fingerprint],
-        "chunk_size": chunk_size,
-        "schema_version": SCHEMA_VERSION,
-        "ufo_version": VERSION,
-    }
-    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
-    return plain
-
-
-@contextmanager
-def only_one(output: str, folder: str, name: str) -> Iterator[None]:
-    """Hold the run's lock, so that two commands do not write one folder."""
-    if storage.is_remote(output):
-        try:
-            storage.exists(output)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"--output {output!r} cannot be written: {error}") from error
-        yield
-        return
-    from filelock import FileLock, Timeout
-
-    try:
-        os.makedirs(folder, exist_ok=True)
-        lock = FileLock(os.path.join(folder, ".lock"))
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise UsageError(
-            f"run {name!r} in {output!r} is being written by another process; wait for it, or "
-            "give this one a name of its own with --run"
-        ) from None
-    except OSError as error:
-        raise UsageError(f"--output {output!r} cannot be written: {error}") from error
-    try:
-        yield
-    finally:
-        # Deleted while it is held; who waits for a lock on a deleted file is told to try again.
-        with suppress(OSError):
-            os.unlink(lock.lock_file)
-        lock.release()
-
-
-def earlier_manifest(folder: str) -> dict[str, Any] | None:
-    """Return the manifest of the finished run in a folder, None where there is none."""
-    path = storage.join(folder, "manifest.json")
-    if not storage.exists(path):
-        return None
-    manifest: dict[str, Any] = json.loads(storage.read(path))
-    tidy(folder, manifest)
-    return manifest
-
-
-def tell_changes(
-    say: Callable[[str], None],
-    name: str,
-    earlier: Mapping[str, Any],
-    fingerprint: Mapping[str, Any],
-) -> None:
-    """Tell that a finished run is left as it is, and in what it differs from this command."""
-    changed = differences(earlier["fingerprint"], fingerprint)
-    say(f"Run {name} is finished; left as it is (--if_finished skip).")
-    if changed:
-        say("  It was made with other inputs or options: " + "; ".join(changed))
+    seconds = time.monotonic() - started
+    return Finished(name, folder, manifest or {}, seconds, submitted=manifest is None)
 
 
 def _carried_over(
@@ -229,13 +159,18 @@ def _evaluate(
     name: str,
     carry: "Carry | None",
     progress: Progress,
-) -> dict[str, Any]:
+) -> dict[str, Any] | None:
+    """Return the manifest, None where an engine has the run and nobody waits."""
     from pipelines.carry import FINAL
+    from pipelines.finish import facts_of, finish
     from transforms.web.snapshot import finish_recording
 
+    facts = facts_of(settings, chosen, name)
     final = attempt.done(FINAL)
     if final is None:
-        final = _evaluated(settings, chosen, files, attempt, carry, progress)
+        final = _evaluated(settings, chosen, files, attempt, facts, carry, progress)
+        if final is None:
+            return None
         for folder in recorded(settings, chosen.specs):
             finish_recording(folder)
         # Recorded before the first part moves: a run that is stopped while they do, and goes on,
@@ -244,25 +179,8 @@ def _evaluate(
     else:
         decided = deciders(final, settings.mode)
         progress.chunk(sum(file.lines for file in files), final, False, decided)
-    parts = [*final, attempt.write_part("sources", to_arrow("sources", chosen.statuses))]
     progress.say(progress.line())
-    counts = {
-        label: sum(part.rows for part in parts if part.table == table)
-        for label, table in (
-            ("responses", "responses"),
-            ("units", "fact_units"),
-            ("failures", "failures"),
-        )
-    }
-    facts = {
-        "run": name,
-        "mode": settings.mode,
-        "sources": names(chosen.specs),
-        "tie": settings.tie,
-        "judge": settings.judge,
-        "counts": counts,
-    }
-    return attempt.finish(parts, facts)
+    return finish(attempt, final, chosen.statuses, facts)
 
 
 def _evaluated(
@@ -270,37 +188,29 @@ def _evaluated(
     chosen: Chosen,
     files: Sequence[InputFile],
     attempt: Attempt,
+    facts: Mapping[str, Any],
     carry: "Carry | None",
     progress: Progress,
-) -> list[Part]:
-    """Evaluate what is not evaluated yet; returns the parts of all tables but `sources`."""
+) -> list[Part] | None:
+    """Evaluate what is not evaluated yet; returns the parts of all tables but `sources`, None where
+    an engine has the run and nobody waits."""
     from pipelines.carry import CARRIED, carry_over, each_passage_once
+    from pipelines.finish import Ending
     from pipelines.local import run_chunks
     from pipelines.portable import run_portable
-    from transforms.job import IN_FLIGHT, Job
     from transforms.llm.shared import end_run
     from transforms.loop import wait_for
 
+    here = runner_of(settings.beam) in IN_PROCESS
     plain = [
         PlainFile(file.name, path, storage.size(path))
         for file in files
-        for path in [file.path if file.plain else spool(file, attempt.input_folder())]
+        for path in [file.path if file.plain(here) else spool(file, attempt.input_folder(here))]
     ]
-    here = runner_of(settings.beam) in IN_PROCESS
     models = endpoints.models_asked(settings, chosen.specs)
     ledger = begun(attempt.ledger(), carry.spent if carry else None) if here and models else None
     client, probes = endpoints.probed(settings, chosen.specs, ledger)
-    job = Job(
-        sources=chosen.specs,
-        flags=settings.source_flags(client, attempt.identifier),
-        judge=settings.judge_spec(client),
-        units=settings.units,
-        mode=settings.mode,
-        tie=settings.tie,
-        max_line_bytes=settings.max_line_bytes,
-        ledger=ledger,
-        in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
-    )
+    job = job_of(settings, chosen, client, attempt.identifier, ledger)
 
     def on_done(chunk: Chunk, parts: Sequence[Part], fresh: bool) -> None:
         progress.chunk(chunk.n_lines, parts, fresh, deciders(parts, settings.mode))
@@ -312,23 +222,45 @@ def _evaluated(
         names_given = ", ".join(file.path for file in files)
         raise NothingToEvaluate(f"--input {names_given}: empty; there is nothing to evaluate")
     chunks = chain([first], planned)
+
+    def beside() -> list[Part]:
+        # Once the input was gone through, which tells what is taken over.
+        parts = []
+        if carry is not None:
+            parts += carry_over(settings.output, carry, attempt.chunk_folder(CARRIED))
+            if carry.compared:
+                progress.say(f"{len(carry.taken):,} responses taken over from run {carry.run}.")
+        if probes and not ledger:
+            parts.append(attempt.write_part("usage", to_arrow("usage", probes)))
+        return parts
+
+    def ending(job: Job) -> Ending:
+        return Ending(
+            storage.absolute(attempt.run_folder),
+            attempt.identifier,
+            attempt.fingerprint,
+            chosen.statuses,
+            facts,
+            job,
+            tuple(replace(part, path=storage.absolute(part.path)) for part in beside()),
+            tuple(map(storage.absolute, recorded(settings, chosen.specs))),
+        )
+
     if here:
         priced = not endpoints.unpriced(settings, models)
         try:
-            with progress.watching(ledger, priced) if ledger else nullcontext():
+            with progress.watching(Ledger(ledger), priced) if ledger else nullcontext():
                 parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
         finally:
             if ledger:
                 wait_for(end_run(ledger))
+        parts += left_out(parts, attempt, ledger) if ledger else []
     else:
-        parts = run_portable(chunks, job, attempt, settings.beam, settings.workers, on_done)
-    if ledger:
-        parts += left_out(parts, attempt, ledger)
-    elif probes:
-        parts.append(attempt.write_part("usage", to_arrow("usage", probes)))
-    if carry is not None:
-        folder = attempt.chunk_folder(CARRIED)
-        parts = [*carry_over(settings.output, carry, folder), *parts]
-        if carry.compared:
-            progress.say(f"{len(carry.taken):,} responses taken over from run {carry.run}.")
+        found = run_portable(
+            chunks, job, attempt, settings.beam, settings.workers, on_done, ending, progress
+        )
+        if found is None:
+            return None
+        parts = found
+    parts = [*beside(), *parts]
     return each_passage_once(parts)

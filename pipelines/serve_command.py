@@ -10,7 +10,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schemas.errors import EXIT_DONE, RunError
+from schemas.errors import EXIT_DONE, RunError, UsageError
+from schemas.places import is_remote
 
 if TYPE_CHECKING:
     from schemas.records import SourceStatus
@@ -30,7 +31,7 @@ _PLOTS = {
 
 def register(commands: Any) -> None:
     """Add the command."""
-    from pipelines.flags import number
+    from pipelines.arguments import number
 
     parser = commands.add_parser(
         "serve",
@@ -78,17 +79,24 @@ def setup(results: str, index: str | None = None, token: str | None = None) -> "
     """Return what the service works with: our options, sources, plots, and the evaluate command.
 
     Raises:
-        UsageError: `index` is none.
+        UsageError: `index` is none, or `results` no folder of this machine.
     """
     from indexes.base import open_index
-    from pipelines.options import LLM, default_judge
+    from indexes.brought import local_index
+    from pipelines.command_line import default_judge
+    from pipelines.options import LLM
     from pipelines.version import VERSION
     from transforms.judges.offline.judge import ACCURACY
     from transforms.llm.base import VERIFIER
     from transforms.llm.endpoint import endpoints
     from web.desk import Setup
 
-    folder = str(Path(index).absolute()) if index else example_index()
+    if is_remote(results):
+        raise UsageError(
+            f"--results {results!r}: the page browses and writes runs on this machine; name a "
+            f"folder, and bring runs there: 'gcloud storage cp -r {results.rstrip('/')}/* DIR'"
+        )
+    folder = str(local_index(index)) if index else example_index()
     open_index(folder)  # what is wrong with it is told now, and no request waits for it
     judge = default_judge()
     return Setup(
@@ -113,7 +121,7 @@ def example_index() -> str:
 
     from indexes.base import open_index
     from schemas.errors import IndexUnusable
-    from transforms.llm.store import cache_folder
+    from schemas.kept import cache_folder
 
     with as_file(files("examples") / "encyclopaedia.xml") as dump:
         digest = sha256(dump.read_bytes()).hexdigest()[:12]

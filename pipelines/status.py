@@ -19,12 +19,24 @@ from typing import Any
 
 from pipelines import storage
 from pipelines.attempt import Attempt
-from schemas.errors import UsageError
-from transforms.llm.ledger import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
+from pipelines.engine import CHUNK, EngineJob, counted, started_job, totals_of
+from pipelines.manifests import manifest_of
+from schemas.errors import RunError, UsageError
+from transforms.llm.ledger import (
+    COMPLETION_TOKENS,
+    COST,
+    FAILURES,
+    PROMPT_TOKENS,
+    REQUESTS,
+    RESPONSES,
+    UNITS,
+)
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
-"""States of a run. `elsewhere`: a process of another machine has it, of which this one knows no
-more than when its last chunk was finished."""
+"""States of a run. `elsewhere`: an engine or another machine has it, and this one knows no more
+than when its last chunk was finished."""
+DAMAGED = "damaged"
+"""A finished run whose manifest cannot be read."""
 
 _PROCESS = "process.json"
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
@@ -42,6 +54,9 @@ class Status:
     `chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines`
     and `of_lines` of the input likewise. `rows` are those of finished chunks by table, `spent` what
     models were asked. `changed_at` is when the last chunk, or the run, was finished.
+
+    On an engine (`runner`) a run is one `job`, not chunks, and what its workers have counted so far
+    is in `steps`, by step and name.
     """
 
     run: str
@@ -58,16 +73,20 @@ class Status:
     rows: Mapping[str, int] = field(default_factory=dict)
     spent: Mapping[str, float] = field(default_factory=dict)
     next: str = ""
+    runner: str | None = None
+    job: str | None = None
+    steps: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
-def note_process(attempt: Attempt, lines: int | None) -> None:
+def note_process(attempt: Attempt, lines: int | None, engine: str | None = None) -> None:
     """Tell in the attempt's folder which process works on it from now on, and on how many lines
-    (None: not known)."""
+    (None: not known); or which engine has it, where this process does not wait."""
     found = {
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "lines": lines,
+        "engine": engine,
         "command": [_without_secrets(word) for word in command],
     }
     storage.write(storage.join(attempt.folder, _PROCESS), json.dumps(found).encode())
@@ -108,7 +127,10 @@ def statuses(output: str) -> list[Status]:
 def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[Status]:
     found = []
     manifest = storage.join(folder, "manifest.json")
-    finished = json.loads(storage.read(manifest)) if manifest in paths else None
+    try:
+        finished = manifest_of(folder) if manifest in paths else None
+    except RunError as error:
+        return [Status(run, DAMAGED, folder, next=str(error))]
     if finished:
         told = f"ufo report {output} --run {run}"
         rows = {name: int(count) for name, count in finished["counts"].items()}
@@ -137,6 +159,9 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
             rows[part["table"]] += part["rows"]
     lines, chunk_size = process.get("lines"), attempt.fingerprint["chunk_size"]
     state = _state(process, attempt.run_folder)
+    on_engine = started_job(storage.join(attempt.folder, "chunks", CHUNK))
+    if on_engine is not None:
+        return _of_job(on_engine, state, run, process, attempt)
     return Status(
         run,
         state,
@@ -155,10 +180,40 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     )
 
 
+def _of_job(
+    job: EngineJob, state: str, run: str, process: Mapping[str, Any], attempt: Attempt
+) -> Status:
+    if not job.waited:
+        state = ELSEWHERE
+    # What a job that was stopped has done is done again.
+    steps = {} if state == STOPPED else counted(job)
+    totals = totals_of(job, steps)
+    rows = {"fact_units": totals.get(UNITS), "failures": totals.get(FAILURES)}
+    return Status(
+        run,
+        state,
+        attempt.folder,
+        process.get("started_at"),
+        None,
+        process.get("host"),
+        process.get("pid"),
+        None,
+        None,
+        round(totals.get(RESPONSES, 0)),
+        job.lines,
+        {name: round(count) for name, count in rows.items() if count},
+        {name: totals[name] for name in (REQUESTS,) if name in totals},
+        _advice(state, process, attempt),
+        job.runner,
+        job.name,
+        steps,
+    )
+
+
 def _state(process: Mapping[str, Any], run_folder: str) -> str:
     if not process:
         return STOPPED
-    if process["host"] != socket.gethostname():
+    if process.get("engine") or process["host"] != socket.gethostname():
         return ELSEWHERE
     return RUNNING if _alive(process["pid"]) and _locked(run_folder) else STOPPED
 
@@ -218,6 +273,8 @@ def _advice(state: str, process: Mapping[str, Any], attempt: Attempt) -> str:
     words = process.get("command")
     if state == RUNNING:
         return f"kill {process['pid']} stops it; what is finished is kept"
+    if process.get("engine"):
+        return f"{process['engine']} has it; look there whether it runs"
     if state == ELSEWHERE:
         return f"it was started on {process['host']}; look there whether it runs"
     if words:

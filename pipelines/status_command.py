@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import EXIT_DONE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pipelines.status import Status
 
 
@@ -34,23 +36,27 @@ def handle(arguments: argparse.Namespace) -> int:
         print(json.dumps([asdict(status) for status in found], ensure_ascii=False, indent=1))
         return EXIT_DONE
     for status in found:
-        print("\n".join(_lines(status)))
+        print("\n".join(lines_of(status)))
     if not found:
         print(f"no run in {arguments.directory}; 'ufo evaluate --output' writes one")
     return EXIT_DONE
 
 
-def _lines(status: "Status") -> list[str]:
+def lines_of(status: "Status") -> list[str]:
+    """Return what is printed of a run."""
     rows = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in status.rows.items())
     head = f"{status.run}  {status.state}"
-    if status.chunks is None:
+    if status.of_lines is None and status.chunks is None:
         when = f" {_ago(status.changed_at)}" if status.changed_at else ""
-        return [f"{head}{when}: {rows}", f"  next  {status.next}"]
+        told = f": {rows}" if rows else ""
+        return [f"{head}{when}{told}", f"  next  {status.next}"]
     found = [head + (f" on {status.host}, process {status.pid}" if status.host else "")]
-    found.append(
-        f"  done  {_of(status.chunks, status.of_chunks)} chunks, "
-        f"{_of(status.lines, status.of_lines)} lines" + (f": {rows}" if rows else "")
-    )
+    chunks = f"{_of(status.chunks, status.of_chunks)} chunks, " if status.chunks is not None else ""
+    lines = f"{_of(status.lines, status.of_lines)} lines"
+    found.append(f"  done  {chunks}{lines}" + (f": {rows}" if rows else ""))
+    if status.job:
+        found.append(f"  job   {status.job} on {status.runner}")
+    found += [f"  step  {step}: {_counts(counts)}" for step, counts in status.steps.items()]
     if status.spent:
         told = ", ".join(f"{value:,.6g} {name}" for name, value in status.spent.items())
         found.append(f"  spent {told}")
@@ -58,6 +64,10 @@ def _lines(status: "Status") -> list[str]:
         last = f"; last chunk {_ago(status.changed_at)}" if status.changed_at else ""
         found.append(f"  since {status.started_at} ({_ago(status.started_at)}){last}")
     return [*found, f"  next  {status.next}"]
+
+
+def _counts(counts: "Mapping[str, int]") -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
 
 
 def _of(count: int | None, total: int | None) -> str:

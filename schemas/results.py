@@ -92,8 +92,17 @@ class Results:
             for one in runs:
                 self._connection.execute(_INSERT_RUN, _run_row(one))
             self._connection.execute(f"CREATE MACRO threshold() AS CAST({threshold!r} AS DOUBLE)")
-            for table, files in _files(self.runs):
-                self._connection.execute(f"CREATE VIEW {table} AS {_union(table, files)}")
+        for table, files in _files(self.runs):
+            try:
+                with _explained(RunError):
+                    self._connection.execute(f"CREATE VIEW {table} AS {_union(table, files)}")
+            except RunError as error:
+                # After the reason comes our own SQL, which tells the user nothing.
+                why = str(error).split("\n\nLINE ")[0]
+                raise RunError(
+                    f"a part file of {table!r} is damaged: {why}; evaluate its run again, or "
+                    "remove the run's folder."
+                ) from error
         shipped = {view.name for view in load_views()}
         for view in self._views:
             with _explained(RunError if view.name in shipped else UsageError, view.name):

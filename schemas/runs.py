@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import RunError, UsageError, unknown_value
+from schemas.places import is_remote
 from schemas.tables import SCHEMA_VERSION, TABLES
 
 MANIFEST = "manifest.json"
@@ -84,7 +85,7 @@ def check_files(run: Run) -> None:
 
 def _existing(directory: str | Path) -> Path:
     root = Path(directory)
-    if "://" in str(directory):
+    if is_remote(str(directory)):
         raise UsageError(
             f"{str(directory)!r} is not on this machine, and only what is can be asked: copy the "
             "folder of the run here first, for example by 'gcloud storage cp -r'"

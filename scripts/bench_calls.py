@@ -29,7 +29,6 @@ import statistics
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from schemas.records import FactUnit, InputRecord, Passage  # noqa: E402
+from scripts.calls_cases import CASES, PASSAGES, SAMPLES, Case, build  # noqa: E402
 from tests.llm_server import Chat, LlmServer, Reply, prompts  # noqa: E402
 from tests.llm_server.judge import OfflineAnswers  # noqa: E402
 from tests.llm_server.tokens import count  # noqa: E402
@@ -51,10 +51,6 @@ from transforms.sources.llm import BUNDLED, PER_QUERY, SAMPLINGS, LlmSource  # n
 from transforms.sources.reference import ReferenceSource  # noqa: E402
 
 SIZES = (5, 10, 20)
-CASES = ("reference", "distinct", "shared", "voting")
-PASSAGES = SAMPLES = 5
-SHARED_PASSAGES = 12  # of the pages that all facts share: two of six passages
-SENTENCES = 6  # of a passage, which makes about 100 words
 MODEL = "offline-judge"
 FORMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "function_json": {},
@@ -71,49 +67,6 @@ UFO_SAMPLE, UFO_REASONING, UFO_SNIPPETS = 115, 50, 300
 RATIONALE_WORDS = 12  # prompts/argument_rationale.txt
 
 Counts = dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A response, its reference, and for each claim what states it, its passages, its samples."""
-
-    mode: str
-    reference: str
-    says: Mapping[str, str]
-    answers: Mapping[str, str]
-    passages: Mapping[str, Sequence[Passage]]
-    samples: Mapping[str, Sequence[str]]
-
-
-def build(fixture: Mapping[str, Any], name: str, size: int) -> Case:
-    facts = fixture["shared" if name == "shared" else "distinct"][:size]
-    passages = {}
-    for number, fact in enumerate(facts):
-        places = [number * PASSAGES + rank for rank in range(PASSAGES)]
-        if name == "shared":
-            places = [(number + rank) % SHARED_PASSAGES for rank in range(PASSAGES)]
-        told = f"{fact['says']}." if name == "voting" else ""
-        passages[fact["claim"]] = [
-            _passage(fixture["fillers"], fact["subject"], place, told) for place in places
-        ]
-    stated = " ".join(f"{fact['says']}." for fact in facts)
-    return Case(
-        "mv" if name == "voting" else "seq",
-        stated if name in ("reference", "voting") else fixture["unrelated_reference"],
-        {fact["claim"]: fact["says"] for fact in facts},
-        {fact["claim"]: fact["answer"] for fact in facts},
-        passages,
-        {fact["claim"]: [text.format(**fact) for text in fixture["asides"]] for fact in facts},
-    )
-
-
-def _passage(fillers: Sequence[str], subject: str, place: int, told: str) -> Passage:
-    chosen = [fillers[(7 * place + 3 * k) % len(fillers)] for k in range(SENTENCES)]
-    lines = [told or chosen[0], *chosen[1:]]
-    text = " ".join(
-        line[0].upper() + line[1:] for line in (x.format(subject=subject) for x in lines)
-    )
-    return Passage(text, title=subject.removeprefix("the "), section=str(place))
 
 
 class AsAsked(OfflineAnswers):

@@ -11,11 +11,12 @@
 import json
 import socket
 import struct
-import threading
 from collections import deque
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.local_server import LocalServer
 
 KEY = "serper-0123456789abcdef"
 RESET = "reset"
@@ -41,30 +42,19 @@ def result(*organic: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"searchParameters": {"type": "search"}, **more, "organic": list(organic)}
 
 
-class SerperServer:
+class SerperServer(LocalServer):
     """`results` by query; to another one the engine finds nothing."""
 
     def __init__(self, key: str = KEY) -> None:
+        super().__init__(self._handler())
         self.key = key
         self.results: dict[str, Any] = {}
         self.requests: list[Searched] = []
         self.faults: deque[Any] = deque()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> "SerperServer":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        return self.address
 
     def answer(self, searched: Searched) -> tuple[int, dict[str, str], Any]:
         fault = self.faults.popleft() if self.faults else None

@@ -119,7 +119,9 @@ def _unjudged(
     answer = Found((), ERROR, UNPARSABLE)
     return Judged(
         [judge.without_passages(unit, source.name, answer) for unit in open_units.units],
-        [Failure("verify", open_units.response_id, type(error).__name__, message_of(error))],
+        failures=[
+            Failure("verify", open_units.response_id, type(error).__name__, message_of(error))
+        ],
     )
 
 

@@ -80,7 +80,7 @@ async def _given(record: InputRecord, spans: Sequence[Span], judge: Judge) -> Dr
             # The number is from another segmentation than ours: shown as unplaced, not guessed.
             place = None
         drafts.append(Draft(place, claim.claim, claim.query or next(fresh), claim.label))
-    return Drafts(drafts, made.failures, made.usage)
+    return Drafts(drafts, failures=made.failures, usage=made.usage)
 
 
 def _numbered(record: InputRecord, spans: Sequence[Span], found: Drafts) -> Extracted:

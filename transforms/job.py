@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from schemas.places import is_remote
 from transforms.judges import JudgeSpec
+from transforms.llm.base import VERIFIER
 from transforms.read import MAX_LINE_BYTES
 from transforms.sources.registry import SourceSpec
 
@@ -18,7 +20,8 @@ COUNTED = "ufo."
 `source:NAME`, `write`, `recall`."""
 _PATHS = ("index", "prompts")
 _CLIENT = "client_settings"
-_SETTINGS = (_CLIENT, "call_settings", "judge_settings")
+_OF_MODELS = (_CLIENT, "judge_settings")
+_SETTINGS = (*_OF_MODELS, "call_settings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,10 @@ class Job:
     `flags` are the values that fact sources may take for parameters of that name. `shards` is into
     how many keys the responses are spread before each source, and `parts` into how many files a
     table is written. `ledger` is where the processes of a run count what is done, None where nobody
-    asks before a chunk is finished. `in_flight` is how many responses are under way at a step that
-    waits for something.
+    asks before a chunk is finished; `counts` is the folder where an engine's workers do the same.
+    `in_flight` is how many responses are under way at a step that waits for something. `secrets`
+    has the variables that a worker's process puts into its environment, and the names of the
+    secrets that they are read from.
     """
 
     sources: tuple[SourceSpec, ...]
@@ -42,7 +47,9 @@ class Job:
     parts: int = 1
     max_line_bytes: int = MAX_LINE_BYTES
     ledger: str | None = None
+    counts: str | None = None
     in_flight: int = IN_FLIGHT
+    secrets: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def client(self) -> "ClientSettings | None":
@@ -63,7 +70,8 @@ class Job:
         return replace(self, judge=judge, flags=flags)
 
     def elsewhere(self) -> "Job":
-        """Return the job for processes with working folders of their own: no path is relative."""
+        """Return the job for processes with working folders and environments of their own: no path
+        is relative, and addresses are named."""
         sources = tuple(
             replace(source, type=_absolute_type(source.type), options=_absolute(source.options))
             for source in self.sources
@@ -72,13 +80,21 @@ class Job:
         if judge.llm is not None and judge.llm.prompts_dir is not None:
             folder = os.path.abspath(judge.llm.prompts_dir)
             judge = replace(judge, llm=replace(judge.llm, prompts_dir=folder))
-        return replace(self, sources=sources, flags=_absolute(self.flags), judge=judge)
+        if judge.client is not None:
+            judge = replace(judge, client=judge.client.elsewhere())
+        flags = _absolute(self.flags)
+        for name in _OF_MODELS:
+            if flags.get(name) is not None:
+                flags[name] = flags[name].elsewhere()
+        if flags.get(_CLIENT) is not None:
+            flags.setdefault("base_url", flags[_CLIENT].endpoints[VERIFIER].base_url)
+        return replace(self, sources=sources, flags=flags, judge=judge)
 
 
 def _absolute(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: os.path.abspath(value)
-        if name in _PATHS and isinstance(value, str) and value and "://" not in value
+        if name in _PATHS and isinstance(value, str) and value and not is_remote(value)
         else value
         for name, value in options.items()
     }

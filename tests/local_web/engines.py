@@ -10,13 +10,13 @@ results of a test's own by query, before those of the web.
 """
 
 import json
-import threading
 from collections import deque
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.local_server import LocalServer
 from tests.local_web.pages import Listed
 from tests.local_web.server import LocalWeb
 
@@ -33,31 +33,20 @@ class Query:
     headers: dict[str, str]
 
 
-class Engines:
+class Engines(LocalServer):
     """Three engines at one address."""
 
     def __init__(self, web: LocalWeb) -> None:
+        super().__init__(self._handler())
         self.web = web
         self.queries: list[Query] = []
         self.requests = 0
         self.faults: deque[Any] = deque()
         self.extra: dict[str, list[Listed]] = {}
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> "Engines":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        return self.address
 
     def listed(self, query: str) -> list[Listed]:
         return [*self.extra.get(query, ()), *self.web.find(query)]

@@ -4,9 +4,10 @@ import re
 import threading
 from collections import Counter
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.local_server import LocalServer
 from tests.local_web.pages import LISTED, PAGES, Listed, Reply
 
 _WORD = re.compile(r"\w+")
@@ -36,30 +37,18 @@ class Asked:
     headers: dict[str, str]
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: Any) -> None:
-        """Say nothing: whoever asked has hung up."""
-
-
-class LocalWeb:
+class LocalWeb(LocalServer):
     """`pages` by path, which a test may change; `requests` has what was asked for, in order.
 
     A host of its own for each of several sites: `url("/x", host="127.0.0.1")`.
     """
 
     def __init__(self, pages: dict[str, Reply] | None = None) -> None:
+        super().__init__(self._handler())
         self.pages = dict(PAGES if pages is None else pages)
         self.requests: list[Asked] = []
         self._served: Counter[str] = Counter()
         self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-
-    @property
-    def port(self) -> int:
-        return self._server.server_port
 
     def url(self, path: str, host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"
@@ -75,15 +64,9 @@ class LocalWeb:
         ranked = sorted(scored, key=lambda item: -item[0])
         return [one for score, one in ranked if score >= 2][:count]
 
-    def __enter__(self) -> "LocalWeb":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__exit__(*raised)
 
     def answer(self, path: str) -> Reply:
         """The reply to a path: its first some `times`, and then the next."""

@@ -1,20 +1,24 @@
 """The public command, in this process or another one, and the tables that it wrote."""
 
+import argparse
 import contextlib
 import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pipelines import report_commands
 from pipelines.cli import main
 from schemas.results import open_results
 from schemas.tables import TABLES
+from tests.llm_server import LlmServer
+from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, at
 
 Tables = dict[str, list[tuple[Any, ...]]]
 
@@ -182,3 +186,55 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def records() -> list[dict[str, Any]]:
     """What is in `responses` that can be used."""
     return city_records()
+
+
+@pytest.fixture(autouse=True)
+def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this machine has in its environment."""
+    for name in ENVIRONMENT:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LlmServer]:
+    """A local OpenAI endpoint; tests of one file share it."""
+    with LlmServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def few(tmp_path_factory: pytest.TempPathFactory, records: Any, write_lines: Any) -> Path:
+    """Six responses with facts that the reference, the index, the model or nobody settles."""
+    path: Path = write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
+    return path
+
+
+@pytest.fixture
+def recall(
+    ufo: Callable[..., Outcome], server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Outcome]:
+    """Runs the command with the models at the server."""
+    monkeypatch.setenv("OPENAI_API_KEY", server.key)
+    server.requests.clear()
+
+    def run(output: Path, *flags: object, source: Path = EXAMPLE) -> Outcome:
+        return ufo("recall", "--input", source, "--output", output, *at(server, *flags))
+
+    return run
+
+
+@pytest.fixture
+def printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., str]:
+    """Runs a command on results; returns what it prints in 100 columns, raises its error."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*words: object) -> str:
+        parser = argparse.ArgumentParser()
+        report_commands.register(parser.add_subparsers())
+        arguments = parser.parse_args([str(word) for word in words])
+        assert arguments.handler(arguments) == 0
+        return capsys.readouterr().out
+
+    return run

@@ -20,7 +20,7 @@ import pipelines.local
 import pipelines.run  # noqa: F401
 from pipelines import storage
 from pipelines.cli import main
-from transforms.llm.store import SqliteStore
+from transforms.llm.store_sqlite import SqliteStore
 
 BEFORE, AFTER, FILE = "before keeping", "after keeping", "at a file"
 """Moments: before or after answers are kept for the n-th time, and at the n-th file operation."""

@@ -10,6 +10,7 @@ ENVIRONMENT = (
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),
     *("SERPER_API_KEY", "SERPER_BASE_URL"),
 )
+EXAMPLE = Path(__file__).parents[2] / "examples" / "recall.jsonl"
 
 
 def at(server: LlmServer, *flags: object) -> tuple[object, ...]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pipelines.counters import keep_engines_counters, summed
+
 
 def counters(folder: Path) -> Any:
     (manifest,) = folder.glob("run=*/manifest.json")
@@ -57,3 +59,15 @@ def test_of_recall(ufo: Any, tmp_path: Path) -> None:
     listed = json.loads(manifest.read_text())["tables"]
     assert found["recall"]["records"] == listed["recall_records"]["rows"] > 0
     assert found["recall"]["recall_verdicts"] == listed["recall_verdicts"]["rows"]
+
+
+def test_an_engine_that_tells_no_counters_loses_no_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Silent:
+        def metrics(self) -> None:
+            raise ConnectionError("no service")
+
+    keep_engines_counters(Silent(), str(tmp_path))
+    assert "does not tell its counters: ConnectionError: no service" in capsys.readouterr().err
+    assert summed([str(tmp_path)]) == {}

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from pipelines.arguments import Parser
 from pipelines.doctor_commands import register
-from pipelines.flags import Parser
 from schemas.errors import UsageError
 from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches
 

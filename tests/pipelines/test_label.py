@@ -142,6 +142,7 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(ufo, runs, ask, tmp
         "tagged": 0,
         "unsure": 4,
         "blank": 8,
+        "repeated": 0,
     }
     assert ask("SELECT run, annotator, sheet, count(*) FROM labels GROUP BY ALL") == [
         ("first", "Ann", "ours", 8)
@@ -163,6 +164,9 @@ def test_the_same_sheet_again_replaces_what_it_said(ufo, runs, ask, tmp_path):
     kept = (runs / "labels" / "s.parquet").read_bytes()
     assert ufo("label", "import", runs, sheet).code == 0
     assert (runs / "labels" / "s.parquet").read_bytes() == kept
+    write(sheet, [{**row, "label": "1"} for row in [*rows, rows[0]]])
+    assert "10 labelled (10 true, 0 false)" in (told := ufo("label", "import", runs, sheet).out)
+    assert "1 repeated" in told
     write(sheet, [{**row, "label": "0"} for row in reversed(rows)])
     assert ufo("label", "import", runs, sheet).code == 0
     assert ask("SELECT DISTINCT label FROM human_labels") == [(0,)]
@@ -208,7 +212,7 @@ def test_a_file_that_is_no_sheet_is_told_what_it_lacks(ufo, runs, tmp_path):
     sheet = tmp_path / "s.csv"
     sheet.write_text("claim,verdict\nx,1\n")
     done = ufo("label", "import", runs, sheet)
-    assert (done.code, "lacks the column response_id and unit_id" in done.err) == (2, True)
+    assert (done.code, "lacks the columns response_id and unit_id" in done.err) == (2, True)
     sheet.write_bytes(b"response_id,unit_id,label\n\xff\xfe")
     assert "CSV in UTF-8" in ufo("label", "import", runs, sheet).err
     assert "cannot read" in ufo("label", "import", runs, tmp_path / "none.csv").err

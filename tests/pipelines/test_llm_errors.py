@@ -1,35 +1,28 @@
 """`ufo evaluate` with models behind real HTTP: what ends a run, and what only ends a request."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.llm_runs import ENVIRONMENT, at, rows
+from tests.pipelines.llm_runs import at, rows
 
 Ufo = Callable[..., Any]
 
 
-@pytest.fixture(autouse=True)
-def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever this machine has in its environment."""
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[LlmServer]:
-    with LlmServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory, records: Any, write_lines: Any) -> Path:
-    """Six responses with facts that the reference, the index, the model or nobody settles."""
-    path: Path = write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
-    return path
+@pytest.mark.parametrize("judge", [(), ("--judge", "offline"), ("--sources", "llm")])
+def test_an_address_that_can_be_none_is_told(
+    ufo: Ufo, tmp_path: Path, few: Path, monkeypatch: pytest.MonkeyPatch, judge: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
+    done = ufo("evaluate", "--input", few, "--output", tmp_path, "--workers", 1, *judge)
+    assert done.code == (0 if "offline" in judge else 2 if "llm" in judge else 1)
+    told = (
+        done.err if done.code else ufo("sql", tmp_path, "SELECT reason FROM sources", "--csv").out
+    )
+    assert "'localhost:8000' is no http:// or https:// URL" in told
 
 
 # --- what ends a run ----------------------------------------------------------------------------

@@ -3,16 +3,17 @@
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipelines.flags import Parser, add_evaluate_options
-from pipelines.options import settings
+from pipelines.arguments import Parser
+from pipelines.command_line import settings
+from pipelines.flags import add_evaluate_options
 from tests.llm_server import LlmServer
-from tests.pipelines.llm_runs import ENVIRONMENT, at, rows
+from tests.pipelines.llm_runs import at, rows
 
 Ufo = Callable[..., Any]
 SOURCES = "reference,wikipedia,llm"
@@ -21,26 +22,6 @@ FORMULATIONS = {
     "xml": ("--format", "xml"),
     "stepwise": ("--formulation", "stepwise"),
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever this machine has in its environment."""
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[LlmServer]:
-    with LlmServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory, records: Any, write_lines: Any) -> Path:
-    """Six responses with facts that the reference, the index, the model or nobody settles."""
-    path: Path = write_lines(tmp_path_factory.mktemp("few") / "few.jsonl", records[:6])
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,9 @@
 """Reports of one's own, thresholds, and what a printed report says beside its rows."""
 
-import argparse
 import json
 
 import pytest
 
-from pipelines import report_commands
 from pipelines.cli import main
 from schemas.errors import UsageError
 from schemas.results import open_results
@@ -32,35 +30,21 @@ def _reports(tmp_path):
     return folder
 
 
-@pytest.fixture(name="ufo")
-def _ufo(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*words):
-        parser = argparse.ArgumentParser()
-        report_commands.register(parser.add_subparsers())
-        arguments = parser.parse_args([str(word) for word in words])
-        assert arguments.handler(arguments) == 0
-        return capsys.readouterr().out
-
-    return run
-
-
-def test_a_report_of_ones_own_appears_beside_ours(folder, reports, ufo):
-    text = ufo("report", "--list", "--reports", reports)
+def test_a_report_of_ones_own_appears_beside_ours(folder, reports, printed):
+    text = printed("report", "--list", "--reports", reports)
     assert "Units of each response" in text
     assert "Agreement with people" in text
-    text = ufo("report", folder, "units", "--reports", reports)
+    text = printed("report", folder, "units", "--reports", reports)
     assert "Units of each response, run day" in text
-    rows = json.loads(ufo("report", folder, "units", "--reports", reports, "--json"))
+    rows = json.loads(printed("report", folder, "units", "--reports", reports, "--json"))
     assert rows[0] == {"response_id": "a", "n_units": 3}
     sql = "SELECT sum(n_units) AS n FROM units"
-    assert json.loads(ufo("sql", folder, sql, "--reports", reports, "--json")) == [{"n": 10}]
-    assert "units" not in [row["name"] for row in json.loads(ufo("report", "--list", "--json"))]
+    assert json.loads(printed("sql", folder, sql, "--reports", reports, "--json")) == [{"n": 10}]
+    assert "units" not in [row["name"] for row in json.loads(printed("report", "--list", "--json"))]
 
 
-def test_macros_are_no_reports(ufo):
-    listed = {row["name"] for row in json.loads(ufo("report", "--list", "--json"))}
+def test_macros_are_no_reports(printed):
+    listed = {row["name"] for row in json.loads(printed("report", "--list", "--json"))}
     assert {view.name for view in load_views() if view.parameters is not None}.isdisjoint(listed)
     assert {"scores", "agreement", "source_benchmark", "coverage", "disagreements"} <= listed
 
@@ -91,9 +75,9 @@ def test_a_report_that_cannot_be_read_is_named(folder, reports):
         open_results(folder, reports=folder / "nowhere")
 
 
-def test_the_threshold_moves_what_is_called_not_factual(folder, ufo):
+def test_the_threshold_moves_what_is_called_not_factual(folder, printed):
     def recall(*words):
-        rows = json.loads(ufo("report", folder, "agreement", "--json", *words))
+        rows = json.loads(printed("report", folder, "agreement", "--json", *words))
         return next(
             row["value"]
             for row in rows
@@ -106,25 +90,25 @@ def test_the_threshold_moves_what_is_called_not_factual(folder, ufo):
     assert main(["report", str(folder), "agreement", "--threshold", "2"]) == 2
 
 
-def test_scores_are_told_by_run_model_data_set_and_response(folder, ufo):
-    text = ufo("report", folder, "scores")
+def test_scores_are_told_by_run_model_data_set_and_response(folder, printed):
+    text = printed("report", folder, "scores")
     titles = ["Scores of each run", "of each model", "of each data set", "of each response"]
     assert sorted(titles, key=text.index) == titles
     assert text.count("bootstrap") >= 3
     assert "Wilson" in text or "interval_" in text
-    rows = json.loads(ufo("report", folder, "scores", "--json"))
+    rows = json.loads(printed("report", folder, "scores", "--json"))
     assert len(rows) == 6
     assert {"low", "high", "interval_method", "factuality_score"} <= set(rows[0])
 
 
-def test_no_rows_are_explained(folder, ufo):
-    text = ufo("report", folder, "source_benchmark")
+def test_no_rows_are_explained(folder, printed):
+    text = printed("report", folder, "source_benchmark")
     assert "no rows: only a run of --mode all" in text
-    assert json.loads(ufo("report", folder, "source_benchmark", "--json")) == []
+    assert json.loads(printed("report", folder, "source_benchmark", "--json")) == []
 
 
 @pytest.mark.parametrize("name", [view.name for view in load_views() if view.shows])
-def test_what_a_report_shows_fits_a_terminal(folder, ufo, name):
-    text = ufo("report", folder, name)
+def test_what_a_report_shows_fits_a_terminal(folder, printed, name):
+    text = printed("report", folder, name)
     assert max(map(len, text.splitlines())) <= 100
     assert "row 1" not in text

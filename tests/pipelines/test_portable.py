@@ -50,6 +50,7 @@ def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
     done = ufo(*run, *other)
     assert done.code == 0, done.err
     assert "22/22 responses" in done.err
+    assert "FnApiRunner has the job ufo-r-" in done.err
     assert "reference" in done.err.splitlines()[-1]
     assert tables(tmp_path / "other") == tables(tmp_path / "here")
     assert len(list(tmp_path.glob("other/run=r/evidence/*.parquet"))) == 3

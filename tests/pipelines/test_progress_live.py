@@ -61,7 +61,7 @@ def test_what_is_under_way_is_told(
     bar = Progress(100, quiet=True)
     bar.chunk(20, [], fresh=False, decided={"reference": 100})
     counts.add(COUNTS)
-    with bar.watching(counts.path, priced):
+    with bar.watching(counts, priced):
         pass  # the last look is at the end
     clock[0] += 10
     assert bar.line() == (
@@ -73,7 +73,7 @@ def test_what_is_under_way_is_told(
 def test_a_finished_chunk_is_not_counted_twice(counts: Ledger, clock: list[float]) -> None:
     bar = Progress(100, quiet=True)
     counts.add(COUNTS)
-    with bar.watching(counts.path, True):
+    with bar.watching(counts, True):
         bar.chunk(5, [Part("fact_units", "p", 40)], True, {"reference": 30, "none": 10})
     assert bar.line().startswith("5/100 responses · 40 units (reference 30, none 10)")
 
@@ -88,7 +88,7 @@ def test_lines_come_while_a_chunk_is_under_way(
     bar = Progress(100)
     counts.add(COUNTS)
     give_up = time.monotonic() + 30
-    with bar.watching(counts.path, True):
+    with bar.watching(counts, True):
         while "16 requests in flight" not in stream.getvalue() and time.monotonic() < give_up:
             pass
     assert "5/100 responses" in stream.getvalue()
@@ -98,7 +98,7 @@ def test_where_votes_are_pooled_it_tells_who_answered(counts: Ledger, clock: lis
     bar = Progress(100, quiet=True, pooled=True)
     bar.chunk(20, [Part("fact_units", "p", 60)], fresh=False, decided={"reference": 50})
     counts.add(COUNTS | {UNITS: 35, f"{DECIDED}none": 0, f"{DECIDED}llm": 20})
-    with bar.watching(counts.path, True):
+    with bar.watching(counts, True):
         pass
     told = "25/100 responses · 95 units (answered by reference 80, llm 20) · "
     assert bar.line().startswith(told)

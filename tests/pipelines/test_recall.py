@@ -1,45 +1,19 @@
 """`ufo recall` with a model behind real HTTP and offline: the same verdicts, and resumable."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.llm_runs import ENVIRONMENT, at, rows
+from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, rows
 
 Ufo = Callable[..., Any]
-EXAMPLE = Path(__file__).parents[2] / "examples" / "recall.jsonl"
 FIVE = ("prompt", "tf", "tf+citation", "tfn", "tfn+citation")
 # By hand from the example: (variant, facts, true) as its labels have it, where there are any.
 PEOPLE = [("no_context", 6, 2), ("poor", 6, 0), ("rag", 6, 5)]
-
-
-@pytest.fixture(autouse=True)
-def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever this machine has in its environment."""
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[LlmServer]:
-    with LlmServer() as running:
-        yield running
-
-
-@pytest.fixture
-def recall(ufo: Ufo, server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> Ufo:
-    """Runs the command with the models at the server."""
-    monkeypatch.setenv("OPENAI_API_KEY", server.key)
-    server.requests.clear()
-
-    def run(output: Path, *flags: object, source: Path = EXAMPLE) -> Any:
-        return ufo("recall", "--input", source, "--output", output, *at(server, *flags))
-
-    return run
 
 
 def labels(output: Path, formulation: str) -> list[dict[str, Any]]:

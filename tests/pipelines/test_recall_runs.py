@@ -1,7 +1,7 @@
 """Runs of `ufo recall`: what is refused, how they resume, and what reads them beside others."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,35 +10,9 @@ import pytest
 from schemas.results import open_results
 from schemas.tables import OF_RECALL
 from tests.llm_server import LlmServer
-from tests.pipelines.llm_runs import ENVIRONMENT, at, rows
+from tests.pipelines.llm_runs import EXAMPLE, at, rows
 
 Ufo = Callable[..., Any]
-EXAMPLE = Path(__file__).parents[2] / "examples" / "recall.jsonl"
-
-
-@pytest.fixture(autouse=True)
-def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever this machine has in its environment."""
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[LlmServer]:
-    with LlmServer() as running:
-        yield running
-
-
-@pytest.fixture
-def recall(ufo: Ufo, server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> Ufo:
-    """Runs the command with the models at the server."""
-    monkeypatch.setenv("OPENAI_API_KEY", server.key)
-    server.requests.clear()
-
-    def run(output: Path, *flags: object, source: Path = EXAMPLE) -> Any:
-        return ufo("recall", "--input", source, "--output", output, *at(server, *flags))
-
-    return run
 
 
 # --- bad input, wrong usage -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ufo as interface
-from tests.pipelines.llm_runs import ENVIRONMENT, at, rows
+from tests.pipelines.llm_runs import at, rows
 
 Ufo = Callable[..., Any]
 
@@ -30,12 +30,6 @@ RECORDS = [
         "answers": {"rag": "Bonn is large."},
     },
 ]
-
-
-@pytest.fixture(autouse=True)
-def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ENVIRONMENT:
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

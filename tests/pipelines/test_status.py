@@ -123,3 +123,21 @@ def test_nothing_there(ufo: Ufo, tmp_path: Path) -> None:
     missing = ufo("status", tmp_path / "missing")
     assert missing.code == 2
     assert "give the --output folder" in missing.err
+
+
+@pytest.mark.parametrize("manifest", ["{", "[]", "{}", "5", '"attempt"'])
+def test_a_damaged_manifest_is_told_by_whoever_reads_it(
+    ufo: Ufo, tmp_path: Path, write_lines: Any, manifest: str
+) -> None:
+    folder = tmp_path / "run=r"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(manifest)
+    (found,) = of(ufo, tmp_path)
+    assert found["state"] == "damaged"
+    assert "remove" in found["next"]
+    assert "r  damaged" in ufo("status", tmp_path).out
+    given = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is a city."}])
+    for flags in (["--run", "r"], ["--run", "s", "--since", "r"]):
+        done = ufo("evaluate", "--input", given, "--output", tmp_path, "--workers", 1, *flags)
+        assert done.code == 1
+        assert f"remove {str(folder)!r}" in done.err

@@ -149,8 +149,10 @@ def test_a_newer_run_is_refused_and_others_stay_readable(tmp_path, rows_of, writ
 def test_a_missing_or_broken_part_file_is_named(tmp_path, rows_of, write_run):
     part = write_run(tmp_path, rows_of(ONE)) / "evidence" / "part-00000.parquet"
     part.write_bytes(b"not parquet")
-    with pytest.raises(RunError, match=r"part-00000\.parquet"):
+    with pytest.raises(RunError, match=r"'evidence' is damaged: .*part-00000\.parquet") as told:
         open_results(tmp_path)
+    assert "UNION ALL" not in str(told.value)
+    assert "evaluate its run again" in str(told.value)
     part.unlink()
     with pytest.raises(RunError, match="1 of its part files are missing"):
         open_results(tmp_path)

@@ -1,13 +1,17 @@
 """A job for each of several processes."""
 
 import os
+from dataclasses import replace
+
+import pytest
 
 from transforms.job import Job
 from transforms.judges import JudgeSpec
 from transforms.judges.llm.settings import LlmSettings
-from transforms.llm.base import VERIFIER
+from transforms.llm.base import KNOWLEDGE, VERIFIER
+from transforms.llm.capabilities import Capabilities
 from transforms.llm.client import ClientSettings
-from transforms.llm.endpoint import Endpoint
+from transforms.llm.endpoint import Endpoint, endpoints
 from transforms.sources.registry import SourceSpec
 
 
@@ -26,6 +30,19 @@ def test_a_job_without_a_model_has_nothing_to_divide() -> None:
     job = Job((), {"passages": 3})
     assert job.client is None
     assert job.among(4, "folder") == job
+
+
+def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://models/v1")
+    client = ClientSettings(endpoints(knowledge_base_url="http://knowledge/v1"))
+    client = replace(client, capabilities={client.endpoints[VERIFIER]: Capabilities()})
+    job = Job((), {"client_settings": client}, JudgeSpec("llm", None, client)).elsewhere()
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert job.client is not None
+    assert job.client == job.flags["client_settings"]
+    assert job.client.endpoints[VERIFIER].url == job.flags["base_url"] == "http://models/v1"
+    assert job.client.endpoints[KNOWLEDGE].url == "http://knowledge/v1"
+    assert list(job.client.capabilities) == [job.client.endpoints[VERIFIER]]
 
 
 def test_a_job_for_elsewhere_has_no_relative_path() -> None:

@@ -25,31 +25,33 @@ class Draft:
     label: int | None = None
 
 
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """What went wrong while a judge worked, and what it cost; what it made is in the subclasses."""
+
+    failures: list[Failure] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
+
+
 @dataclass(slots=True)
-class Drafts:
-    """What a judge extracted from one response, what went wrong, and what it cost."""
+class Drafts(Work):
+    """What a judge extracted from one response."""
 
     drafts: list[Draft] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    usage: list[Usage] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Judged:
-    """The evidence of one response against one source, what went wrong, and what it cost."""
+class Judged(Work):
+    """The evidence of one response against one source."""
 
     evidence: list[Evidence] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    usage: list[Usage] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Queries:
-    """The queries of claims that came without, in their order; what went wrong; what it cost."""
+class Queries(Work):
+    """The queries of claims that came without, in their order."""
 
     queries: list[str] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    usage: list[Usage] = field(default_factory=list)
 
 
 class Judge:

@@ -97,8 +97,8 @@ class CascadeJudge(Judge):
                     key=lambda row: row.rank or 0,
                 )
             ],
-            first.failures + second.failures,
-            first.usage + second.usage,
+            failures=first.failures + second.failures,
+            usage=first.usage + second.usage,
         )
 
 

@@ -72,6 +72,16 @@ class ClientSettings:
     max_cost: float | None = None
     ledger: str | None = None
 
+    def elsewhere(self) -> "ClientSettings":
+        """Return the settings for processes whose environment does not tell where a model is."""
+        asked = {*self.endpoints.values(), *self.capabilities}
+        named = {endpoint: replace(endpoint, base_url=endpoint.url) for endpoint in asked}
+        return replace(
+            self,
+            endpoints={role: named[endpoint] for role, endpoint in self.endpoints.items()},
+            capabilities={named[endpoint]: can for endpoint, can in self.capabilities.items()},
+        )
+
     def limits_of(self, place: "Place | None" = None) -> Limits:
         """Return what holds at a place for all processes together; by default, at every place."""
         general = Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)

@@ -22,6 +22,8 @@ RESERVED = "reserved_usd"
 RESPONSES = "responses"
 UNITS = "units"
 DECIDED = "decided by "
+EXTRACTED = "extracted"
+FAILURES = "failures"
 _CLOSED = "closed"
 _OF_EARLIER = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
 
@@ -32,10 +34,13 @@ class Ledger:
     """Numbers by name, summed over the processes that add to them.
 
     `path` is a local file. Each object adds under a key of its own; one thread uses it at a time.
+    Nothing is counted twice.
 
     Raises, in every method:
         RunError: the file cannot be read or written.
     """
+
+    exact = True
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 from uuid import uuid4
 
+from schemas.places import is_remote, place_of, said
 from transforms.llm.store import KEY, Entry, StoreError
 
 _AT_ONCE: Final = 32
@@ -21,16 +22,15 @@ class PrefixStore:
         from pyarrow import fs
 
         try:
-            if "://" in uri:
-                self._system, path = fs.FileSystem.from_uri(uri)
+            if is_remote(uri):
+                self._system, self._root = place_of(uri)
             else:
-                self._system, path = fs.LocalFileSystem(), uri
+                self._system, self._root = fs.LocalFileSystem(), uri.rstrip("/")
             self._local = isinstance(self._system, fs.LocalFileSystem)
-            self._root = path.rstrip("/")
             if self._local:
                 self._system.create_dir(self._root, recursive=True)
         except (OSError, ValueError) as error:  # Arrow's errors are among these
-            raise StoreError(f"{uri}: {error}") from error
+            raise StoreError(f"{uri}: {said(error)}") from error
         self._folders: set[str] = set()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="ufo-store")
 
@@ -97,4 +97,4 @@ class PrefixStore:
         try:
             return list(self._threads.map(operate, items))
         except OSError as error:
-            raise StoreError(f"{self._root}/: {error}") from error
+            raise StoreError(f"{self._root}/: {said(error)}") from error

@@ -7,26 +7,22 @@ from schemas.recall import (
     RecallAnswer,
     RecallInput,
 )
-from schemas.records import Failure, Usage
+from transforms.judges.base import Work
 from transforms.judges.llm.formulation import Finding
 
 
 @dataclass(slots=True)
-class Generated:
-    """The facts of a record, what went wrong, and what it cost."""
+class Generated(Work):
+    """The facts of a record."""
 
     facts: list[str] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    usage: list[Usage] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Verified:
-    """What one answer says to each fact, in the facts' order; what went wrong; what it cost."""
+class Verified(Work):
+    """What one answer says to each fact, in the facts' order."""
 
     findings: list[Finding] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    usage: list[Usage] = field(default_factory=list)
 
 
 class Recaller:

@@ -1,6 +1,5 @@
 """Factual recall by a language model: facts in one call, an answer's facts verified in one call."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -11,6 +10,7 @@ from schemas.recall import (
     RecallInput,
 )
 from schemas.records import Passage
+from transforms.judges.llm.askers import Askers
 from transforms.judges.llm.asking import Asker, Reply
 from transforms.judges.llm.formulation import (
     Case,
@@ -65,9 +65,7 @@ class LlmRecaller(Recaller):
         self.model = settings.model
         self._settings = settings
         self._prompts = load_prompts(settings.prompts_dir)
-        self._client_factory = client_factory
-        self._client: Client | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._askers = Askers(settings, self._prompts, client_factory)
         self._formulations: Mapping[str, Formulation] = {
             name: formulation_of(settings_of(name, settings), self._prompts)
             for name in formulations
@@ -84,7 +82,7 @@ class LlmRecaller(Recaller):
 
     async def generate(self, record: RecallInput) -> Generated:
         """Ask for the facts, once more where the reply has none that can be used."""
-        asker = self._asker(EXTRACTOR, FACTS, record.record_id)
+        asker = self._askers.asker(EXTRACTOR, FACTS, record.record_id)
         reply = await self._ask_facts(record, asker, again=False)
         facts = read_facts(reply.choice)
         if facts is None and self._settings.repairs and worth_repairing(reply):
@@ -92,13 +90,13 @@ class LlmRecaller(Recaller):
             facts = read_facts(reply.choice)
         if facts is None:
             asker.failed(reply, "the facts")
-        return Generated(facts or [], asker.failures, asker.usage)
+        return Generated(facts or [], failures=asker.failures, usage=asker.usage)
 
     async def verify(
         self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
     ) -> Verified:
         """Return what the answer says to each fact; one call, but with `prompt`."""
-        asker = self._asker(VERIFIER, VERIFY, record.record_id, formulation)
+        asker = self._askers.asker(VERIFIER, VERIFY, record.record_id, formulation)
         units = fact_units(record.record_id, facts)
         case = Case(
             open_units(record, answer, units),
@@ -109,7 +107,7 @@ class LlmRecaller(Recaller):
         key = f"{record.record_id}/{answer.variant}/{formulation}"
         failures = [replace(failure, key=key) for failure in asker.failures]
         findings = [_storable(found[place, 0]) for place in range(len(units))]
-        return Verified(findings, failures, asker.usage)
+        return Verified(findings, failures=failures, usage=asker.usage)
 
     async def _ask_facts(self, record: RecallInput, asker: Asker, again: bool) -> Reply:
         prompts = self._prompts
@@ -126,15 +124,6 @@ class LlmRecaller(Recaller):
             return worth_keeping(settled, 1, again, self._settings.repairs)
 
         return await asker.ask(prompts["generate_facts_system"], user, function, again, keep)
-
-    def _asker(self, role: str, step: str, record_id: str, formulation: str | None = None) -> Asker:
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
-            self._client, self._loop = self._client_factory(), loop
-        model = self._settings.model
-        if role == EXTRACTOR:
-            model = self._settings.extractor_model or model
-        return Asker(self._client, self._prompts, role, model, step, record_id, formulation)
 
 
 def read_facts(choice: Choice) -> list[str] | None:

@@ -42,8 +42,9 @@ _ENDING: Final = "_answer"
 _COLUMNS: Final = ("id", "unique_id", "question", "facts", "gt_facts", "answers", *GROUND_TRUTHS)
 _WORDS: Final = {"true": 1, "false": 0}
 _NO_LABEL: Final = ("", "none", "null", "n/a", "no_response")
-# FaaF's code drops these from facts before it compares them.
-_PUNCTUATION: Final = re.compile(r"[-'\".\s]+")
+# FaaF's code drops these from facts before it compares them; a dot within a number stays a break.
+_QUOTES: Final = re.compile(r"['\"’]")
+_PUNCTUATION: Final = re.compile(r"[-.\s]+")
 _BULLET: Final = re.compile(r"(?:^|\n|(?<=[.!?]))\s*[-*•]\s+")
 
 T = TypeVar("T")
@@ -58,7 +59,7 @@ def parse_recall(
 
 def same_fact(fact: str) -> str:
     """Return what two writings of a fact have in common: neither case, punctuation nor space."""
-    return _PUNCTUATION.sub(" ", fact).strip().casefold()
+    return _PUNCTUATION.sub(" ", _QUOTES.sub("", fact)).strip().casefold()
 
 
 def _record(key: str, raw: dict[str, Any]) -> RecallInput:

@@ -136,7 +136,7 @@ async def _verified(
             raise
         key = f"{record.record_id}/{answer.variant}/{formulation}"
         lost = Finding(ERROR, TRANSPORT, first_reason=TRANSPORT)
-        return Verified([lost for _ in facts], [_failure("verify", key, error)])
+        return Verified([lost for _ in facts], failures=[_failure("verify", key, error)])
 
 
 def _failure(step: str, key: str, error: Exception) -> Failure:

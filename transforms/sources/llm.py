@@ -70,9 +70,15 @@ class LlmSource(FactSource):
         self._client = client
 
     def unavailable(self) -> str | None:
-        """Return that no endpoint was named."""
-        if self._client is None and not self._endpoint.configured:
+        """Return that no endpoint was named, or that its address cannot be one."""
+        if self._client is not None:
+            return None
+        if not self._endpoint.configured:
             return "it needs a model: set OPENAI_API_KEY, or name an endpoint with --base_url"
+        try:
+            _ = self._endpoint.url
+        except LlmError as error:
+            return error.message
         return None
 
     def open(self) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError, unknown_value
+from schemas.places import is_remote
 from schemas.records import OpenUnits, Passage
 from transforms.judges.llm.asking import Asker
 from transforms.llm.base import VERIFIER
@@ -106,6 +107,11 @@ class WebSource(FactSource):
         self._rules = load_categories(categories)
         self._rules_file = categories
         self.allow_private_hosts = allow_private_hosts
+        if web_snapshot is not None and is_remote(web_snapshot):
+            raise UsageError(
+                f"--web_snapshot {web_snapshot!r}: a snapshot is a folder of this machine, which "
+                "its processes write together; name one, and copy it there when it is whole"
+            )
         self.snapshot = None if web_snapshot is None else str(Path(web_snapshot).absolute())
         self._replays = self.snapshot is not None and Snapshot(self.snapshot).finished
         self._page_timeout = page_timeout

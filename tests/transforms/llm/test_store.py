@@ -11,15 +11,8 @@ import pytest
 
 from schemas.errors import UsageError
 from transforms.llm.memory import key_of, packed, unpacked
-from transforms.llm.store import (
-    OFF,
-    SqliteStore,
-    Store,
-    StoreError,
-    checked_uri,
-    default_uri,
-    open_store,
-)
+from transforms.llm.store import OFF, Store, StoreError, checked_uri, default_uri, open_store
+from transforms.llm.store_sqlite import SqliteStore
 
 A, B, C = (key_of(kind, "x") for kind in "jrc")
 Open = Callable[[], Store]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.local_web import LocalWeb, Reply, html
 from transforms.llm.memory import Memory
-from transforms.llm.store import SqliteStore
+from transforms.llm.store_sqlite import SqliteStore
 from transforms.loop import wait_for
 from transforms.web import page as reasons
 from transforms.web.client import user_agent

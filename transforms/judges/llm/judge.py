@@ -1,6 +1,5 @@
 """The LLM judge: extracts and verifies by a language model behind one seam, `Client`."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from schemas.records import (
 )
 from transforms.judges.base import Drafts, Judge, Judged, Queries
 from transforms.judges.llm import extraction, queries
+from transforms.judges.llm.askers import Askers
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.citations import citation_found
 from transforms.judges.llm.formulation import Case, Finding, Formulation
@@ -56,12 +56,10 @@ class LlmJudge(Judge):
         remembered: Callable[[], Remembered] | None = None,
     ) -> None:
         self._settings = settings
-        self._client_factory = client_factory
         self._remembered = remembered
         self._known: Remembered | None = None
-        self._client: Client | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._prompts = load_prompts(settings.prompts_dir)
+        self._askers = Askers(settings, self._prompts, client_factory)
         self._formulation = formulation(settings, self._prompts)
         self.prompt_version = self._prompts.version(self._formulation.names)
         """Of the prompts that verdicts depend on: 12 hex digits."""
@@ -74,16 +72,11 @@ class LlmJudge(Judge):
 
     def close(self) -> None:
         """Close the client, for whoever is not on its loop."""
-        client, loop = self._client, self._loop
-        self._client = self._loop = None
-        if client is not None and loop is not None and loop.is_running():
-            asyncio.run_coroutine_threadsafe(client.aclose(), loop).result(timeout=10)
+        self._askers.close()
 
     async def aclose(self) -> None:
         """Close the client, on its loop."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        await self._askers.aclose()
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims of the response: one call, a few where it is long."""
@@ -97,12 +90,14 @@ class LlmJudge(Judge):
         """Return the queries of given claims that came without one."""
         if not claims:
             return Queries()
-        asker = self._asker(EXTRACTOR, "query", response_id)
+        asker = self._askers.asker(EXTRACTOR, "query", response_id)
         settings = self._settings
         found = await queries.write_queries(
             claims, asker, settings.extract_tokens, settings.repairs
         )
-        return Queries([storable(query) or "" for query in found], asker.failures, asker.usage)
+        return Queries(
+            [storable(query) or "" for query in found], failures=asker.failures, usage=asker.usage
+        )
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return what each passage says to each unit."""
@@ -110,9 +105,9 @@ class LlmJudge(Judge):
         findings: dict[tuple[int, int], Finding] = {}
         judged = Judged()
         if case.wanted:
-            asker = self._asker(VERIFIER, "verify", open_units.response_id, source)
+            asker = self._askers.asker(VERIFIER, "verify", open_units.response_id, source)
             findings = await self._findings(case, asker)
-            judged = Judged([], asker.failures, asker.usage)
+            judged = Judged(failures=asker.failures, usage=asker.usage)
         numbers = {_content(passage): at for at, passage in enumerate(case.passages)}
         for at, (unit, answer) in enumerate(zip(open_units.units, found, strict=True)):
             if not answer.passages:
@@ -133,7 +128,7 @@ class LlmJudge(Judge):
         if not spans:
             return Drafts()
         settings = self._settings
-        asker = self._asker(EXTRACTOR, "extract", record.response_id)
+        asker = self._askers.asker(EXTRACTOR, "extract", record.response_id)
         found = await extraction.extract(
             name, record, spans, asker, settings.extract_tokens, settings.repairs
         )
@@ -141,7 +136,7 @@ class LlmJudge(Judge):
             replace(draft, claim=storable(draft.claim) or "", query=storable(draft.query) or "")
             for draft in found
         ]
-        result = Drafts(drafts, asker.failures, asker.usage)
+        result = Drafts(drafts, failures=asker.failures, usage=asker.usage)
         bare = [draft.claim for draft in drafts if not draft.query]
         if bare:
             made = await self.queries(bare, record.response_id)
@@ -152,17 +147,6 @@ class LlmJudge(Judge):
             result.failures += made.failures
             result.usage += made.usage
         return result
-
-    def _asker(
-        self, role: str, step: str, response_id: str | None, source: str | None = None
-    ) -> Asker:
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
-            self._client, self._loop = self._client_factory(), loop
-        model = self._settings.model
-        if role == EXTRACTOR:
-            model = self._settings.extractor_model or model
-        return Asker(self._client, self._prompts, role, model, step, response_id, source)
 
     def _row(
         self, unit: FactUnit, source: str, rank: int, hit: Retrieved, finding: Finding

@@ -18,7 +18,7 @@ from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.fake import FakeClient
 from transforms.llm.memory import Memory
-from transforms.llm.store import SqliteStore
+from transforms.llm.store_sqlite import SqliteStore
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 ROME, OSLO, LIMA = "Rome is in Italy.", "Oslo is in Norway.", "Lima is in Peru."

@@ -1,0 +1,144 @@
+"""Finished runs wherever they lie: those of another file system are brought here to be asked.
+
+Part files never change and have names of their own, so each is brought once; manifests and labels
+are looked at each time. Of the tables only those are brought that are wanted.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines import storage
+from schemas import runs
+from schemas.errors import RunError, UfoError
+from schemas.kept import kept_folder
+from schemas.labels import FOLDER as LABELS
+from schemas.runs import MANIFEST, RUN_PREFIX, Run
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    from schemas.results import Results
+
+_AT_ONCE = 8
+
+
+def open_results(
+    directory: str | Path,
+    run: str | None = None,
+    all_runs: bool = False,
+    *,
+    only: Iterable[str] | None = None,
+    **options: Any,
+) -> "Results":
+    """Return the results of a run as `schemas.results.open_results` does, from anywhere.
+
+    Raises:
+        UsageError, RunError: as there; also where the folder cannot be reached.
+    """
+    from schemas.results import Results
+
+    tables = None if only is None else _tables(only)
+    found = choose_runs(directory, run, all_runs, tables)
+    return Results(found, only=only, **options)
+
+
+def choose_runs(
+    directory: str | Path,
+    run: str | None = None,
+    all_runs: bool = False,
+    tables: Collection[str] | None = (),
+) -> list[Run]:
+    """Return runs as `schemas.runs.choose_runs` does, from anywhere.
+
+    `tables` are those of which the part files are wanted, None: all.
+    """
+    there = str(directory)
+    if not storage.is_remote(there):
+        return runs.choose_runs(directory, run, all_runs)
+    from filelock import FileLock
+
+    there = there.rstrip("/")
+    here = kept_folder("runs", sha256(there.encode()).hexdigest()[:16])
+    with _named(here, there), FileLock(here / ".lock"):
+        _bring_manifests(here, there, run)
+        found = runs.choose_runs(here, run, all_runs)
+        _bring_labels(here, there)
+        if tables is not None:
+            found = [_with(one, tables) for one in found]
+        _bring_parts(here, there, found)
+    return found
+
+
+def _tables(views: Iterable[str]) -> set[str]:
+    """Return the tables that these views read."""
+    from schemas.views import with_needs
+
+    text = " ".join(view.sql for view in with_needs(views))
+    return {table for table in TABLES if re.search(rf"\b{table}\b", text)}
+
+
+def _with(run: Run, tables: Collection[str]) -> Run:
+    return replace(run, files={name: run.files[name] for name in run.files if name in tables})
+
+
+@contextmanager
+def _named(here: Path, there: str) -> Iterator[None]:
+    """Speak of the folder as the user does, and of what cannot be reached as of what it is."""
+    try:
+        yield
+    except UfoError as error:
+        raise type(error)(error.message.replace(str(here), there)) from error
+    except OSError as error:
+        raise RunError(f"{there!r} cannot be read: {error}") from error
+
+
+def _bring_manifests(here: Path, there: str, run: str | None) -> None:
+    """Bring the manifest of one run, or where there is none of that name, of all."""
+    if run is not None:
+        name = f"{RUN_PREFIX}{run}/{MANIFEST}"
+        if storage.exists(storage.join(there, name)):
+            _bring(here, there, [name])
+            return
+    found = _below(there, f"{RUN_PREFIX}*/{MANIFEST}")
+    for path in here.glob(f"{RUN_PREFIX}*/{MANIFEST}"):
+        if path.relative_to(here).as_posix() not in found:
+            path.unlink()
+    _bring(here, there, found)
+
+
+def _bring_labels(here: Path, there: str) -> None:
+    found = _below(there, f"{LABELS}/*.parquet")
+    for path in (here / LABELS).glob("*.parquet"):
+        if path.relative_to(here).as_posix() not in found:
+            path.unlink()
+    _bring(here, there, found)
+
+
+def _bring_parts(here: Path, there: str, found: Sequence[Run]) -> None:
+    missing = []
+    for run in found:
+        listed = {path for paths in run.files.values() for path in paths}
+        missing += [path.relative_to(here).as_posix() for path in listed if not path.exists()]
+    _bring(here, there, sorted(missing))
+
+
+def _below(there: str, pattern: str) -> list[str]:
+    return [path[len(there) + 1 :] for path in storage.matches(storage.join(there, pattern))]
+
+
+def _bring(here: Path, there: str, names: Sequence[str]) -> None:
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        jobs = [
+            threads.submit(storage.fetch, storage.join(there, name), here / name) for name in names
+        ]
+        try:
+            for job in jobs:
+                job.result()
+        finally:
+            for job in jobs:
+                job.cancel()
