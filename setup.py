@@ -77,6 +77,7 @@ setup(
         "dev": [
             "pytest>=8.3,<10",
             "pytest-xdist>=3.6,<4",
+            "pytest-timeout>=2.4,<3",  # a test that hangs fails, and says where
             "hypothesis>=6.120,<7",
             "mypy>=1.15,<3",
             "ruff>=0.9,<1",

@@ -93,6 +93,7 @@ def start(cluster: Any, common: Any, tmp_path: Path) -> Iterator[Callable[..., C
     for command in started:
         if command.process.poll() is None:
             command.kill()
+        print(command.said())  # shown where the test fails
     cluster.cancel_all()
 
 

@@ -145,6 +145,10 @@ def _worker(base_url: str, key: str, notices: str) -> None:
     """A process of a run: its share of what the endpoint allows."""
     import os
 
+    from transforms.llm import books
+
+    # A busy machine may take longer to bring a request to its server than any network would.
+    books._ON_ITS_WAY = 600.0
     os.environ["OPENAI_API_KEY"] = key
     endpoint = Endpoint("offline-judge", base_url)
     settings = ClientSettings(
