@@ -3,6 +3,8 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from tests.patience import PATIENCE
+
 SIZES = [(1200, "light"), (1200, "dark"), (400, "light"), (400, "dark")]
 
 
@@ -24,7 +26,7 @@ def _opened(browser, files):
         size = {"width": width, "height": 900}
         contexts.append(browser.new_context(viewport=size, color_scheme=theme, **options))
         page = contexts[-1].new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         address = (files / f"{name}.html").as_uri()
         page.on("console", lambda said: wrong.append(f"console: {said.text}"))
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
@@ -103,6 +105,17 @@ def test_a_print_has_what_is_folded_and_is_light(opened):
     assert page.locator("details:not([open])").count() == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
+
+
+def test_no_column_of_a_table_is_cut_off_on_paper(opened):
+    page = opened(width=718)  # A4 within the margins that a browser leaves
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    cut = """[...document.querySelectorAll("table")]
+        .filter((table) => table.offsetWidth > table.parentElement.clientWidth)
+        .map((table) => table.caption.textContent)"""
+    assert page.locator("table").count() > 10
+    assert page.evaluate(cut) == []
 
 
 def test_colours_of_plots_follow_the_theme(opened):

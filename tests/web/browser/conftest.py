@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from pipelines.serve_command import setup
+from tests.patience import PATIENCE
 from tests.web.browser.demo_run import SOURCES, demo_rows
 from transforms.votes import tally, verdicts
 from web.desk import Setup
@@ -62,7 +63,7 @@ def page(browser: Browser, service: str) -> Iterator[Page]:
     context = browser.new_context(base_url=service, viewport={"width": 1280, "height": 900})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.set_default_timeout(4_000)
+    page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
     page.on("console", lambda said: _is_wrong(said) and wrong.append(f"log: {said.text}"))
