@@ -52,7 +52,7 @@ def start(output: Path, state: str = "") -> Path:
     `state` says what is built, of which inputs: what a stopped build of the same left is gone on
     with, what one of another left is removed.
     """
-    if output.is_file():
+    if output.exists() and not output.is_dir():  # a device as well
         raise UsageError(
             f"--output {output} is a file; give a folder that is new, empty or an index"
         )

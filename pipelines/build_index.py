@@ -25,10 +25,10 @@ from indexes.manifest import VERSION
 from indexes.passages import WORDS
 from indexes.reader import BLOCK_PAGES
 from indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
-from pipelines.index_steps import write_blocks
+from pipelines.local import is_interrupt
 from pipelines.processes import as_worker
 from pipelines.quiet import quiet_beam
-from schemas.errors import RunError, UsageError
+from schemas.errors import Interrupted, RunError, UsageError
 from schemas.records import Failure
 
 _PROGRESS_SECONDS = 2.0
@@ -63,7 +63,7 @@ def build(
     goes on where it was when it is asked for again. `embedder` adds vectors (see
     `indexes.embedders`), `workers` is the number of processes that read. Raises UsageError for
     inputs that are not files, an output that is something else and an embedder that cannot be used,
-    RunError where the inputs hold no article or the build cannot go on.
+    RunError where the inputs hold no article or the build cannot go on, Interrupted by Ctrl-C.
     """
     started = time.monotonic()
     paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
@@ -90,11 +90,12 @@ def build(
             progress(f"indexing {made.counts['passages']:,} passages")
         folder.add_engines(building, made.content, embedder, progress)
         folder.finish(building, output)
-    except (OSError, RuntimeError) as error:  # Beam makes a RuntimeError of what a worker raises
-        raise RunError(
-            f"the index {output} could not be built: {error}. What was done is kept: the same "
-            "command goes on from there"
-        ) from error
+    # Beam makes a RuntimeError of what a step raises, of Ctrl-C too.
+    except (OSError, RuntimeError, KeyboardInterrupt) as error:
+        kept = "What was done is kept: the same command goes on from there"
+        if is_interrupt(error):
+            raise Interrupted(f"interrupted; the index {output} is not built. {kept}") from None
+        raise RunError(f"the index {output} could not be built: {error}. {kept}") from error
     finally:
         if building.exists():
             folder.stop(building, output)
@@ -117,6 +118,9 @@ def _write_blocks(
     beam_options: Sequence[str],
 ) -> None:
     """Write the blocks of all slices, in several processes where that is worth starting them."""
+    # Not above: a worker imports this file first of all, and only then keeps Beam from remarking.
+    from pipelines.index_steps import write_blocks
+
     settings = (str(building), words, block_pages, list(beam_options))
     processes = min(workers, len(slices))
     if processes <= 1:
@@ -133,7 +137,8 @@ def _write_blocks(
                 if future.done():
                     future.result()
         except BaseException:
-            pool.shutdown(wait=False, kill_workers=True)
+            # Waited for, since the folder they write to is about to get another name.
+            pool.shutdown(wait=True, kill_workers=True)
             raise
 
 

@@ -54,6 +54,9 @@ def test_other_folders_and_files_are_not_touched(tmp_path: Path) -> None:
         folder.start(tmp_path / "mine/letter.txt")
     with pytest.raises(UsageError, match="cannot write"):
         folder.start(tmp_path / "mine/letter.txt/index")
+    os.mkfifo(tmp_path / "mine/pipe")
+    with pytest.raises(UsageError, match="is a file"):
+        folder.start(tmp_path / "mine/pipe")
     assert (tmp_path / "mine/letter.txt").read_text() == "dear"
 
 

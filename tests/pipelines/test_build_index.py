@@ -1,5 +1,6 @@
 import bz2
 import json
+import multiprocessing
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from indexes.base import open_index
 from indexes.manifest import read_manifest
 from pipelines.build_index import build
-from schemas.errors import RunError, UsageError
+from schemas.errors import Interrupted, RunError, UsageError
 
 
 def _page(title: str, text: str = "", *, redirect: str = "", ns: int = 0) -> str:
@@ -182,13 +183,38 @@ def _multistream(path: Path, pages: Sequence[str]) -> None:
     path.write_bytes(b"".join(map(bz2.compress, [head, *(page.encode() for page in pages), tail])))
 
 
-def test_slices_in_several_processes_give_the_same_index(dump: Path, tmp_path: Path) -> None:
+def test_slices_in_several_processes_give_the_same_index(
+    dump: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     _multistream(tmp_path / "many.bz2", PAGES)
     one = build(dump, tmp_path / "one")
     other = build(tmp_path / "many.bz2", tmp_path / "two", workers=2, slice_bytes=400)
     assert one.counts == other.counts
     names = ("passages.arrow", "pages.arrow", "aliases.arrow", "bm25-tokens.arrow")
     assert {n: _bytes(one.path)[n] for n in names} == {n: _bytes(other.path)[n] for n in names}
+    assert capfd.readouterr().err == ""  # no remark of Beam's
+
+
+def _ctrl_c(*arguments: object, **options: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_leaves_what_was_done_and_no_process(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _multistream(tmp_path / "many.bz2", PAGES)
+    for name, workers, source in (
+        ("pipelines.index_steps.process_block", 1, dump),
+        ("pipelines.build_index.wait", 2, tmp_path / "many.bz2"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(name, _ctrl_c)
+            with pytest.raises(Interrupted, match=r"interrupted.*the same command goes on"):
+                build(source, tmp_path / "index", workers=workers, slice_bytes=400)
+        assert not multiprocessing.active_children()
+        [left] = tmp_path.glob(".index.building-*")
+        assert "-stopped-" in left.name
+    assert build(dump, tmp_path / "index").counts == COUNTS
 
 
 def test_a_stopped_build_goes_on_where_it_was(
