@@ -30,6 +30,7 @@ _OUTCOMES = {
     "error": ("error", "⚠", "fault"),
 }
 _PEOPLE = {1: "true to people", 0: "false to people"}
+_SENTENCES = {1: "factual to people", 0: "not factual to people"}
 
 
 def legend() -> Html:
@@ -152,9 +153,7 @@ def _sentence_head(number: int, row: Row | None) -> Html:
         badge(name, symbol, look, value),
         " ",
         data(_short(row["text"], 160), "q"),
-        tag("span", _PEOPLE[people].replace("true", "factual").replace("false", "not factual"))
-        if people is not None
-        else None,
+        tag("span", f" · {_SENTENCES[people]}", class_="meta") if people is not None else None,
         id=f"r{number}s{row['sentence_index']}",
     )
 
