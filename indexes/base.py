@@ -6,12 +6,15 @@ one line in `_RETRIEVERS`.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from math import log
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from zipfile import BadZipFile
 
 import pyarrow as pa
 
@@ -93,17 +96,20 @@ class Index:
         """
         if k < 1:
             raise UsageError(f"{k} passages asked for; at least 1 is needed")
-        if named is None:
-            hits = self.retriever.search(queries, k)
-        else:
-            hits = self.second_look.search(queries, k, named)
-        return [
-            [
-                ScoredPassage(hit.row, hit.score, passage)
-                for hit, passage in zip(found, self.store.get([h.row for h in found]), strict=True)
+        with _damage_told(self.path, _OF_READING):
+            if named is None:
+                hits = self.retriever.search(queries, k)
+            else:
+                hits = self.second_look.search(queries, k, named)
+            return [
+                [
+                    ScoredPassage(hit.row, hit.score, passage)
+                    for hit, passage in zip(
+                        found, self.store.get([hit.row for hit in found]), strict=True
+                    )
+                ]
+                for found in hits
             ]
-            for found in hits
-        ]
 
     def pages_named(self, names: Sequence[str]) -> list[tuple[int, ...]]:
         """Return for each name the pages that have it as title or alias: none, one or several.
@@ -121,6 +127,28 @@ class Index:
     def names_in(self, text: str) -> tuple[str, ...]:
         """Return the names of pages, titles or aliases, that `text` mentions."""
         return self.names.names_in(text)
+
+
+# What the libraries raise where a file is not what it was. tantivy's panics are caught by name, as
+# they are no Exception and their class cannot be imported.
+_OF_READING = (pa.ArrowException, ValueError)
+_OF_OPENING = (*_OF_READING, OSError, KeyError, RuntimeError, BadZipFile)
+_PANIC = "PanicException"
+_MOST_TOLD = 300  # characters
+
+
+@contextmanager
+def _damage_told(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Within this context an error of these kinds, or a panic, is an IndexUnusable."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, kinds) and type(error).__name__ != _PANIC:
+            raise
+        told = shorten(str(error), _MOST_TOLD, placeholder=" …")  # some quote all that they read
+        raise IndexUnusable(
+            f"{folder} is damaged: {told}; build it again with `ufo index build`"
+        ) from error
 
 
 # --- opening: what brings a library with it is imported when it is first opened -------------------
@@ -188,9 +216,9 @@ def open_index(
 
     `path` may be the prefix of another file system (`gs://…`): see `indexes.brought`. `embedder` is
     refused where it is not the one that made the vectors; `fusion_k` and `bm25_weight` are for the
-    hybrid retriever. `verify` compares the checksum of every file, not just its size. Raises
-    IndexUnusable for a folder that is not a whole index of a known version or has no such vectors,
-    UsageError for an unknown retriever.
+    hybrid retriever. `verify` compares the checksums of large files too, not just their sizes.
+    Raises IndexUnusable for a folder that is not a whole index of a known version or has no such
+    vectors, UsageError for an unknown retriever.
     """
     if retriever not in _RETRIEVERS:
         raise UsageError(unknown_value("retriever", retriever, RETRIEVERS))
@@ -201,12 +229,8 @@ def open_index(
         known = _opened.get((folder, options))
         if known is not None and known.fingerprint == fingerprint:
             return known
-        try:
+        with _damage_told(folder, _OF_OPENING):
             index = _open(folder, manifest, fingerprint, options)
-        except (pa.ArrowException, OSError, KeyError, ValueError, RuntimeError) as error:
-            raise IndexUnusable(
-                f"{folder} is damaged: {error}; build it again with `ufo index build`"
-            ) from error
         _opened[folder, options] = index
         return index
 

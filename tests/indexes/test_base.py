@@ -85,10 +85,34 @@ def test_unknown_retriever(build_folder: Build) -> None:
 
 
 @pytest.mark.parametrize("name", ["passages.arrow", "bm25-tokens.arrow", "aliases.arrow"])
-def test_damage_inside_a_file_of_the_right_size(build_folder: Build, name: str) -> None:
+def test_damage_inside_a_file_of_the_right_size(
+    build_folder: Build, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = build_folder()
     (path / name).write_bytes(b"\0" * (path / name).stat().st_size)
+    with pytest.raises(IndexUnusable, match="checksum"):
+        open_index(path)
+    monkeypatch.setattr("indexes.manifest._SMALL", -1)  # as if it were a large one
     with pytest.raises(IndexUnusable, match="damaged"):
         open_index(path)
     with pytest.raises(IndexUnusable, match="checksum"):
         open_index(path, verify=True)
+
+
+def test_damage_that_only_a_search_meets(
+    build_folder: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexes.manifest._SMALL", -1)
+    path = build_folder(name="small")
+    store = path / "passages.arrow"
+    store.write_bytes(store.read_bytes().replace(b"born in Warsaw", b"born in \xff\xffrsaw"))
+    with pytest.raises(IndexUnusable, match=r"small is damaged.*codec.*`ufo index build`"):
+        open_index(path).search(["Curie"], 1)
+    monkeypatch.setattr("indexes.folder.SMALL", 0)
+    path = build_folder(name="large")
+    for terms in (path / "tantivy").glob("*.term"):
+        data = terms.read_bytes()
+        quarter = len(data) // 4
+        terms.write_bytes(data[:quarter] + b"\xee" * (2 * quarter) + data[3 * quarter :])
+    with pytest.raises(IndexUnusable, match=r"large is damaged.*`ufo index build`"):
+        open_index(path).search(["Curie", "Danube", "Europe"], 1)
