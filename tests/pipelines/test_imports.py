@@ -5,18 +5,27 @@ import sys
 
 import pytest
 
-from pipelines.imports import without
+from pipelines.imports import later, without
 
 CHUNK = """
 import sys
 import pipelines.preload
-hidden = {"pandas", "pymongo"} & set(sys.modules)
+hidden = {"pandas", "pymongo", "beartype", "fastavro", "httplib2"} & set(sys.modules)
 assert not hidden, hidden
 import pyarrow as pa
 pa.array([1]).to_pylist()
 assert "pandas" not in sys.modules
 import pandas
 assert pa.array([1]).to_pylist() == [1] and pandas.Series([1]).sum() == 1
+import apache_beam as beam
+from apache_beam.internal.http_client import proxy_info_from_environment_var
+from apache_beam.typehints.typehints import is_consistent_with
+assert is_consistent_with(bool, int) and not is_consistent_with(str, int)
+import os
+os.environ["http_proxy"] = "http://proxy.example:8080"
+assert proxy_info_from_environment_var("http_proxy").proxy_port == 8080
+import fastavro, httplib2
+assert "Http" in dir(httplib2) and "reader" in dir(fastavro)
 """
 
 
@@ -32,3 +41,24 @@ def test_a_module_is_absent_in_the_context_alone(monkeypatch: pytest.MonkeyPatch
     import colorsys
 
     assert colorsys.rgb_to_hsv(0, 0, 0) == (0, 0, 0)
+
+
+def test_a_module_is_stood_in_for_until_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("wsgiref", "wsgiref.util"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with later("wsgiref"):
+        import wsgiref.util
+        from wsgiref.util import guess_scheme
+    assert "wsgiref" not in sys.modules
+    assert guess_scheme({"HTTPS": "on"}) == "https"
+    assert "wsgiref.util" in sys.modules
+    assert wsgiref.util.FileWrapper.__name__ == "FileWrapper"
+
+
+def test_what_is_imported_already_is_not_stood_in_for() -> None:
+    import json.decoder
+
+    with later("json"):
+        from json import loads
+
+    assert loads is json.loads
