@@ -6,10 +6,12 @@ can have (block-max WAND), which it does for no sum over fields and not where hi
 """
 
 import json
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import tantivy
 
@@ -29,7 +31,7 @@ SETTINGS = {
 _HEAP_BYTES = 500_000_000  # of each shard's writer
 _SHARDS = 2  # not one a core: the index is the same wherever it is built, and few are quicker asked
 _DEALT = 1024  # rows that a shard gets before the next has its turn
-_META, _MANAGED = "meta.json", ".managed.json"
+_META, _MANAGED, _LOCK = "meta.json", ".managed.json", ".tantivy-meta.lock"
 _TOKENIZER = "ufo"  # under which the index names it
 _LONGEST_TERM = 60  # bytes
 _EXTRA_TIES = 8  # hits beyond `k` that are looked at, so that equal scores come in order of rows
@@ -58,11 +60,9 @@ class LargeBm25:
     """A Retriever and Lexicon over a folder of tantivy's; safe for searches in several threads."""
 
     def __init__(self, folder: Path) -> None:
-        index = tantivy.Index.open(str(folder / FOLDER))
         self._stemmed, self._plain = _analyzer(True), _analyzer(False)
-        index.register_tokenizer(_TOKENIZER, self._stemmed)
         self._schema = _schema()
-        self._searcher = index.searcher()
+        self._searcher = _searcher(folder / FOLDER)
         self._size = int(self._searcher.num_docs)
 
     def search(
@@ -106,6 +106,21 @@ class LargeBm25:
             Hit(int(row or 0), float(score)) for row, (score, _) in zip(numbers, found, strict=True)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.row))[:k]
+
+
+def _searcher(path: Path) -> tantivy.Searcher:
+    """Return the searcher of tantivy's folder, in which it locks a file while it opens it.
+
+    One that may only be read is opened by links to its files; they are needed no longer than that.
+    """
+    lock = path / _LOCK
+    if os.access(lock if lock.exists() else path, os.W_OK):
+        return tantivy.Index.open(str(path)).searcher()
+    with TemporaryDirectory(prefix="ufo-") as links:
+        for file in path.iterdir():
+            if file.name != _LOCK:
+                Path(links, file.name).symlink_to(file)
+        return tantivy.Index.open(links).searcher()
 
 
 def opened(folder: Path) -> LargeBm25:

@@ -98,3 +98,14 @@ def test_what_is_built_twice_replaces_what_was_there(build_folder: Build) -> Non
     assert sorted(f"tantivy/{file.name}" for file in (path / "tantivy").iterdir()) == files
     [hits] = bm25_large.opened(path).search(["Danube"], 5)
     assert len(hits) == 1
+
+
+def test_a_folder_that_may_only_be_read_is_opened_as_it_is(
+    build_folder: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = build_folder()
+    files = bm25_large.build(path)
+    monkeypatch.setattr("os.access", lambda *arguments: False)
+    [hits] = bm25_large.opened(path).search(["Danube"], 5)
+    assert len(hits) == 1
+    assert sorted(f"tantivy/{file.name}" for file in (path / "tantivy").iterdir()) == files
