@@ -179,7 +179,14 @@ def _parquet_lines(stream: BinaryIO) -> Iterator[bytes]:
 
     for batch in pq.ParquetFile(stream).iter_batches(_PARQUET_ROWS):
         for row in batch.to_pylist():
-            yield json.dumps(_without_nulls(row), ensure_ascii=False, default=str).encode() + b"\n"
+            line = json.dumps(_without_nulls(row), ensure_ascii=False, default=_as_text)
+            yield line.encode(errors="surrogateescape") + b"\n"
+
+
+def _as_text(value: object) -> str:
+    """Return what JSON cannot say as text. Bytes are the text that they encode, which some writers
+    of Parquet do not declare; those that encode none stay themselves, and the line is none."""
+    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else str(value)
 
 
 def _without_nulls(value: Any) -> Any:

@@ -4,7 +4,7 @@ DESIGN section 4 is the format. What is wrong with one line never stops a run.
 """
 
 import json
-import math
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, fields
 from hashlib import sha256
@@ -18,6 +18,7 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 BEYOND = "cells beyond the header"
 """The key under which a row of CSV has the cells for which its header has no name."""
 _MAX_SHOWN = 4096
+_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 _said = attrgetter(*(field.name for field in fields(InputRecord) if field.name != "key"))
 _ALIASES = {"reference answers": "reference_answers"}
 
@@ -70,7 +71,8 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unusable(f"not UTF-8: byte {error.start + 1} of the line is invalid") from None
+        other = " (the file is UTF-16)" if line.startswith(_UTF_16) else ""
+        raise Unusable(f"not UTF-8{other}: byte {error.start + 1} of the line is invalid") from None
     if "\0" in text:
         raise Unusable("the line has a NUL byte")
     try:
@@ -96,8 +98,9 @@ def _record(key: str, raw: dict[str, Any]) -> InputRecord:
     text = text_value(raw, "response")
     if text is None or not text.strip():
         raise Unusable("`response` is empty")
-    model, question = text_value(raw, "model"), text_value(raw, "question")
-    dataset, language = text_value(raw, "dataset"), text_value(raw, "language")
+    # An empty text is no model's name, and would be a row of its own in reports.
+    named = (text_value(raw, name) or None for name in ("model", "question", "dataset", "language"))
+    model, question, dataset, language = named
     references = _references(raw)
     given = raw.get("claims") is not None
     spans, are_errors = _spans(raw, text)
@@ -179,12 +182,11 @@ def _list(raw: Mapping[str, Any], name: str) -> list[Any]:
 
 def _references(raw: Mapping[str, Any]) -> list[str]:
     value = raw.get("reference_answers")
-    items = [value] if isinstance(value, str) else _list(raw, "reference_answers")
+    items = value if isinstance(value, list) else [] if value is None else [value]
     for item in items:
         if not isinstance(item, str):
-            raise Unusable(
-                f"`reference_answers` is text or a list of texts, not of {kind_of(item)}"
-            )
+            wrong = f"of {kind_of(item)}" if items is value else kind_of(item)
+            raise Unusable(f"`reference_answers` is text or a list of texts, not {wrong}")
         _writable(item, "reference_answers")
     return [item for item in items if item.strip()]
 
@@ -193,7 +195,8 @@ def _score(raw: Mapping[str, Any]) -> float | None:
     value = raw.get("label")
     if value is None:
         return None
-    if not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= 1:
+    # No float is made of it first: JSON knows no bound, and 10**400 is one too many for a float.
+    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise Unusable(f"`label` is a number from 0 to 1 or a boolean, not {value!r}"[:200])
     return float(value)
 
@@ -217,7 +220,10 @@ def _metadata(raw: Mapping[str, Any]) -> str | None:
         return None
     if not isinstance(value, dict):
         raise Unusable(f"`metadata` is an object, not {kind_of(value)}")
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    try:
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    except ValueError:  # 1e999 is JSON, and for Python infinite: as such nobody could read it again
+        raise Unusable("`metadata` has a number that no float can hold") from None
     _writable(text, "metadata")
     return text
 

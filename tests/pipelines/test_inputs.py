@@ -10,6 +10,8 @@ import pytest
 
 from pipelines.inputs import measure, spool
 from schemas.errors import UsageError
+from schemas.records import Failure, InputRecord
+from transforms.read import parse
 
 RECORDS = [{"question": "Q?", "answer": 'one\ntwo, "three"'}, {"question": "R?", "answer": "no"}]
 
@@ -37,7 +39,7 @@ def written(folder: Path, name: str) -> str:
 def test_lines_are_those_that_the_run_will_have(tmp_path: Path, name: str, lines: int) -> None:
     file = measure(written(tmp_path, name), name)
     assert (file.lines, file.counted) == (lines, lines > 0)
-    if not file.plain:
+    if not file.plain():
         spooled = Path(spool(file, str(tmp_path))).read_text().splitlines()
         assert [json.loads(line) for line in spooled] == RECORDS
 
@@ -47,3 +49,14 @@ def test_a_file_that_is_not_what_its_ending_says(tmp_path: Path) -> None:
         (tmp_path / name).write_text('question,answer\n"Q?,A\n')
         with pytest.raises(UsageError, match=message):
             measure(str(tmp_path / name), name)
+
+
+def test_bytes_in_parquet_are_the_text_that_they_encode(tmp_path: Path) -> None:
+    path = str(tmp_path / "in.parquet")
+    pq.write_table(pa.table({"response": ["Zürich".encode(), b"\xff"]}), path)
+    lines = Path(spool(measure(path, "in.parquet"), str(tmp_path))).read_bytes().splitlines()
+    good, bad = (parse("in.parquet:1", line) for line in lines)
+    assert isinstance(good, InputRecord)
+    assert good.text == "Zürich"
+    assert isinstance(bad, Failure)
+    assert "not UTF-8" in bad.message

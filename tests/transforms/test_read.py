@@ -69,6 +69,11 @@ def test_only_the_response_is_required_and_null_is_not_there() -> None:
     assert (bare.given, bare.claims, bare.references, bare.human_score) == (False, [], [], None)
 
 
+def test_an_empty_text_is_no_name() -> None:
+    empty = dict.fromkeys(("model", "question", "dataset", "language"), "")
+    assert record(**empty) == record()
+
+
 def test_no_claims_and_an_empty_list_of_claims_are_not_the_same() -> None:
     assert not record().given
     assert record(claims=[]).given
@@ -123,6 +128,7 @@ def test_no_error_span_says_that_all_is_right() -> None:
         (b'{"response": "a\\u0000b"}', "NUL"),
         (b'{"response": "a\0b"}', "NUL"),
         (b'{"response": "\xff"}', "not UTF-8: byte 15"),
+        ('{"response": "x"}'.encode("utf-16"), "the file is UTF-16"),
         (b'{"response": "\\ud83d"}', "surrogate"),
         (b'{"response": "x", "metadata": {"\\ud83d": 1}}', "surrogate"),
         (b'{"response": "x", "reference_answers": ["\\udead"]}', "surrogate"),
@@ -133,9 +139,11 @@ def test_no_error_span_says_that_all_is_right() -> None:
         (b'{"response": "x", "label": 2}', "`label` is a number from 0 to 1"),
         (b'{"response": "x", "label": "good"}', "`label` is a number from 0 to 1"),
         (b'{"response": "x", "label": 1e999}', "`label` is a number from 0 to 1"),
+        (b'{"response": "x", "label": 1' + b"0" * 400 + b"}", "`label` is a number from 0 to 1"),
         (b'{"response": "x", "metadata": []}', "`metadata` is an object"),
-        (b'{"response": "x", "reference_answers": 5}', "`reference_answers` is a list"),
-        (b'{"response": "x", "reference_answers": [5]}', "list of texts"),
+        (b'{"response": "x", "metadata": {"a": [1e999]}}', "a number that no float can hold"),
+        (b'{"response": "x", "reference_answers": 5}', "text or a list of texts, not a number"),
+        (b'{"response": "x", "reference_answers": [5]}', "list of texts, not of a number"),
         (b'{"response": "x", "claims": "c"}', "`claims` is a list, not text"),
         (b'{"response": "x", "claims": [5]}', "`claims[0]` is an object"),
         (b'{"response": "x", "claims": ["c", {}]}', "`claims[1].claim` is missing"),
@@ -197,7 +205,12 @@ FIELDS = """response id model question dataset reference_answers label language 
     spans sentence_labels start end claim query sentence_index"""
 NAMES = st.sampled_from(FIELDS.split())
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.just(10**400)  # JSON has no bound
+    | st.floats()
+    | st.text(st.characters(), max_size=5),
     lambda below: st.lists(below, max_size=3) | st.dictionaries(NAMES, below, max_size=4),
     max_leaves=8,
 )
