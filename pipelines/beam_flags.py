@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from pipelines.arguments import Parser
 from pipelines.quiet import quiet_beam
-from schemas.errors import UsageError
+from schemas.errors import UsageError, unknown_value
 
 NO_WAIT = "--no_wait_until_finish"
 IN_PROCESS = ("", "DirectRunner", "direct")
@@ -80,7 +80,7 @@ def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str
     if not rest:
         return []
     theirs = beam_parser(parser.prog)
-    _, unknown = theirs.parse_known_args(list(rest))
+    known, unknown = theirs.parse_known_args(list(rest))
     if unknown:
         flag = unknown[0].split("=")[0]
         if not flag.startswith("--"):
@@ -88,7 +88,18 @@ def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str
         ours = _flags(parser)
         near = _nearest(flag, [*ours, *_flags(theirs)])
         raise UsageError(f"unknown flag {flag}.{near} See `{parser.prog} --help`.")
+    _check_runner(known.runner)
     return list(rest)
+
+
+def _check_runner(name: str | None) -> None:
+    """Refuse a runner that Beam would not find once the input is read; a path is that of a class of
+    somebody's own."""
+    from apache_beam.options.pipeline_options import StandardOptions
+
+    runners = sorted({*StandardOptions.KNOWN_RUNNER_NAMES, *filter(None, IN_PROCESS)})
+    if name and "." not in name and name not in runners:
+        raise UsageError(unknown_value("--runner", name, runners))
 
 
 def known_to_beam(name: str) -> bool:

@@ -46,19 +46,19 @@ def load(
     flags = {action.dest: action for action in parser._actions if action.dest != "config"}
     argv: list[str] = []
     beam: list[str] = []
-    for key, value in content.items():
-        name = key.removeprefix("--")
-        if name == "sources" and not isinstance(value, str):
-            values["sources"], definitions = named_sources(value, f"--config {path!r}: ")
-        elif name in flags:
-            argv += _as_flags(name, value, flags[name].nargs == 0)
-        elif known_to_beam(name):
-            beam += _as_flags(name, value, isinstance(value, bool))
-        else:
-            raise UsageError(f"--config {path!r}: {unknown_value('key', name, flags)}")
     try:
+        for key, value in content.items():
+            name = key.removeprefix("--")
+            if name == "sources" and not isinstance(value, str):
+                values["sources"], definitions = named_sources(value)
+            elif name in flags:
+                argv += _as_flags(name, value, flags[name].nargs == 0)
+            elif known_to_beam(name):
+                beam += _as_flags(name, value, isinstance(value, bool))
+            else:
+                raise UsageError(unknown_value("key", name, flags))
         # The parser checks what the file says just as it checks flags.
-        filed, _ = parser.parse_known_args(argv)
+        filed = parser.parse_args(argv)
         beam_flags(beam, parser)
     except UsageError as error:
         raise UsageError(f"--config {path!r}: {error.message}") from None
@@ -70,20 +70,22 @@ def _as_flags(name: str, value: object, switch: bool) -> list[str]:
     if value is None or (switch and value is False):
         return []
     if switch:
+        if value is not True:
+            raise UsageError(f"{name} is true or false, not {value!r}")
         return [f"--{name}"]
     if isinstance(value, list):
         return [f"--{name}", *map(str, value)]
     return [f"--{name}={value}"]
 
 
-def named_sources(items: object, where: str = "") -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+def named_sources(items: object) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
     """Return the order of names and the definitions in a list of names and mappings.
 
     Raises:
         UsageError: an item that is neither, lacks `name` or `type`, or repeats a name.
     """
     if not isinstance(items, list) or not items:
-        raise UsageError(f"{where}`sources` is a list of names and of {{name, type, …}}")
+        raise UsageError("`sources` is a list of names and of {name, type, …}")
     order: list[str] = []
     definitions: dict[str, Mapping[str, Any]] = {}
     for item in items:
@@ -91,12 +93,12 @@ def named_sources(items: object, where: str = "") -> tuple[list[str], dict[str, 
             order.append(item)
             continue
         if not isinstance(item, dict) or not isinstance(item.get("type"), str):
-            raise UsageError(f"{where}a source is a name or {{name, type, …options}}, not {item!r}")
+            raise UsageError(f"a source is a name or {{name, type, …options}}, not {item!r}")
         name = item.get("name", item["type"])
         if not isinstance(name, str) or not name:
-            raise UsageError(f"{where}a source's name is text, not {name!r}")
+            raise UsageError(f"a source's name is text, not {name!r}")
         if name in definitions:
-            raise UsageError(f"{where}two sources are named {name!r}; give each a name of its own")
+            raise UsageError(f"two sources are named {name!r}; give each a name of its own")
         options = {str(key): value for key, value in item.items() if key not in ("name", "type")}
         definitions[name] = {"type": item["type"], "options": options}
         order.append(name)

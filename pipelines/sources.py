@@ -11,7 +11,7 @@ from typing import Any
 from pipelines.flags import MODELS
 from pipelines.options import OF_MODELS, Settings
 from schemas.errors import SourceUnavailable, UsageError
-from schemas.records import SourceStatus
+from schemas.records import MULTI, NO_SOURCE, SourceStatus
 from transforms.sources.base import FactSource
 from transforms.sources.registry import SourceSpec, make_source, source_types
 
@@ -19,6 +19,7 @@ from transforms.sources.registry import SourceSpec, make_source, source_types
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
+_TOLD_TO_MODELS = (*(flag.name for flag in MODELS), "samples", "temperature", "sampling", "prompts")
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 _SECRETS = ("key", "token", "secret", "password")
 
@@ -50,18 +51,23 @@ def choose(settings: Settings) -> Chosen:
         spec = _spec(item, settings.source_definitions)
         source = make_source(spec, settings.source_flags())
         options = _options(spec, source)
-        heard.update(inspect.signature(type(source)).parameters)
         reason = source.unavailable()
         if reason and explicit:
             raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
         if spec.name in [other.name for other in specs]:
             raise UsageError(f"two sources are named {spec.name!r}; give each a name of its own")
+        if spec.name in (NO_SOURCE, MULTI):
+            raise UsageError(
+                f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} is that no "
+                f"source answered, and {MULTI!r} that all voted; give it another name"
+            )
         status = UNAVAILABLE if reason else USED
         shown = json.dumps(options, sort_keys=True, default=str)
         statuses.append(
             SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown)
         )
         if not reason:
+            heard.update(inspect.signature(type(source)).parameters)
             specs.append(spec)
             prints.append(
                 {
@@ -99,11 +105,12 @@ def _check_heard(settings: Settings, heard: set[str]) -> None:
         return
     if "call_settings" in heard:
         heard = heard | _OF_CALLS
-    for name, value in settings.given(*(flag.name for flag in MODELS)).items():
+    for name, value in settings.given(*_TOLD_TO_MODELS).items():
         if name not in heard and value != Settings.__dataclass_fields__[name].default:
             raise UsageError(
                 f"--{name} {value!r} would be passed over: the judge is offline and no source "
-                "asks a model; add --judge llm or the source llm, or leave it out"
+                "asks a model; add --judge llm or the source llm, with OPENAI_API_KEY or "
+                "--base_url, or leave it out"
             )
 
 

@@ -210,6 +210,13 @@ def test_an_output_that_cannot_be_written(
         (["--input"], ["--input"]),
         (["--formulation", "stepwise"], ["--formulation is for the LLM judge", "--judge llm"]),
         (["--explain=none"], ["--explain is for the LLM judge"]),
+        (["--model", "m"], ["--model 'm' would be passed over", "OPENAI_API_KEY"]),
+        (["--prompts", "mine"], ["--prompts 'mine' would be passed over"]),
+        (["--samples", "3"], ["--samples 3 would be passed over"]),
+        (
+            ["--runner", "FlinkRuner"],
+            ["unknown --runner 'FlinkRuner'", "Did you mean 'FlinkRunner'?"],
+        ),
         (["--max_num_workers=many"], ["--max_num_workers", "invalid int"]),
         (["--temp_location"], ["--temp_location: expected one argument"]),
     ],
