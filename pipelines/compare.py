@@ -54,11 +54,12 @@ def in_words(found: Row) -> str:
     pairs = _count(found["n_questions"], "question", found["n_responses"], "response")
     alone = found["only_baseline"] + found["only_run"]
     left = f"; {alone:,} without a pair left out" if alone else ""
-    p = "p unknown: one pair only" if found["p"] is None else f"p = {found['p']:.2g}"
+    told = "(one pair only: no interval, no p)"
+    if found["p"] is not None:
+        told = f"({found['low']:+.3f} to {found['high']:+.3f}), one-sided p = {found['p']:.2g}"
     return (
         f"{found['run_score']:.3f} against {found['baseline_score']:.3f} of {found['baseline']}: "
-        f"{found['difference']:+.3f} ({found['low']:+.3f} to {found['high']:+.3f}), one-sided "
-        f"{p}, paired by {pairs}{left}"
+        f"{found['difference']:+.3f} {told}, paired by {pairs}{left}"
     )
 
 

@@ -12,7 +12,8 @@
 
 The file's name is the view's; every field may be left out. A file with `parameters` is a macro that
 views call: a table macro where it holds a SELECT, else one of an expression. A user's own folder of
-such files adds to ours. Reading them needs no database.
+such files adds to ours, after all of them: `needs` there names only others of that folder. Reading
+them needs no database.
 """
 
 from collections.abc import Iterable
@@ -72,6 +73,7 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
             that need each other, or a view that needs one which there is not.
     """
     views = {view.name: view for view in _read(files(__name__).iterdir(), "")}
+    shipped = tuple(views)
     if folder is not None:
         for view in _read(_folder(folder).iterdir(), f"{folder}/"):
             if view.name in views or view.name in (*TABLES, LABELS, "runs"):
@@ -87,9 +89,13 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
                     f"report {view.name!r} needs {need!r}, which there is not; its header names "
                     f"views under `needs` and `with`, among: {', '.join(views)}."
                 )
-    order = TopologicalSorter({name: view.needs for name, view in views.items()})
+    # Whoever writes a report of their own need not say which of ours it reads.
+    before = {
+        name: view.needs if name in shipped else (*view.needs, *shipped)
+        for name, view in views.items()
+    }
     try:
-        return tuple(views[name] for name in order.static_order())
+        return tuple(views[name] for name in TopologicalSorter(before).static_order())
     except CycleError as error:
         raise UsageError(f"reports need each other: {' → '.join(error.args[1])}.") from error
 

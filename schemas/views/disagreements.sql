@@ -1,21 +1,34 @@
 -- Where sources, or the judge and people, differ
 -- Units whose verdict is not the label of people (with human_label), then units that some sources
--- support and others refute (sources_for, sources_against). severity is the share of valid votes
--- against people's label, or twice the share of the votes of the smaller side: 1 is the worst.
--- The verdict is that of the run's own mode, of mode seq for one of mode all.
+-- support and others refute (sources_for, sources_against); one whose own votes are tied is on the
+-- side that --tie gives it. severity is the share of valid votes against people's label, or twice
+-- the share of the votes of the smaller side: 1 is the worst. The verdict is that of the run's own
+-- mode, of mode seq for one of mode all.
 -- needs: tallies, human_labels
 -- order: run, kind, severity DESC, n_supported + n_refuted DESC, response_id, unit_id
+-- empty: no source says otherwise than another of the run, nor the judge than people
 -- shows: kind, response_id, model, claim, label, human_label, severity, sources_for, sources_against
-WITH sided AS (
+WITH votes AS (
+    SELECT
+        t.*,
+        CASE
+            WHEN t.n_supported != t.n_refuted THEN t.n_supported > t.n_refuted
+            WHEN t.n_supported > 0 THEN r.tie = 'factual'
+        END AS supports
+    FROM tallies AS t
+    INNER JOIN runs AS r ON r.run = t.run
+),
+
+sided AS (
     SELECT
         run,
         response_id,
         unit_id,
-        list(source ORDER BY position) FILTER (WHERE n_supported > n_refuted) AS sources_for,
-        list(source ORDER BY position) FILTER (WHERE n_supported < n_refuted) AS sources_against,
+        list(source ORDER BY position) FILTER (WHERE supports) AS sources_for,
+        list(source ORDER BY position) FILTER (WHERE NOT supports) AS sources_against,
         CAST(sum(n_supported) AS BIGINT) AS n_supported,
         CAST(sum(n_refuted) AS BIGINT) AS n_refuted
-    FROM tallies
+    FROM votes
     GROUP BY run, response_id, unit_id
 ),
 

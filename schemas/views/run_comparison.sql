@@ -3,7 +3,8 @@
 -- run has several responses), or for responses without a question their ids. difference is run -
 -- baseline with its 95 % interval; p is the one-sided probability of a drop as large if run were no
 -- worse: a paired t test (Student 1908). Where all differences are equal it is 1/2 to the power of
--- their number, as by a sign test. only_baseline and only_run have no pair and are left out.
+-- their number, as by a sign test. One pair alone has neither p nor interval. only_baseline and
+-- only_run have no pair and are left out.
 -- needs: scores, t_probability, t_bound
 -- parameters: of_baseline, of_run
 WITH scored AS (
@@ -49,8 +50,14 @@ SELECT
     of_baseline AS baseline,
     of_run AS run,
     *,
-    CASE WHEN error > 0 THEN difference - t_bound(n_pairs - 1) * error ELSE difference END AS low,
-    CASE WHEN error > 0 THEN difference + t_bound(n_pairs - 1) * error ELSE difference END AS high,
+    CASE
+        WHEN error > 0 THEN difference - t_bound(n_pairs - 1) * error
+        WHEN error = 0 THEN difference
+    END AS low,
+    CASE
+        WHEN error > 0 THEN difference + t_bound(n_pairs - 1) * error
+        WHEN error = 0 THEN difference
+    END AS high,
     CASE
         WHEN n_pairs < 2 THEN NULL
         WHEN error < 1e-12 THEN CASE WHEN difference < 0 THEN pow(0.5, n_pairs) ELSE 1 END

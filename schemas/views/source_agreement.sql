@@ -2,7 +2,8 @@
 -- Cohen's kappa (1960) of what each two sources say alone, over the n units that both decide, with
 -- the 95 % interval of cluster-robust linearisation by response; `agreement` is the share of equal
 -- answers, n_units how many units both were asked about. kappa is NULL where both always say the
--- same one thing, the interval where fewer than two responses have such units.
+-- same one thing, the interval where fewer than two responses have such units or, as where one of
+-- the two always says the same, nothing varies that it could be told from.
 -- needs: source_patterns, source_places
 -- order: run, source_a, source_b
 -- empty: only a run of --mode all, of two sources or more, asks every source about every unit
@@ -97,14 +98,14 @@ SELECT
     e.agreement,
     1 - (1 - e.agreement) / e.chance AS kappa,
     CASE
-        WHEN s.error IS NOT NULL
+        WHEN s.error > 0
             THEN greatest(-1, 1 - (1 - e.agreement) / e.chance - 1.959963984540054 * s.error)
     END AS low,
     CASE
-        WHEN s.error IS NOT NULL
+        WHEN s.error > 0
             THEN least(1, 1 - (1 - e.agreement) / e.chance + 1.959963984540054 * s.error)
     END AS high,
-    CASE WHEN s.error IS NOT NULL THEN 'cluster-robust normal' END AS interval_method
+    CASE WHEN s.error > 0 THEN 'cluster-robust normal' END AS interval_method
 FROM expected AS e
 LEFT JOIN errors AS s
     ON s.run = e.run AND s.source_a = e.source_a AND s.source_b = e.source_b

@@ -8,7 +8,7 @@
 -- with: source_agreement
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
 -- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, n_calls, cost_usd, rank_by_people
--- empty: only a run of --mode all asks every source about every unit
+-- empty: it takes a run of --mode all, which asks every source about every unit, with fact units
 WITH weighted AS (
     SELECT
         *,

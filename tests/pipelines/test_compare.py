@@ -104,9 +104,12 @@ def test_equal_differences_are_as_a_sign_test_has_them(ufo, two):
 
 
 def test_one_pair_alone_proves_nothing(ufo, two):
-    done = ufo("compare", two(["ss"], ["rr"]), "old", "new", "--fail_if_worse", 0.5)
+    folder = two(["ss"], ["rr"])
+    done = ufo("compare", folder, "old", "new", "--fail_if_worse", 0.5)
     assert done.code == 0
-    assert "p unknown: one pair only" in done.out
+    assert "-1.000 (one pair only: no interval, no p)" in done.out
+    found = ufo("compare", folder, "old", "new", "--json").json
+    assert (found["difference"], found["low"], found["high"], found["p"]) == (-1, None, None, None)
 
 
 def test_responses_without_a_question_pair_by_their_ids(ufo, two):

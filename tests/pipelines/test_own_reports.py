@@ -43,6 +43,14 @@ def test_a_report_of_ones_own_appears_beside_ours(folder, reports, printed):
     assert "units" not in [row["name"] for row in json.loads(printed("report", "--list", "--json"))]
 
 
+def test_a_report_of_ones_own_need_not_say_which_of_ours_it_reads(folder, reports, printed):
+    sql = "SELECT model, count(*) AS n FROM sentence_scores JOIN responses USING (response_id)"
+    (reports / "aaa.sql").write_text(f"-- Sentences by model\n{sql} GROUP BY model\n")
+    (reports / "aab.sql").write_text("-- All\n-- needs: aaa\nSELECT sum(n) AS n FROM aaa\n")
+    read = ("report", folder, "aab", "--reports", reports, "--json")
+    assert json.loads(printed(*read)) == [{"n": 10}]
+
+
 def test_macros_are_no_reports(printed):
     listed = {row["name"] for row in json.loads(printed("report", "--list", "--json"))}
     assert {view.name for view in load_views() if view.parameters is not None}.isdisjoint(listed)
@@ -103,7 +111,7 @@ def test_scores_are_told_by_run_model_data_set_and_response(folder, printed):
 
 def test_no_rows_are_explained(folder, printed):
     text = printed("report", folder, "source_benchmark")
-    assert "no rows: only a run of --mode all" in text
+    assert "no rows: it takes a run of --mode all" in text
     assert json.loads(printed("report", folder, "source_benchmark", "--json")) == []
 
 

@@ -189,6 +189,21 @@ def test_kappa_between_sources(results):
     assert row["low"] < row["kappa"] < row["high"]
 
 
+@pytest.mark.parametrize(("wiki", "kappa"), [("ssss", 0.0), ("srsr", 1.0)])
+def test_a_kappa_that_nothing_varies_about_has_no_interval(
+    tmp_path, rows_of, write_run, wiki, kappa
+):
+    votes = {
+        f"r{n}": {"u": {"ref": ref, "wiki": said}}
+        for n, (ref, said) in enumerate(zip("srsr", wiki, strict=True))
+    }
+    write_run(tmp_path, rows_of(votes, mode="all"), mode="all")
+    with open_results(tmp_path) as results:
+        (row,) = results.query("FROM source_agreement").to_pylist()
+    assert row["kappa"] == kappa
+    assert (row["low"], row["high"], row["interval_method"]) == (None, None, None)
+
+
 def test_kappas_error_is_the_usual_one_where_each_response_has_one_unit(
     tmp_path, rows_of, write_run
 ):
