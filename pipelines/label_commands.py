@@ -116,5 +116,7 @@ def _import(args: argparse.Namespace) -> int:
         f"{found.rows:,} rows: {labelled:,} labelled ({found.true:,} true, {found.false:,} false), "
         f"{found.tagged:,} tagged, {found.unsure:,} unsure, {found.blank:,} blank{again}"
     )
-    print(f"kept in {found.path}; see ufo report {args.directory} corrected_scores")
+    reports = ["corrected_scores"] * bool(labelled) + ["error_analysis"] * bool(found.tagged)
+    see = " and ".join(f"ufo report {args.directory} {name}" for name in reports)
+    print(f"kept in {found.path}; see {see}")
     return EXIT_DONE

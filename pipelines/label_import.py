@@ -15,8 +15,9 @@ from schemas.errors import UsageError
 from schemas.labels import TAGS, Label, write_labels
 
 _LABELS = {
-    **dict.fromkeys(("1", "true", "yes", "supported"), 1),
-    **dict.fromkeys(("0", "false", "no", "refuted"), 0),
+    # A column of numbers with gaps comes back from pandas as 1.0 and 0.0.
+    **dict.fromkeys(("1", "1.0", "true", "yes", "supported"), 1),
+    **dict.fromkeys(("0", "0.0", "false", "no", "refuted"), 0),
 }
 _UNSURE = ("unsure", "unknown", "?")
 _ALLOWED = "1, true, yes or supported; 0, false, no or refuted; unsure; or nothing"

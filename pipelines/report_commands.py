@@ -125,7 +125,7 @@ def _report(args: argparse.Namespace) -> int:
         args.directory, args.run, across, reports=args.reports, threshold=args.threshold
     ) as results:
         if args.name is not None and args.name not in results.names:
-            raise UsageError(unknown_value("report", args.name, results.names))
+            raise UsageError(unknown_value("report", args.name, sorted(results.names)))
         if args.plots is not None and results.runs[-1].mode == "recall":
             raise UsageError(
                 f"--plots: run {results.runs[-1].name!r} is of 'ufo recall', which has no plots; "

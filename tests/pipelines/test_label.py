@@ -176,6 +176,7 @@ def test_the_same_sheet_again_replaces_what_it_said(ufo, runs, ask, tmp_path):
 def test_a_spreadsheet_may_write_it_its_way(ufo, runs, ask, tmp_path, delimiter):
     sheet = tmp_path / "s.csv"
     lines = ["response_id,unit_id,label", "a,u01,TRUE", '"a",u02,Refuted', ",,", "b,v01,?"]
+    lines += ["a,u03,1.0", "a,u04,0.0"]
     text = "\r\n".join(lines).replace(",", delimiter)
     sheet.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert ufo("label", "import", runs, sheet).code == 0
@@ -183,6 +184,8 @@ def test_a_spreadsheet_may_write_it_its_way(ufo, runs, ask, tmp_path, delimiter)
     assert ask(f"SELECT {columns} FROM labels ORDER BY ALL") == [
         ("second", "a", "u01", 1, None),
         ("second", "a", "u02", 0, None),
+        ("second", "a", "u03", 1, None),
+        ("second", "a", "u04", 0, None),
     ]
 
 
@@ -263,7 +266,8 @@ def test_errors_are_tagged_and_counted_by_kind(ufo, runs, ask, tmp_path):
     refused = ufo("label", "import", runs, write(sheet, tagged))
     assert "tag 'wrong judgment' is not one of wrong_claim" in refused.err
     tagged[3]["tag"] = "wrong_judgement"
-    assert ufo("label", "import", runs, write(sheet, tagged)).code == 0
+    done = ufo("label", "import", runs, write(sheet, tagged))
+    assert (done.code, done.out.split()[-1]) == (0, "error_analysis")
     columns = "mode, tag, n, n_tagged, n_wrong, share"
     query = f"SELECT {columns} FROM error_analysis ORDER BY tag"
     assert ask(query) == [
