@@ -7,7 +7,7 @@ The database is in memory, takes nothing but SELECT, and never reaches for the n
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -153,8 +153,15 @@ class Results:
         return cursor.sql(sql, params=params or None)
 
     def close(self) -> None:
-        """Close the database; what was fetched stays valid."""
-        self._connection.close()
+        """Close the database; what was fetched stays valid.
+
+        A query of another thread ends first, and the database then with it.
+        """
+        import duckdb
+
+        # DuckDB refuses while a cursor is at work, and closes with the last one that is left.
+        with suppress(duckdb.ResourceInUseException):
+            self._connection.close()
 
     def __enter__(self) -> Self:
         return self

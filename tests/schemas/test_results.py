@@ -256,3 +256,26 @@ def test_nothing_is_left_in_the_current_folder(tmp_path, rows_of, write_run, mon
     with open_results("..") as results:
         results.query("FROM evidence_full")
     assert list(here.iterdir()) == []
+
+
+def test_closing_leaves_a_query_of_another_thread_to_end(tmp_path, rows_of, write_run):
+    write_run(tmp_path, rows_of(ONE))
+    results = open_results(tmp_path)
+    began, found = threading.Event(), []
+
+    def ask() -> None:
+        began.set()
+        try:
+            sql = "SELECT sum(a.range * b.range) AS s FROM range(20000) a, range(10000) b"
+            found.append(results.query(sql).column("s")[0].as_py())
+        except RunError as error:  # it had not begun
+            found.append(str(error))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    began.wait()
+    while thread.is_alive():
+        results.close()
+    thread.join()
+    total = (20_000 * 19_999 // 2) * (10_000 * 9_999 // 2)
+    assert found[0] == total or "closed" in found[0]
