@@ -2,10 +2,9 @@
 
 `passages.arrow` has one row a passage, the passages of a page next to one another; `pages.arrow`
 has one row a page with the rows of its passages. Uncompressed IPC because ten random passages take
-0.02 ms from it, against 9 to 42 ms from Parquet.
+0.02 ms from it, against 9 to 42 ms from Parquet (`indexes.rows` says how).
 """
 
-import mmap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from indexes.rows import Rows
 from schemas.ids import passage_id
 from schemas.records import Passage
 
@@ -45,7 +45,6 @@ PAGE_SCHEMA = pa.schema(
 )
 
 _KEPT_PASSAGES = 8192
-_KEPT_MAPPED = 32  # passages read before their pages are given back: a passage maps up to 1 MB
 _ROW_GROUP = 65_536
 
 
@@ -116,16 +115,14 @@ class PassageStore:
     """Random access to the passages of an index folder; safe for readers in several threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._pages = _RandomPages(folder / PASSAGES)
-        self._passages = pa.ipc.open_file(self._pages.content()).read_all()
+        self._passages = Rows(folder / PASSAGES)
         pages = read_mapped(folder / PAGES)
         self._first_row: npt.NDArray[np.int64] = column_view(pages, "first_row")
         self._n_passages: npt.NDArray[np.int32] = column_view(pages, "n_passages")
-        self._columns = [self._passages.column(name) for name in PASSAGE_SCHEMA.names]
         self._get_one = lru_cache(_KEPT_PASSAGES)(self._read)
 
     def __len__(self) -> int:
-        return int(self._passages.num_rows)
+        return len(self._passages)
 
     def get(self, rows: Sequence[int]) -> list[StoredPassage]:
         """Return the passages of `rows`, in that order; IndexError for a row that is not there."""
@@ -146,37 +143,4 @@ class PassageStore:
         return pages
 
     def _read(self, row: int) -> StoredPassage:
-        if not 0 <= row < len(self):
-            raise IndexError(f"passage row {row} is not in 0..{len(self) - 1}")
-        passage = StoredPassage(*(column[row].as_py() for column in self._columns))
-        self._pages.count_read()
-        return passage
-
-
-class _RandomPages:
-    """A file mapped for reads at random: a process keeps little of it, whatever its size.
-
-    The kernel reads ahead nothing and, as it maps the neighbours of a page that is read, is told
-    now and then to forget them: what is in its cache stays there, and counts for nobody.
-    """
-
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as stream:
-            self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        self._advise("MADV_RANDOM")
-        self._reads = 0
-
-    def content(self) -> pa.Buffer:
-        """Return the whole file; it may be read by several threads."""
-        return pa.py_buffer(self._map)
-
-    def count_read(self) -> None:
-        """Note that a passage was read; a count that two threads make at once may lose one."""
-        self._reads += 1
-        if self._reads % _KEPT_MAPPED == 0:
-            self._advise("MADV_DONTNEED")
-
-    def _advise(self, name: str) -> None:
-        advice = getattr(mmap, name, None)  # not on every system
-        if advice is not None:
-            self._map.madvise(advice)
+        return StoredPassage(*self._passages.read(row))
