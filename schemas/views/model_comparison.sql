@@ -14,7 +14,7 @@ WITH scored AS (
         source,
         model,
         dataset,
-        question,
+        nullif(trim(question), '') AS question,
         factuality_score
     FROM scores
     WHERE n_units > 0 AND model IS NOT NULL
@@ -118,7 +118,7 @@ compared AS (
 bounded AS (
     SELECT
         *,
-        CASE WHEN error > 0 THEN error * t_bound(CAST(df AS DOUBLE)) END AS half
+        CASE WHEN error > 1e-12 THEN error * t_bound(CAST(df AS DOUBLE)) END AS half
     FROM compared
 )
 
@@ -136,11 +136,11 @@ SELECT
     difference - half AS low,
     difference + half AS high,
     CASE
-        WHEN error > 0 THEN t_probability(CAST(difference / error AS DOUBLE), CAST(df AS DOUBLE))
+        WHEN error > 1e-12 THEN t_probability(CAST(difference / error AS DOUBLE), CAST(df AS DOUBLE))
     END AS p,
     CASE
         WHEN error IS NULL THEN 'none: a model has one response'
-        WHEN error = 0 THEN 'none: all differences are equal'
+        WHEN error <= 1e-12 THEN 'none: all differences are equal'
         WHEN comparison = 'paired' THEN 'paired t'
         ELSE 'Welch t'
     END AS interval_method

@@ -98,14 +98,14 @@ SELECT
     e.agreement,
     1 - (1 - e.agreement) / e.chance AS kappa,
     CASE
-        WHEN s.error > 0
+        WHEN s.error > 1e-12
             THEN greatest(-1, 1 - (1 - e.agreement) / e.chance - 1.959963984540054 * s.error)
     END AS low,
     CASE
-        WHEN s.error > 0
+        WHEN s.error > 1e-12
             THEN least(1, 1 - (1 - e.agreement) / e.chance + 1.959963984540054 * s.error)
     END AS high,
-    CASE WHEN s.error > 0 THEN 'cluster-robust normal' END AS interval_method
+    CASE WHEN s.error > 1e-12 THEN 'cluster-robust normal' END AS interval_method
 FROM expected AS e
 LEFT JOIN errors AS s
     ON s.run = e.run AND s.source_a = e.source_a AND s.source_b = e.source_b

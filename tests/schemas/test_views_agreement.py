@@ -189,13 +189,13 @@ def test_kappa_between_sources(results):
     assert row["low"] < row["kappa"] < row["high"]
 
 
-@pytest.mark.parametrize(("wiki", "kappa"), [("ssss", 0.0), ("srsr", 1.0)])
+@pytest.mark.parametrize(("wiki", "kappa"), [("sssssss", 0.0), ("srsrrss", 1.0)])
 def test_a_kappa_that_nothing_varies_about_has_no_interval(
     tmp_path, rows_of, write_run, wiki, kappa
 ):
     votes = {
-        f"r{n}": {"u": {"ref": ref, "wiki": said}}
-        for n, (ref, said) in enumerate(zip("srsr", wiki, strict=True))
+        f"r{n}": {f"u{n}-{i}": {"ref": ref, "wiki": said} for i in range(n % 3 + 1)}
+        for n, (ref, said) in enumerate(zip("srsrrss", wiki, strict=True))
     }
     write_run(tmp_path, rows_of(votes, mode="all"), mode="all")
     with open_results(tmp_path) as results:

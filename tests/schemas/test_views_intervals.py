@@ -151,6 +151,37 @@ def test_models_are_compared_by_question_where_they_share_them(results):
         assert (row["low"], row["high"]) == pytest.approx((bounds.low, bounds.high), rel=1e-9)
 
 
+def compared(tmp_path, rows_of, write_run, units, questions):
+    """Rows of model_comparison; response i, of `alder` and `birch` in turn, has these votes."""
+    votes = {
+        f"r{i}": {f"u{i}-{j}": {"ref": v} for j, v in enumerate(u)} for i, u in enumerate(units)
+    }
+    rows = rows_of(votes, models={f"r{i}": MODELS[i % 2] for i in range(len(units))})
+    rows["responses"] = [
+        replace(row, question=question)
+        for row, question in zip(rows["responses"], questions, strict=True)
+    ]
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as opened:
+        return opened.query("FROM model_comparison").to_pylist()
+
+
+def test_equal_differences_are_no_proof_though_floats_differ(tmp_path, rows_of, write_run):
+    thirds = ["srr", "ssr", "ssr", "sss"]
+    (row,) = compared(tmp_path, rows_of, write_run, thirds, ["q1", "q1", "q2", "q2"])
+    assert (row["comparison"], row["difference"]) == ("paired", pytest.approx(-1 / 3))
+    assert (row["low"], row["p"]) == (None, None)
+    assert row["interval_method"] == "none: all differences are equal"
+
+
+def test_a_blank_question_is_none_and_space_around_one_is_no_difference(
+    tmp_path, rows_of, write_run
+):
+    questions = ["q1", "q1 ", " q2", "q2", " ", " "]
+    (row,) = compared(tmp_path, rows_of, write_run, ["s", "r", "s", "r", "r", "s"], questions)
+    assert (row["comparison"], row["n"], row["difference"]) == ("paired", 2, 1.0)
+
+
 @pytest.mark.parametrize("df", [1.0, 1.3, 2.0, 3.7, 10.0, 99.5, 5e3, 1e6])
 def test_students_t_is_that_of_scipy(results, df):
     (row,) = results.query("SELECT t_bound(?) AS t", [df]).to_pylist()
