@@ -166,16 +166,32 @@ def recall(
         raise
 
 
-def _write_records(responses: Iterable[Mapping[str, Any] | str], path: str, name: str) -> None:
+def _write_records(given: Iterable[Mapping[str, Any] | str], path: str, name: str) -> None:
+    # What is a mapping, or a data frame, would be taken for a list of texts: those of its keys.
+    listed = isinstance(given, Iterable) and not isinstance(given, (Mapping, bytes))
+    if not listed or hasattr(given, "columns"):
+        raise UsageError(
+            f"{name} is a path or a list of texts and records (of a data frame: "
+            f"frame.to_dict('records')), not {type(given).__name__}"
+        )
+    number = -1
     with open(path, "w", encoding="utf-8", errors="surrogatepass") as sink:
-        for number, item in enumerate(responses):
+        for number, item in enumerate(given):
             record = {"response": item} if isinstance(item, str) else item
             try:
-                sink.write(json.dumps(dict(record), ensure_ascii=True) + "\n")
+                # A data frame says nan where a record has nothing.
+                told = {key: value for key, value in dict(record).items() if not _is_nan(value)}
+                sink.write(json.dumps(told, ensure_ascii=True) + "\n")
             except (TypeError, ValueError) as error:
                 raise UsageError(
                     f"{name}[{number}] is neither a text nor a record for JSON: {error}"
                 ) from error
+    if number < 0:
+        raise UsageError(f"{name} is empty; there is nothing to evaluate")
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and value != value
 
 
 async def check(
@@ -231,7 +247,7 @@ async def _check(
     from transforms.check_text import check_text, opened
     from transforms.read import parse
 
-    trusted = references if isinstance(references, str) else list(references)
+    trusted = references if isinstance(references, str) else list(references or ())
     given = {"response": text, "question": question, "reference_answers": trusted}
     record = parse("text", json.dumps(given).encode())
     if isinstance(record, Failure):

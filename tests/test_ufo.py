@@ -6,7 +6,7 @@ import gc
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,15 @@ class Waits(Knows):
     async def find(self, unit: ufo.FactUnit) -> Iterable[ufo.Passage]:  # type: ignore[override]
         await asyncio.sleep(0)
         return super().find(unit)
+
+
+class Frame:
+    """What iterates over the names of its columns, as pandas' data frame does."""
+
+    columns = ("response",)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +118,13 @@ def test_texts_alone_and_what_is_left_out(tmp_path: Path) -> None:
     found.close()
 
 
+def test_what_a_data_frame_leaves_open_is_not_there() -> None:
+    records = [{"response": ETNA, "question": float("nan"), "label": float("nan")}]
+    found = ufo.evaluate(records, [Knows("Etna")], workers=1, quiet=True)
+    assert (found.failures.num_rows, found.scores["question"].to_pylist()) == (0, [None])
+    found.close()
+
+
 def test_a_path_and_options_by_their_flags_names(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(map(json.dumps, RECORDS)) + "\nnope\n")
@@ -141,7 +157,11 @@ def test_progress_goes_to_stderr_unless_quiet(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([],), "nothing to evaluate"),
+        (([],), "responses is empty; there is nothing to evaluate"),
+        ((None,), "responses is a path or a list .* not NoneType"),
+        (({"response": ETNA},), "responses is a path or a list .* not dict"),
+        ((b"text",), "not bytes"),
+        ((Frame(),), r"frame.to_dict\('records'\)\), not Frame"),
         (([5],), r"responses\[0\] is neither a text nor a record"),
         (([{"response": object()}],), r"responses\[0\]"),
         (("no-such-file.jsonl",), "does not exist"),
@@ -194,6 +214,7 @@ class TestCheck:
         assert plain["evidence"][0]["outcome"] == "supported"
         assert plain["passages"][0]["text"] == ETNA
         assert ufo.check_sync(ETNA, references=ETNA, sources="reference").score == 1.0
+        assert ufo.check_sync(ETNA, references=None).score == 0.0
 
     def test_a_text_without_a_claim_has_no_score(self) -> None:
         found = ufo.check_sync("Hello!", sources=[Knows("x")])

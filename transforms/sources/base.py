@@ -127,7 +127,7 @@ class FactSource:
                 found = self.find(unit)
                 if inspect.isawaitable(found):
                     found = await found
-                answers.append(self.found(found))
+                answers.append(self.found(found or ()))  # a `find` that ends has nothing, too
             except Exception as error:
                 if ends_run(error):
                     raise
@@ -135,11 +135,17 @@ class FactSource:
         return answers
 
     def found(self, passages: Iterable[Passage | Retrieved]) -> Found:
-        """Return a `Found` whose passages carry this source's name and their ids."""
+        """Return a `Found` whose passages carry this source's name and their ids.
+
+        Raises:
+            TypeError: something among them is none.
+        """
         named = []
         seen: Counter[tuple[str | None, str]] = Counter()
         for item in passages:
             hit = item if isinstance(item, Retrieved) else Retrieved(item)
+            if not isinstance(hit.passage, Passage):
+                raise TypeError(f"a source gives ufo.Passage objects, not {type(item).__name__}")
             same = hit.passage.url, hit.passage.text
             named.append(replace(hit, passage=self.named(hit.passage, seen[same])))
             seen[same] += 1

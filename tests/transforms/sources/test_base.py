@@ -124,6 +124,20 @@ def test_what_no_table_could_hold_is_an_error_of_that_unit(garbage: Any, opened:
     assert found.error_type
 
 
+def test_what_is_no_passage_is_named(opened: Opened) -> None:
+    (found,) = ask(_answers("text"), opened("x"))
+    assert found.message == "a source gives ufo.Passage objects, not str"
+
+
+def test_a_find_that_returns_none_has_found_nothing(opened: Opened) -> None:
+    class Silent(FactSource):
+        def find(self, unit: FactUnit) -> Any:
+            return None
+
+    (found,) = ask(Silent(), opened("x"))
+    assert (list(found.passages), found.outcome, found.reason) == ([], NOANS, NO_PASSAGES)
+
+
 def test_a_source_without_find_says_so(opened: Opened) -> None:
     class Empty(FactSource):
         pass
