@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pipelines.arguments import number, one_of
@@ -72,11 +73,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "exclude_categories": "leave out passages of these source categories; "
         "a passage without one is of `other`",
         "include_categories": "leave out passages of all other categories",
-        "exclude_domains": "leave out passages of these domains and their subdomains",
+        "exclude_domains": "leave out passages of these domains and their subdomains; wildcards, "
+        "as in *.gov",
         "include_domains": "leave out all other passages, also those without an address",
     }
     for name, help_text in listed.items():
-        parser.add_argument(f"--{name}", metavar="A,B", type=_words, help=help_text)
+        words = partial(_words, f"--{name}")
+        parser.add_argument(f"--{name}", metavar="A,B", type=words, help=help_text)
     parser.add_argument(
         "--min_sources",
         metavar="K",
@@ -103,10 +106,10 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.set_defaults(handler=_benchmark)
 
 
-def _words(text: str) -> list[str]:
+def _words(flag: str, text: str) -> list[str]:
     found = [word.strip() for word in text.split(",") if word.strip()]
     if not found:
-        raise UsageError(f"expected names with commas between them, found {text!r}")
+        raise UsageError(f"{flag}: expected names with commas between them, found {text!r}")
     return found
 
 
@@ -147,8 +150,11 @@ def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
     """Return what the macros take, checked against what the run has.
 
     Raises:
-        UsageError: a source, category or passage that there is not, or rules that cannot be met.
+        UsageError: a source, category or passage that there is not, what is no domain, or rules
+            that cannot be met.
     """
+    from transforms.web.categories import Selection, normal
+
     used = _used(results)
     order = args.order or used
     for name in order:
@@ -180,6 +186,10 @@ def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
             "`passages` has their ids."
         )
     lists = {macro: getattr(args, flag) for flag, macro in _LISTS.items()}
+    Selection((), (), args.include_domains or (), args.exclude_domains or ())  # are they domains?
+    for macro in ("without_domains", "only_domains"):
+        # As the hostnames of passages are written.
+        lists[macro] = lists[macro] and [normal(domain) for domain in lists[macro]]
     return {
         **lists,
         "min_sources": args.min_sources,

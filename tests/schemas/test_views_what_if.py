@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.results import open_results
+from transforms.web.categories import Selection
 
 SOURCES = ("ref", "wiki", "web")
 CATEGORIES = ("news", "blog", None)
@@ -175,6 +176,22 @@ def test_a_domain_covers_its_subdomains_and_nothing_else(ask):
     assert ask(votes, sql.format(without), hosts=hosts) == [("ref", 1), ("wiki", 1)]
     only = "only_domains := ['example.org']"
     assert ask(votes, sql.format(only), hosts=hosts) == [("ref", 0), ("wiki", 2)]
+
+
+HOSTS = ("example.org", "news.example.org", "newsexample.org", "ex.gov", "gov", "a.ex.gov", "[::1]")
+
+
+@pytest.mark.parametrize("domain", ["example.org", "*.gov", "news.*", "ex?mple.org", "ex.*", "*"])
+def test_a_domain_covers_what_it_covers_where_passages_are_chosen(ask, domain):
+    rows = ", ".join(f"('{host}')" for host in HOSTS)
+    found = ask({}, f"SELECT host, domain_covers('{domain}', host) FROM (VALUES {rows}) AS t(host)")
+    chosen = Selection(include_domains=[domain])
+    assert dict(found) == {host: chosen.admits_host(host) for host in HOSTS}
+
+
+def test_an_address_is_no_pattern_and_no_hostname_is_of_no_domain(ask):
+    pairs = "domain_covers('[::1]', '[::1]'), domain_covers('[::1]', ':'), domain_covers('*', NULL)"
+    assert [tuple(row) for row in ask({}, f"SELECT {pairs}")] == [(True, False, False)]
 
 
 @pytest.mark.parametrize(
