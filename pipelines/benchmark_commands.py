@@ -118,6 +118,11 @@ def _benchmark(args: argparse.Namespace) -> int:
     from pipelines.results import open_results
 
     with open_results(args.directory, args.run) as results:
+        if results.runs[-1].mode == "recall":
+            raise UsageError(
+                f"run {results.runs[-1].name!r} is of 'ufo recall', which asks no sources; name a "
+                "run of 'ufo evaluate' with --run."
+            )
         rules = _rules(results, args)
         _refuse_unknown(results, args, rules)
         if args.verdicts:

@@ -256,7 +256,10 @@ def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> N
             columns = "* EXCLUDE (run)"
     sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
     sql += f" ORDER BY {view.order}" if view.order else ""
-    print_query(results, sql, args, title, view.empty)
+    empty = view.empty
+    if results.runs[-1].mode == "recall" and not view.name.startswith("recall_"):
+        empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
+    print_query(results, sql, args, title, empty)
 
 
 def _write_plots(results: "Results", folder: str) -> None:

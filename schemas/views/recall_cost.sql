@@ -4,6 +4,7 @@
 -- of them without an answer. calls_per_answer is over the answers that were verified. cost_usd is of
 -- what was sent; NULL where a price is not known. The offline judge asks nobody.
 -- order: run, formulation IS NOT NULL, formulation
+-- empty: it takes a run of 'ufo recall'
 WITH asked AS (
     SELECT
         u.run,

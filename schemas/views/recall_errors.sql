@@ -4,6 +4,7 @@
 -- count every unanswered fact (N/A) as a wrong verdict. n_na is how many stayed unanswered, and
 -- n_na_before_repair how many the first reply left so. F1 is NULL where there is no false fact.
 -- order: run, formulation, variant
+-- empty: it takes a run of 'ufo recall' whose facts people labelled
 WITH compared AS (
     SELECT
         run,
@@ -14,7 +15,6 @@ WITH compared AS (
         count(*) FILTER (WHERE human_label = 0) AS n_false,
         count(*) FILTER (WHERE label IS NULL) AS n_na,
         count(*) FILTER (WHERE label IS NULL OR first_reason IS NOT NULL) AS n_na_before_repair,
-        count(*) FILTER (WHERE label IS NULL AND human_label = 0) AS n_na_false,
         count(*) FILTER (WHERE label != human_label) AS n_wrong,
         count(*) FILTER (WHERE label = 0 AND human_label = 0) AS n_hits,
         count(*) FILTER (WHERE label = 0 AND human_label = 1) AS n_false_alarms,

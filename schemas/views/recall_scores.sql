@@ -5,6 +5,7 @@
 -- mean_recall is the mean over records. n_na_before_repair of them the first reply left
 -- unanswered, n_na a repair too. NULL where there is no fact to divide by.
 -- order: run, formulation != 'human', formulation, variant
+-- empty: it takes a run of 'ufo recall'
 WITH by_record AS (
     SELECT
         run,

@@ -146,8 +146,11 @@ def test_reports_and_sql_read_recall_runs_beside_others(
     assert ufo("report", output, "--json").json["recall_scores"]
     for view in ("recall_scores", "recall_errors", "recall_cost"):
         assert "offline" in ufo("report", output, view).out
-        assert "no rows" in ufo("report", output, view, "--run", "e").out
-    assert "no rows" in ufo("report", output, "scores", "--run", "r").out
+        assert "no rows: it takes a run of" in ufo("report", output, view, "--run", "e").out
+    scores = ufo("report", output, "scores", "--run", "r")
+    assert "no rows: the run is of 'ufo recall': see recall_scores" in scores.out
+    refused = ufo("benchmark", output, "--run", "r")
+    assert (refused.code, "which asks no sources" in refused.err) == (2, True)
     plots = ufo("report", output, "--plots", tmp_path / "plots")
     assert (plots.code, "has no plots" in plots.err) == (2, True)
     both = ufo("sql", output, "SELECT run, mode FROM runs ORDER BY run", "--json").json
