@@ -10,12 +10,14 @@ from itertools import pairwise
 from typing import Final
 
 from transforms.judges.offline.alignment import Alignment, Conflict, instead, share
+from transforms.judges.offline.dispute import dispute, is_negated
 from transforms.judges.offline.prepared import BORN, DIED, PreparedClaim, PreparedPassage
 from transforms.judges.offline.quantities import Quantity, agree, comparable
 from transforms.judges.offline.sameness import SAME, same_event, subject_at
 from transforms.judges.offline.slots import other_ending, other_name, other_subject
 from transforms.judges.offline.statement import place_of_event, verb_at
 from transforms.judges.offline.units import MONTHS
+from transforms.judges.offline.verbs import BE
 from transforms.judges.offline.words import CONTENT, STOP, Word
 
 _SAME_STATEMENT: Final = 0.6  # Share of the claim's other parts that the sentence has to say.
@@ -24,6 +26,7 @@ _NEAR: Final = 3
 _SOME_LENGTH: Final = 3
 _DATE_REACH: Final = 12  # "founded by A, B and C in April 1976"
 _DATES: Final = ("year", "month", "day")
+_IS_NOT: Final = frozenset(("isn't", "aren't", "wasn't", "weren't"))
 _EVENT_NOUNS: Final = {BORN: "birth", DIED: "death"}
 
 
@@ -71,7 +74,7 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
                             )
                         )
                     ):
-                        return Conflict(sentence, instead(rival.said, claimed.said))
+                        return Conflict(sentence, instead(*_told_apart(rival, claimed)))
         if claimed.dimension == "":
             for sentence in passage.index.get(claimed.unit, ()):
                 if share(found, sentence, left_out) >= _SAME_WORDING and any(
@@ -80,6 +83,13 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
                 ):
                     return Conflict(sentence, instead("no", claimed.said))
     return None
+
+
+def _told_apart(rival: Quantity, claimed: Quantity) -> tuple[str, str]:
+    """How two quantities are said; of the same number, with the units that tell them apart."""
+    if rival.said != claimed.said:
+        return rival.said, claimed.said
+    return f"{rival.said} {rival.unit}", f"{claimed.said} {claimed.unit}"
 
 
 def _counted(claimed: Quantity, passage: PreparedPassage) -> bool:
@@ -160,11 +170,11 @@ def _antonym(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
         if word.lower in places or word.opposites.isdisjoint(places):
             continue
         itself = _parts_at(claim, place)
-        if _is_negated(ours, place) or share(found, sentence, itself) < _SAME_WORDING:
+        if is_negated(ours, place) or share(found, sentence, itself) < _SAME_WORDING:
             continue
         for other in sorted(word.opposites & places.keys()):
             at = places[other]
-            if _is_negated(words, at):
+            if is_negated(words, at):
                 continue
             if _following(ours, place, 1) & _following(words, at, 1) or (
                 word.kind != STOP
@@ -175,11 +185,6 @@ def _antonym(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
             ):
                 return Conflict(sentence, instead(other, word.lower))
     return None
-
-
-def _is_negated(words: Sequence[Word], place: int) -> bool:
-    """Whether a negation stands shortly before a word: "did not win" is no opposite of "lost"."""
-    return any(w.negative for w in words[max(0, place - _NEAR) : place])
 
 
 def _parts_at(claim: PreparedClaim, place: int) -> int:
@@ -205,22 +210,25 @@ def _negation(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) 
     if bool(claim.negated) == bool(negated) or share(found, sentence, 0) < _SAME_WORDING:
         return None
     parts = {word.stem for word, _, name in claim.items if not name}
+    named = {word.stem for word, place, name in claim.items if name and place > claim.verb}
     if claim.negated:
         said = {w.stem for w in words}
         for place in claim.negated:
-            if _denies(claim.words, place, parts & said):
+            if _denies(claim.words, place, parts & said, named & said):
                 return Conflict(
                     sentence, f'says without "{claim.words[place].lower}" what the claim denies'
                 )
     for place in negated:
-        if _denies(words, place, parts):
+        if _denies(words, place, parts, named):
             return Conflict(sentence, f'says "{words[place].lower}", the claim does not')
     return None
 
 
-def _denies(words: Sequence[Word], place: int, parts: set[str]) -> bool:
+def _denies(words: Sequence[Word], place: int, parts: set[str], named: set[str]) -> bool:
     """Whether the negation at a place is of one of these words: it follows soon, and no "but"
-    turns the sentence before ("not only …, but" and "I'm not sure, but" deny nothing)."""
+    turns the sentence before ("not only …, but" and "I'm not sure, but" deny nothing). A name is
+    denied of what is not it, or not there: "is not in Sicily"."""
+    is_not = words[place].lower in _IS_NOT or any(w.lower in BE for w in words[:place][-1:])
     after = words[place + 1 : place + 1 + _NEAR]
     if any(w.lower in ("only", "sure", "just") for w in after[:1]):
         return False
@@ -228,11 +236,20 @@ def _denies(words: Sequence[Word], place: int, parts: set[str]) -> bool:
         if w.lower == "but":
             return False
         if w.kind == CONTENT:
-            return w.stem in parts
+            return w.stem in parts or (is_not and w.stem in named)
     return False
 
 
-_RULES: Final = (_number, _life, _antonym, _negation, other_name, other_subject, other_ending)
+_RULES: Final = (
+    dispute,
+    _number,
+    _life,
+    _antonym,
+    _negation,
+    other_name,
+    other_subject,
+    other_ending,
+)
 
 
 def conflict(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:

@@ -23,8 +23,8 @@ _FUNCTION_WORDS: Final = {
     "e": """the of and to is was that it with as his are at this have from or had by they you which
         were her all their there been has when who will more if out about after its would than them
         into only some could these two may then other first any over such most between both through
-        during each she he for not but be an a in on how what where why does did your our my we can
-        known many while also born became led won made several including""",
+        during each she he for not no but be an a in on how what where why does did your our my we
+        can known many while also born became led won made several including""",
     "d": """der die das und ist nicht ein eine einer einen einem des dem den mit von zu auf für sich
         auch als nach wurde wird sind bei oder aus aber hat haben werden war seine ihre sein über
         zum zur ich wir sie es er im in an am durch noch nur wie kann geboren unter vor zwischen""",

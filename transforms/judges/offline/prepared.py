@@ -6,7 +6,7 @@ from typing import Final
 
 import sentencex
 
-from transforms.judges.offline.quantities import Quantity, agree, quantities
+from transforms.judges.offline.quantities import Quantity, agree, opened, quantities
 from transforms.judges.offline.statement import base_verb_of, verb_of
 from transforms.judges.offline.words import CARDINAL, NUMBER, Word, read
 
@@ -160,7 +160,7 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
     numbers: list[Quantity] = []
     for w in words:
         if w.kind >= CARDINAL:
-            numbers = quantities(words)[:_MAX_QUANTITIES]
+            numbers = [opened(words, q) for q in quantities(words)[:_MAX_QUANTITIES]]
             break
     taken = {p for q in numbers for p in range(q.start, q.end)} if numbers else ()
     items: list[Item] = []

@@ -1,12 +1,17 @@
 """Numbers, quantities with units and dates in a run of words, and when two of them agree."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 from transforms.judges.offline.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
 from transforms.judges.offline.words import CARDINAL, ORDINAL, SPAN, STOP, Word
 
 _TENS: Final = frozenset(("20", "30", "40", "50", "60", "70", "80", "90"))
+_CURRENCIES: Final = ("$", "€", "£", "¥")
+# What leaves a claimed number open to one side: after how many, and after which year.
+_FROM: Final = frozenset(("over", "above", "exceeding", "more than", "greater than", "at least"))
+_UP_TO: Final = frozenset(("under", "below", "less than", "fewer than", "at most", "up to"))
 _CONVERSION_TOLERANCE: Final = 0.02
 _HEDGE_TOLERANCE: Final = 0.05
 
@@ -109,7 +114,7 @@ def _cardinal(words: list[Word], at: int) -> Quantity:
     if known:
         dimension, factor = ("area", known[1] ** 2) if square else known
         end += 2 if square else 1
-    elif before in ("$", "€", "£", "¥"):
+    elif before in _CURRENCIES:
         dimension, factor = UNITS[before]
         follower = before
     elif used == 1 and _is_year(words[at]):
@@ -162,6 +167,26 @@ def quantities(words: list[Word]) -> list[Quantity]:
     return found
 
 
+def opened(words: list[Word], q: Quantity) -> Quantity:
+    """A quantity of a claim as all values that make the claim true: from 300 on where it says "over
+    300", up to 1900 where it says "before 1900"."""
+    at = q.start
+    if q.low != q.high or q.dimension in ("ordinal", "month", "day") or not at:
+        return q
+    at -= words[at - 1].lower in _CURRENCIES
+    before = [w.lower for w in words[max(0, at - 3) : at]]
+    if q.dimension == "year":
+        # A year of a whole date stands for a day that is compared, too.
+        word = before[-1] if before and q.end - q.start == 1 else ""
+        after, until = word == "after", word == "before"
+    else:
+        said = {*before[-1:], " ".join(before[-2:])}
+        if before[:1] and before[0] in ("no", "not"):
+            return q  # "no more than 5"
+        after, until = not said.isdisjoint(_FROM), not said.isdisjoint(_UP_TO)
+    return replace(q, high=inf) if after else replace(q, low=-inf) if until else q
+
+
 def _celsius(q: Quantity) -> Quantity:
     def convert(x: float) -> float:
         return (x - 32) / 1.8
@@ -188,6 +213,9 @@ def agree(claimed: Quantity, said: Quantity) -> bool:
     one, other = claimed.dimension, said.dimension
     if one != other and not (one == "" or other == ""):
         return False
+    if claimed.high - claimed.low == inf and not comparable(claimed, said):
+        edge = claimed.low if claimed.high == inf else claimed.high
+        claimed = replace(claimed, low=edge, high=edge)  # "over 20" is not any number of anything
     if claimed.high > claimed.low:  # A decade or century holds any year in it.
         return claimed.low <= said.low and said.high <= claimed.high
     slack = max(claimed.slack, said.slack)

@@ -89,6 +89,7 @@ def _parts(claim: PreparedClaim, mask: int) -> str:
     mask >>= len(claim.items)
     if mask:
         said += [q.said for k, q in enumerate(claim.quantities) if mask >> k & 1]
+    said = list(dict.fromkeys(said))  # a date is several parts, said as one
     quoted = '"' + '", "'.join(said[:_NAMED]) + '"'
     more = len(said) - _NAMED
     return f"{quoted} and {more} more" if more > 0 else quoted

@@ -47,6 +47,19 @@ def outcome(claim: str, passage: str) -> str:
         ),
         # Another name elsewhere in the sentence.
         ("Titanic was directed by James Cameron.", "Titanic starred Kate Winslet."),
+        # What denies a part of the sentence that the claim is not about.
+        ("Etna is in Sicily.", "Etna, which is not in Rome, is in Sicily."),
+        # The passage says the same by another denial, or leaves it open.
+        (
+            "The wall is not visible from space.",
+            "It is a myth that the wall is visible from space.",
+        ),
+        ("Vaccines cause rashes.", "There is no evidence that vaccines cause rashes."),
+        ("It is a myth that the wall is old.", "It is a myth that the wall is old."),
+        ("The wall is visible from space.", "It is true that the wall is visible from space."),
+        # A number that the claim leaves open to one side.
+        ("The tower is over 300 metres tall.", "The tower is 330 metres tall."),
+        ("Ada Berg was born before 1900.", "Ada Berg was born in 1879."),
         # Another subject of the same kind may be it too.
         ("Gold is a metal.", "Iron is a metal."),
     ],
@@ -77,6 +90,18 @@ def test_no_reason_to_refute(claim: str, passage: str) -> None:
         ("The canal joins Holm with the Berg Sea.", "The canal joins Holm with the Vik Sea."),
         ("The air is 95 percent nitrogen.", "The air is 95 percent carbon dioxide."),
         ("It happens in cells called alphas.", "It happens in cells called betas."),
+        # What is said not to be so, of a place or of a name too, by either of the two.
+        ("Etna is not in Sicily.", "Etna is in Sicily."),
+        ("Etna is in Sicily.", "Etna is not in Sicily."),
+        ("Oslo isn't in Sweden.", "Oslo is in Sweden."),
+        ("The wall is visible from space.", "It is a myth that the wall is visible from space."),
+        ("Ada was born in Vik.", "Claims that Ada was born in Vik are false."),
+        ("Ada was born in Vik.", "It is not true that Ada was born in Vik."),
+        # Beyond what the claim leaves open to one side.
+        ("The tower is over 300 metres tall.", "The tower is 280 metres tall."),
+        ("Ada Berg was born before 1900.", "Ada Berg was born in 1905."),
+        ("The town has at least 500 halls.", "The town has 450 halls."),
+        ("The film earned no more than $2 million.", "The film earned $3 million."),
         # Word for word but for the year.
         (
             "On 14 May 1800 a tram hit the bus in which Ada was riding.",
@@ -91,3 +116,8 @@ def test_a_reason_to_refute(claim: str, passage: str) -> None:
 def test_what_another_sentence_gives_is_not_missing() -> None:
     passage = "The tower was 300 metres tall at first. Today the tower is 330 metres tall."
     assert outcome("The tower is 330 metres tall.", passage) == "supported"
+
+
+def test_the_same_number_is_told_apart_by_its_unit() -> None:
+    found = verify(prepare_claim("The stone weighs 5 kg."), prepare("The stone weighs 5 pounds."))
+    assert found.rationale == 'says "5 pounds" where the claim says "5 kg"'

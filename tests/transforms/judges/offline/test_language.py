@@ -21,6 +21,7 @@ def test_any_other_given_code_decides(code: str) -> None:
         "Die Hard is a film.", "He died in Rio de Janeiro.", "Le Monde is a newspaper in Paris.",
         "Tokyo (東京) is the capital of Japan.", "α + β = γ is the sum of the angles.",
         "Charles de Gaulle led France.", "She currently resides in Los Angeles, California.",
+        "No mammal lays eggs.",
     ],
 )  # fmt: skip
 def test_english_and_what_shows_no_other_language(text: str) -> None:
@@ -42,6 +43,8 @@ def test_english_and_what_shows_no_other_language(text: str) -> None:
         "東京は日本の首都です。", "Москва столица России.", "القاهرة عاصمة مصر",
         "दिल्ली भारत की राजधानी है।", "서울은 대한민국의 수도이다.",
         "Stockholm är huvudstad i Sverige.",
+        "No hay agua en la Luna.",
+        "No habla el idioma.",
     ],
 )  # fmt: skip
 def test_other_languages(text: str) -> None:

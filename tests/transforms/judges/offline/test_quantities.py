@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.judges.offline.quantities import Quantity, agree, comparable, quantities
+from transforms.judges.offline.quantities import Quantity, agree, comparable, opened, quantities
 from transforms.judges.offline.words import read
 
 
@@ -122,3 +122,20 @@ def test_any_digits_are_read_without_error(text: str) -> None:
 def test_thousands_separators_change_nothing(number: int) -> None:
     plain, grouped = said(f"{number} trees"), said(f"{number:,} trees")
     assert [q.low for q in plain] == [q.low for q in grouped] == [number]
+
+
+@given(st.integers(2, 999), st.integers(2, 999))
+def test_a_claim_that_is_open_to_one_side_agrees_with_what_lies_there(
+    bound: int, value: int
+) -> None:
+    def claimed(text: str) -> Quantity:
+        words = read(text)
+        return opened(words, quantities(words)[0])
+
+    (said,) = quantities(read(f"a wall of {value} metres"))
+    assert agree(claimed(f"over {bound} metres"), said) == (value >= bound)
+    assert agree(claimed(f"less than {bound} metres"), said) == (value <= bound)
+    assert agree(claimed(f"no more than {bound} metres"), said) == (value == bound)
+    # It is open to numbers of the same things only.
+    (other,) = quantities(read(f"{value} houses"))
+    assert agree(claimed(f"over {bound} metres"), other) == (value == bound)
