@@ -1,8 +1,9 @@
 """BM25 for indexes beyond a few thousand passages: one tantivy field, read from disk.
 
 Title, aliases, headings and text are one field, the title and the aliases twice: a term of a query
-is then one list of postings and not four, and tantivy skips in it by the best score that a block
-can have (block-max WAND), which it does for no sum over fields and not where hits are counted.
+is then one list of postings and not four. Each posting is scored: by the best score that a block of
+them can have tantivy would skip some (block-max WAND), but not behind its Python interface, where
+k = 1 takes as long as counting all.
 """
 
 import json
@@ -34,6 +35,7 @@ _DEALT = 1024  # rows that a shard gets before the next has its turn
 _META, _MANAGED, _LOCK = "meta.json", ".managed.json", ".tantivy-meta.lock"
 _TOKENIZER = "ufo"  # under which the index names it
 _LONGEST_TERM = 60  # bytes
+_MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
 _EXTRA_TIES = 8  # hits beyond `k` that are looked at, so that equal scores come in order of rows
 
 
@@ -88,24 +90,24 @@ class LargeBm25:
         terms = self.terms_in(query)
         if not terms or (only is not None and not len(only)):
             return []
-        should = tantivy.Occur.Should
-        wanted = tantivy.Query.boolean_query(
-            [
-                (should, tantivy.Query.term_query(self._schema, "body", term, "freq"))
-                for term in terms
-            ]
-        )
+        wanted = [(_SHOULD, self._term("body", term)) for term in terms]
         if only is not None:
-            rows = tantivy.Query.term_set_query(self._schema, "row", list(only))
-            unscored = tantivy.Query.const_score_query(rows, 0.0)
-            must = tantivy.Occur.Must
-            wanted = tantivy.Query.boolean_query([(must, wanted), (must, unscored)])
-        found = self._searcher.search(wanted, k + _EXTRA_TIES, count=False).hits
+            # Each row is a term of its own: a set of rows would be looked for among all of them.
+            # The words may be there, they need not: what must be there is looked for everywhere.
+            rows = tantivy.Query.boolean_query([(_SHOULD, self._term("row", row)) for row in only])
+            wanted.append((_MUST, tantivy.Query.const_score_query(rows, 0.0)))
+        asked = tantivy.Query.boolean_query(wanted)
+        found = self._searcher.search(asked, k + _EXTRA_TIES, count=False).hits
         numbers = self._searcher.fast_field_values("row", [address for _, address in found])
         hits = [
-            Hit(int(row or 0), float(score)) for row, (score, _) in zip(numbers, found, strict=True)
+            Hit(int(row or 0), float(score))
+            for row, (score, _) in zip(numbers, found, strict=True)
+            if score > 0  # a row asked for that has none of the terms
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.row))[:k]
+
+    def _term(self, field: str, value: str | int) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, field, value, "freq")
 
 
 def _searcher(path: Path) -> tantivy.Searcher:

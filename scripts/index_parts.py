@@ -159,9 +159,9 @@ def timed(ask: Callable[[str], Any], texts: list[str]) -> dict[str, float]:
 def projected(found: dict[str, Any], disk: int, smaller: dict[str, Any] | None) -> dict[str, Any]:
     """Return what 21 million passages would take, and how that is reckoned.
 
-    Disk, seconds and a query's time in proportion to the passages: block-max WAND skips more of a
-    longer list, so that a query takes less than that. Memory along the line through this size and
-    the `smaller` one, where there is one: most of it does not grow, and the writers' part of it
+    Disk, seconds and a query's time in proportion to the passages, as each posting of its words is
+    scored; the upper end, since some of it does not grow. Memory along the line through this size
+    and the `smaller` one, where there is one: most of it does not grow, and the writers' part of it
     (1 GB) stops growing, so that the line is an upper bound too.
     """
     size, limit = found["passages"], MEMORY_BYTES / (1 << 20)

@@ -83,6 +83,20 @@ def test_within_ranks_only_the_rows_given(build_folder: Build) -> None:
     assert [sorted(hit.row for hit in hits) for hits in found] == [[1], [0, 1, 3], [], [3]]
     [everywhere], [only] = engine.search(["river"], 5), engine.search(["river"], 5, [[1]])
     assert only[0] in everywhere
+    assert engine.search(["sea"], 5, [[0, 1, 3]]) == [[]]  # no row that has none of the words
+
+
+def test_within_scores_as_everywhere_and_takes_long_queries(build_folder: Build) -> None:
+    pages = _random_pages(3, 1_500)
+    engine = _opened(build_folder(pages))
+    query = " ".join([*WORDS[:7], *(f"x{number}" for number in range(3_000))])
+    [everywhere], [only] = engine.search([query], 50), engine.search([query], 50, [range(1_500)])
+    scores = [hit.score for hit in everywhere]
+    assert [hit.score for hit in only] == pytest.approx(scores, abs=1e-5)
+    some = [hit.row for hit in everywhere[10:40]]
+    [within] = engine.search([query], 50, [some])
+    assert {hit.row for hit in within} == set(some)
+    assert [hit.score for hit in within] == pytest.approx(scores[10:40], abs=1e-5)
 
 
 def test_rare_words_weigh_more(build_folder: Build) -> None:
