@@ -167,7 +167,8 @@ def _of_being(subject: str, be: str, rest: str, opening: str) -> str:
         return f"Where {be} {subject} {placed[1]}?"
     measure = _MEASURE.match(rest)
     if measure:
-        return f"How {measure[1]} {be} {subject}{measure[2]}{opening}?"
+        how = "far away" if measure[1] == "away" else measure[1]
+        return f"How {how} {be} {subject}{measure[2]}{opening}?"
     if first in PARTICIPLES:
         undated = rest if dated else _time_at_end(rest)
         if undated:

@@ -130,8 +130,8 @@ _IMPERATIVES: Final = word_set(
     examine explore fill find follow gather get give go identify implement include increase
     install invest keep know learn leave limit list look maintain make measure mix monitor move
     note obtain offer open organize pay perform pick place plan practice prepare press
-    prioritize provide pull put read reduce remember remove repeat replace request research
-    review save schedule search seek select send serve set shortlist speak spend start stay stir
+    prioritize provide pull put read reduce refer remember remove repeat replace request research
+    review save schedule search see seek select send serve set shortlist speak spend start stay stir
     stop store study take talk teach test think track train try turn understand update use
     utilize verify visit wait wash watch wear work write
     """
@@ -141,7 +141,8 @@ _INTRODUCING: Final = word_set("is are was were include includes included follow
 _AFTER_IMPERATIVE: Final = word_set(
     """
     the a an your you yourself these those this any all some it them each every whether online
-    up out sure for into with from about multiple different as to one enough plenty regular
+    up out sure for into with from about multiple different as to one enough plenty regular also
+    here
     """
 )
 _ADJECTIVES: Final = (
@@ -208,7 +209,7 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
     if (
         first in _IMPERATIVES
         and len(words) > 1
-        and lows[1] in _AFTER_IMPERATIVE
+        and (lows[1] in _AFTER_IMPERATIVE or lows[1].startswith(("http://", "https://", "www.")))
         and (polite or words[0][0].isupper() or _LIST_ITEM.match(text))
     ):
         return INSTRUCTION

@@ -128,6 +128,8 @@ def test_in_doubt_the_sentence_stays_whole(sentence: str) -> None:
     ("sentence", "claim"),
     [
         ("1. **Oslo** is a *city*.", "Oslo is a city."),
+        ("👉🏽 Oslo is a city.", "Oslo is a city."),
+        ("→ ✅ Oslo is a city.", "Oslo is a city."),
         ("However, Oslo is a city.", "Oslo is a city."),
         ("In addition, in fact, oslo is a city.", "Oslo is a city."),
         ("It is important to note that Oslo is a city.", "Oslo is a city."),

@@ -16,6 +16,7 @@ from transforms.judges.offline.queries import query_of
         ("In 1990, Berg won the Holm Prize.", "When did Berg win the Holm Prize?"),
         ("The Holm Tower was completed in 1889.", "When was the Holm Tower completed?"),
         ("The Holm Tower is located in Oslo.", "Where is the Holm Tower located?"),
+        ("The Moon is 384,400 km away.", "How far away is the Moon?"),
         ("The Holm Tower is about 330 metres tall.", "How tall is the Holm Tower?"),
         (
             "The Danube flows through ten countries.",

@@ -25,6 +25,7 @@ from transforms.judges.offline.worthiness import no_claim_reason
         (worthiness.HEDGE, "It depends on the context."),
         (worthiness.HEDGE, "It is difficult to say how many there are."),
         (worthiness.INSTRUCTION, "Open the door."),
+        (worthiness.INSTRUCTION, "See https://example.org/oslo for more."),
         (worthiness.INSTRUCTION, "3. Compare the quotes of each painter."),
         (worthiness.INSTRUCTION, "Finally, evaluate the accuracy of the model."),
         (worthiness.INSTRUCTION, "You should see a doctor."),
