@@ -17,7 +17,8 @@ SIZE = 11.5
 SMALL = 10.0
 _ROW = 0.56
 _MOST_LETTERS = 50
-_MOST_BESIDE = 32  # where a note stands at the end of the line
+_MOST_BESIDE = 40  # where a note stands at the end of the line
+_MOST_OF_TWO = 45  # where that is short
 _PIES_A_ROW = 3
 _SMALLEST_SHARE = 0.09
 
@@ -29,6 +30,7 @@ class Bar:
     Attributes:
         mark: drawn as a diamond; what it is, the plot's `mark` says.
         note: a few words at the end of the name's line.
+        short: what stands for the name in the drawing (default: the name).
     """
 
     name: str
@@ -37,6 +39,7 @@ class Bar:
     high: float | None = None
     mark: float | None = None
     note: str = ""
+    short: str = ""
 
 
 def draw_bars(
@@ -54,7 +57,7 @@ def draw_bars(
     if low < 0:
         axes.axvline(0, color=MUTED, linewidth=1)
     for place, bar in enumerate(bars):
-        name_of(axes, place, bar.name, bar.note)
+        name_of(axes, place, bar.short or bar.name, bar.note)
         _right(axes, place + 0.22, "no score" if bar.value is None else signed(bar.value))
         if bar.value is None:
             continue
@@ -156,6 +159,28 @@ def quiet(axes: "Axes") -> None:
     axes.tick_params(length=0, labelsize=SMALL, labelcolor=MUTED)
 
 
+def shortened(name: str, most: int) -> str:
+    """Return a name on one line; of one that is too long a beginning and more of its end, where
+    the names of models of a family differ."""
+    whole = one_line(name)
+    if len(whole) <= most:
+        return whole
+    end = 2 * most // 3
+    return f"{whole[: most - 1 - end].rstrip()}…{whole[-end:].lstrip()}"
+
+
+def difference_of(one: str, other: str) -> str:
+    """Return "one − other" for a row with a note, of names that are too long the ends."""
+    room = _MOST_OF_TWO - 3
+    one = _ending(one, max(room // 2, room - len(other)))
+    return f"{one} − {_ending(other, room - len(one))}"
+
+
+def _ending(name: str, most: int) -> str:
+    whole = one_line(name)
+    return whole if len(whole) <= most else f"…{whole[1 - most :].lstrip()}"
+
+
 def name_of(axes: "Axes", place: float, name: str, note: str = "", left: float = 0.0) -> None:
     """Write a row's name above it, and a note at the end of the same line."""
     from matplotlib.transforms import blended_transform_factory
@@ -163,7 +188,7 @@ def name_of(axes: "Axes", place: float, name: str, note: str = "", left: float =
     label = axes.text(
         left,
         place - 0.2,
-        one_line(name, _MOST_BESIDE if note else _MOST_LETTERS),
+        shortened(name, _MOST_BESIDE if note else _MOST_LETTERS),
         transform=blended_transform_factory(axes.transAxes, axes.transData),
         va="center",
         fontsize=SIZE,

@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pipelines.html.charts import SMALL, centred, figure_of, key, name_of, quiet
+from pipelines.html.charts import SMALL, centred, figure_of, key, name_of, quiet, shortened
 from pipelines.html.svg import ACCENT, GRID, INK, MUTED, SURFACE
-from pipelines.tabular import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +34,7 @@ def draw_pies(
             (left + 0.01, top - (each + 0.2) / height, 1 / _PIES_A_ROW - 0.02, each / height)
         )
         _pie(axes, shares, [color for _, color in parts])
-        title = axes.set_title(one_line(name, 17), fontsize=SMALL + 0.5, color=INK, pad=2)
+        title = axes.set_title(shortened(name, 17), fontsize=SMALL + 0.5, color=INK, pad=2)
         title.set_parse_math(False)
     key(figure, [(color, label, "s") for label, color in parts])
     return figure

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pipelines.html.charts import Bar, draw_bars
+from pipelines.html.charts import Bar, difference_of, draw_bars
 from pipelines.html.markup import Html, Row, join, table
 from pipelines.html.parts import MOST_BARS, Asked, Section, in_words, many, plot
 
@@ -57,15 +57,17 @@ def _scores(key: str, title: str, rows: Sequence[Row], names: Sequence[str]) -> 
 
 
 def _comparison(rows: Sequence[Row]) -> Html:
+    names = [(row["model_a"] or "(no model)", row["model_b"] or "(no model)") for row in rows]
     bars = [
         Bar(
-            f"{row['model_a'] or '(no model)'} − {row['model_b'] or '(no model)'}",
+            " − ".join(pair),
             row["difference"],
             row["low"],
             row["high"],
             note=_chance(row["p"]),
+            short=difference_of(*pair),
         )
-        for row in rows[:MOST_BARS]
+        for pair, row in zip(names[:MOST_BARS], rows, strict=False)
     ]
     figure = draw_bars(bars, "difference of scores, 95 % interval", filled=False, low=-1)
     title = "Models compared"

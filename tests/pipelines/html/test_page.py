@@ -214,3 +214,17 @@ def test_twenty_four_orders_are_cut_to_the_best(tmp_path, rows_of, write_run):
     read = Reader(page_of(tmp_path))
     assert "The first 16 of 29." in read.text
     assert "vote of all 4" in read.text
+
+
+def test_models_whose_names_differ_at_the_end_are_told_apart_in_plots(tmp_path, rows_of, write_run):
+    models = [f"an-organisation/a-model-of-many-parts-{size}-instruct" for size in ("8B", "70B")]
+    votes = {f"r{n}": {f"u{n}": {"ref": "sr"[n % 2]}} for n in range(4)}
+    named = {name: models[n % 2] for n, name in enumerate(votes)}
+    write_run(tmp_path, rows_of(votes, sources=("ref",), models=named))
+    svg = "".join(re.findall(r"<svg.*?</svg>", page_of(tmp_path), re.DOTALL))
+    drawn = set(re.findall(r"<text[^>]*>\s*([^<]*…[^<]*)</text>", svg))
+    assert drawn == {
+        *("an-organisati…-of-many-parts-8B-instruct", "an-or…8B-instruct"),
+        *("an-organisati…of-many-parts-70B-instruct", "an-or…0B-instruct"),
+        "…y-parts-70B-instruct − …ny-parts-8B-instruct",
+    }
