@@ -117,7 +117,8 @@ def _add_article(result: BlockResult, article: Article, block: Block, words: int
     result.counts["pages"] += 1
     result.counts["articles"] += 1
     result.counts["empty_articles"] += not texts
-    result.latest = max(result.latest, article.published_at or "")
+    if not block.date:
+        result.latest = max(result.latest, article.published_at or "")
 
 
 def _article(page: Page, site: Site, dump_date: str | None) -> Article:

@@ -83,10 +83,11 @@ def test_a_dump_becomes_an_index(dump: Path, tmp_path: Path) -> None:
     assert [p.name for p in result.path.parent.iterdir()] == ["index"]
 
 
-def test_the_name_of_a_dump_tells_its_date(dump: Path, tmp_path: Path) -> None:
-    named = dump.rename(tmp_path / "enwiki-20250301-pages-articles.xml.bz2")
-    assert build(named, tmp_path / "index").counts == COUNTS
-    assert read_manifest(tmp_path / "index")[0]["dump_date"] == "2025-03-01"
+@pytest.mark.parametrize("date", ["2025-03-01", "2025-01-01"])  # its revisions are between them
+def test_the_name_of_a_dump_tells_its_date(dump: Path, tmp_path: Path, date: str) -> None:
+    name = f"enwiki-{date.replace('-', '')}-pages-articles.xml.bz2"
+    assert build(dump.rename(tmp_path / name), tmp_path / "index").counts == COUNTS
+    assert read_manifest(tmp_path / "index")[0]["dump_date"] == date
 
 
 @pytest.mark.parametrize(
