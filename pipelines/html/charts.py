@@ -18,7 +18,6 @@ SMALL = 10.0
 _ROW = 0.56
 _MOST_LETTERS = 50
 _MOST_BESIDE = 40  # where a note stands at the end of the line
-_MOST_OF_TWO = 45  # where that is short
 _PIES_A_ROW = 3
 _SMALLEST_SHARE = 0.09
 
@@ -171,7 +170,7 @@ def shortened(name: str, most: int) -> str:
 
 def difference_of(one: str, other: str) -> str:
     """Return "one − other" for a row with a note, of names that are too long the ends."""
-    room = _MOST_OF_TWO - 3
+    room = _MOST_BESIDE - 3
     one = _ending(one, max(room // 2, room - len(other)))
     return f"{one} − {_ending(other, room - len(one))}"
 

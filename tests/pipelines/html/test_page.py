@@ -218,7 +218,7 @@ def test_twenty_four_orders_are_cut_to_the_best(tmp_path, rows_of, write_run):
 
 def test_models_whose_names_differ_at_the_end_are_told_apart_in_plots(tmp_path, rows_of, write_run):
     models = [f"an-organisation/a-model-of-many-parts-{size}-instruct" for size in ("8B", "70B")]
-    votes = {f"r{n}": {f"u{n}": {"ref": "sr"[n % 2]}} for n in range(4)}
+    votes = {f"r{n}": {f"u{n}": {"ref": "srrrrs"[n]}} for n in range(6)}
     named = {name: models[n % 2] for n, name in enumerate(votes)}
     write_run(tmp_path, rows_of(votes, sources=("ref",), models=named))
     svg = "".join(re.findall(r"<svg.*?</svg>", page_of(tmp_path), re.DOTALL))
@@ -226,5 +226,5 @@ def test_models_whose_names_differ_at_the_end_are_told_apart_in_plots(tmp_path, 
     assert drawn == {
         *("an-organisati…-of-many-parts-8B-instruct", "an-or…8B-instruct"),
         *("an-organisati…of-many-parts-70B-instruct", "an-or…0B-instruct"),
-        "…y-parts-70B-instruct − …ny-parts-8B-instruct",
+        "…arts-70B-instruct − …-parts-8B-instruct",
     }
