@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
@@ -156,11 +157,19 @@ def _plain_blocks(path: str, stream: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
+def delimiter_of(head: str) -> str:
+    """Return what is between the cells of a CSV file as spreadsheets write it, by its first line:
+    comma, semicolon or tab."""
+    return max(",;\t", key=head.count)
+
+
 def _csv_lines(stream: BinaryIO) -> Iterator[bytes]:
     """Yield a JSON object for each row, of its cells as text."""
     csv.field_size_limit(_CSV_CELL)
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-    rows = csv.DictReader(text, restkey=BEYOND, strict=True)
+    head = text.readline()
+    lines = chain([head], text)
+    rows = csv.DictReader(lines, restkey=BEYOND, delimiter=delimiter_of(head), strict=True)
     names = [name for name in rows.fieldnames or () if name]  # an index column may have no name
     if len(set(names)) < len(names):
         raise ValueError(f"a column is named twice: {', '.join(names)}")

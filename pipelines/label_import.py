@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.inputs import delimiter_of
 from pipelines.outputs import sent_to
 from pipelines.results import open_results
 from pipelines.storage import join
@@ -128,7 +129,7 @@ def _read(path: Path) -> Iterator[_Line]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             head = stream.readline()
-            delimiter = max(",;\t", key=head.count)
+            delimiter = delimiter_of(head)
             names = next(csv.reader([head], delimiter=delimiter), [])
             rows = csv.reader(stream, delimiter=delimiter, strict=True)
             _check_columns(path, names)

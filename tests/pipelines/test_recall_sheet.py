@@ -47,9 +47,9 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def write(path: Path, lines: list[dict[str, str]]) -> None:
+def write(path: Path, lines: list[dict[str, str]], delimiter: str = ",") -> None:
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(lines[0]))
+        writer = csv.DictWriter(stream, list(lines[0]), delimiter=delimiter)
         writer.writeheader()
         writer.writerows(lines)
 
@@ -178,9 +178,10 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(ufo: Ufo, tmp_path: Path) ->
     lines[1]["human_evaluated_facts_answer"] = "open('/etc/passwd').read()"
     # As pandas writes it, with an index that has no name.
     write(tmp_path / "w.csv", [{"": str(at), **line} for at, line in enumerate(lines)])
+    write(tmp_path / "semicolons.csv", lines, ";")
     pq.write_table(pa.Table.from_pylist(lines), tmp_path / "w.parquet")
     scores = []
-    for name in ("w.csv", "w.parquet"):
+    for name in ("w.csv", "semicolons.csv", "w.parquet"):
         output = tmp_path / name.replace(".", "-")
         done = ufo("recall", "--input", tmp_path / name, "--output", output, "--json")
         assert done.code == 0, done.err
@@ -188,7 +189,7 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(ufo: Ufo, tmp_path: Path) ->
         (failure,) = rows(output, "SELECT key, message FROM failures")
         assert failure["key"] == f"{name}:2"
         assert "`human_evaluated_facts_answer` cannot be read" in failure["message"]
-    assert scores[0] == scores[1]
+    assert scores[0] == scores[1] == scores[2]
     people = {row["variant"]: row["accuracy"] for row in scores[0] if row["formulation"] == "human"}
     assert people == {"answer": 1, "ungrounded_answer": 0, "poor_answer": 0}
 
