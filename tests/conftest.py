@@ -31,9 +31,32 @@ from transforms.votes import tally, verdicts
 # Helper modules (tests.llm_server) are imported by their names.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.flink.cluster import cluster as cluster
+
+# What takes longest begins first, so that no process waits for the other at the end.
+_LONG = ("tests/flink", "tests/airflow", "tests/gcs", "tests/dataflow", "tests/web/browser")
+_ON_FLINK = ("tests/flink", "tests/airflow/test_beam_operator")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--screenshots", metavar="DIR", help="where the page's screenshots are kept")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give the tests of a file to one process, and those of the one Flink too."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file: str = super()._split_scope(nodeid)
+            return "on Flink" if file.startswith(_ON_FLINK) else file
+
+    return Scheduling(config, log)
 
 
 # unit → source → one letter a passage: supported, refuted, noans, error; "-" for no passage at all.

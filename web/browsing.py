@@ -69,7 +69,7 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
             [mode],
         ),
         categories=_rows(
-            results, "SELECT * EXCLUDE (run) FROM category_shares ORDER BY share DESC"
+            results, "SELECT * EXCLUDE (run, mode) FROM category_shares ORDER BY share DESC"
         ),
     )
 

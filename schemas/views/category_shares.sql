@@ -6,11 +6,13 @@
 WITH counted AS (
     SELECT
         e.run,
+        r.mode,
         coalesce(p.source_category, 'other') AS source_category,
         count(*) AS n_evidence,
         count(*) FILTER (WHERE e.outcome = 'supported') AS n_supported,
         count(*) FILTER (WHERE e.outcome = 'refuted') AS n_refuted
     FROM evidence AS e
+    INNER JOIN runs AS r ON r.run = e.run
     LEFT JOIN passages AS p ON p.run = e.run AND p.passage_id = e.passage_id
     WHERE e.passage_id IS NOT NULL
     GROUP BY ALL

@@ -7,6 +7,7 @@
 -- empty: nothing was asked of a model or a search engine
 SELECT
     run,
+    mode,
     step,
     source,
     model,
@@ -21,4 +22,5 @@ SELECT
     sum(cost_usd) FILTER (WHERE sent) AS cost_usd,
     count(*) FILTER (WHERE sent AND status = 'ok' AND cost_usd IS NULL) AS n_unpriced
 FROM (SELECT *, NOT (cached OR coalesced) AS sent FROM usage)
-GROUP BY run, step, source, model
+INNER JOIN runs USING (run)
+GROUP BY run, mode, step, source, model

@@ -21,6 +21,7 @@ WITH counted AS (
 scored AS (
     SELECT
         s.run,
+        r.mode,
         s.response_id,
         s.sentence_index,
         coalesce(c.n_supported, 0) AS n_supported,
@@ -32,6 +33,7 @@ scored AS (
         s.human_label,
         s.text
     FROM sentences AS s
+    INNER JOIN runs AS r ON r.run = s.run
     LEFT JOIN counted AS c
         ON
             c.run = s.run
@@ -41,6 +43,7 @@ scored AS (
 
 SELECT
     run,
+    mode,
     response_id,
     sentence_index,
     n_supported,

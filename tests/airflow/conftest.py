@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.flink.conftest import cluster as cluster
-
 ROOT = Path(__file__).parents[2]
 PYTHON = Path(os.environ.get("UFO_AIRFLOW_VENV", ROOT / ".venv-airflow")) / "bin/python"
 REMEDY = f"Airflow is not installed in {PYTHON.parents[1]}: run scripts/airflow/setup"
