@@ -8,7 +8,7 @@ CHECKS = """
 import pickle
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions, TypeOptions
-from apache_beam.transforms import userstate
+from apache_beam.transforms import core, userstate
 from apache_beam.coders import VarIntCoder
 from apache_beam.runners.worker.statesampler import StateSampler
 from pipelines.quicker_beam import quicken
@@ -21,10 +21,18 @@ class Stateful(beam.DoFn):
     def process(self, element, total=beam.DoFn.StateParam(SUM)):
         total.add(element[1]); yield total.read()
 
+def told(element, *rest, times=2, **more):
+    return []
+asked = [told, Plain.process, Plain().process, Stateful().process, len, str.upper, lambda x=1: x]
+arguments = [core.get_function_args_defaults(f) for f in asked]
 steps = [Plain(), Stateful(), beam.core.CallableWrapperDoFn(lambda x: [x])]
 before = [userstate.get_dofn_specs(step) for step in steps]
 quicken()
 for _ in range(2):
+    found = [core.get_function_args_defaults(f) for f in asked]
+    assert found == arguments
+    found[0][0].clear()
+    assert beam.ParDo(Plain()).fn.get_function_arguments("process") == (["element"], [])
     assert [userstate.get_dofn_specs(step) for step in steps] == before
 assert [userstate.is_stateful_dofn(step) for step in steps] == [False, True, False]
 
