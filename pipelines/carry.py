@@ -203,7 +203,8 @@ def _read(path: str, columns: list[str] | None = None) -> "pa.Table":
     import pyarrow.parquet as pq
 
     with storage.open_read(path) as stream:
-        return pq.read_table(stream, columns=columns)
+        # `read_table` imports the whole of pyarrow.dataset.
+        return pq.ParquetFile(stream).read(columns=columns)
 
 
 def _write(path: str, rows: "pa.Table") -> None:

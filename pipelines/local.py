@@ -196,6 +196,8 @@ def _in_processes(
     finished: Callable[[Chunk, list[Part]], None],
     one: RunChunk,
 ) -> None:
+    # What makes the workers is still importing: there is a core for this now, and none later.
+    processes.import_for_the_end()
     pool = processes.pool(workers)
     under_way: dict[Future[list[Part]], Chunk] = {}
     try:
@@ -205,7 +207,6 @@ def _in_processes(
             under_way[pool.submit(_run_next, one, chunk, job, folder)] = chunk
             if len(under_way) > workers:
                 _take(under_way, finished)
-        processes.import_for_the_end()
         while under_way:
             _take(under_way, finished)
     except Exception as error:

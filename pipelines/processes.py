@@ -105,7 +105,7 @@ def _fork(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
 
 
 def import_for_the_end() -> None:
-    """Import what this process needs when its workers have done, while they work."""
+    """Import what this process needs when its workers have done, before they begin."""
     with without("pandas"):
         for name in _OF_THE_END:
             import_module(name)

@@ -193,7 +193,7 @@ def _check_whole(parts: Sequence[Part], job: RecallJob) -> None:
         for part in parts:
             if part.table == table:
                 with storage.open_read(part.path) as stream:
-                    found += pq.read_table(stream, columns=list(names)).to_pylist()
+                    found += pq.ParquetFile(stream).read(columns=list(names)).to_pylist()
         return found
 
     records = columns("recall_records", "n_facts", "n_answers")

@@ -44,6 +44,8 @@ def open_results(
 
     tables = None if only is None else _tables(only)
     found = choose_runs(directory, run, all_runs, tables)
+    if tables is not None:
+        found = [_with(one, tables) for one in found]
     return Results(found, only=only, **options)
 
 

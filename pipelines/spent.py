@@ -27,7 +27,7 @@ def left_out(parts: Sequence[Part], attempt: Attempt, ledger: str) -> list[Part]
     for part in parts:
         if part.table == "usage":
             with storage.open_read(part.path) as stream:
-                columns = pq.read_table(stream, columns=_SAME).select(_SAME).to_pydict()
+                columns = pq.ParquetFile(stream).read(columns=_SAME).select(_SAME).to_pydict()
             told.update(map(hash, zip(*columns.values(), strict=True)))
     rows = [
         row
