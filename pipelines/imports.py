@@ -24,8 +24,8 @@ class _Absent(MetaPathFinder):
 
 class _Later(MetaPathFinder, Loader):
     def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
-        self.made: list[str] = []
+        self._names = set(names)
+        self._made: set[str] = set()
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if name.split(".")[0] in self._names:
@@ -33,30 +33,43 @@ class _Later(MetaPathFinder, Loader):
         return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        self.made.append(spec.name)
-        return _StandIn(spec.name)
+        self._made.add(spec.name)
+        return _StandIn(spec.name, self)
 
     def exec_module(self, module: ModuleType) -> None:
         """A stand-in has nothing to run."""
+
+    def withdraw(self, package: str | None = None) -> None:
+        """Stand in no more, for a package or for any: they are imported as ever."""
+        gone = {name for name in self._made if package in (None, name.split(".")[0])}
+        for name in gone:
+            sys.modules.pop(name, None)
+        self._made -= gone
+        self._names -= {name.split(".")[0] for name in gone}
 
 
 class _StandIn(ModuleType):
     """A module that is imported when something of it is used."""
 
+    def __init__(self, name: str, finder: _Later) -> None:
+        super().__init__(name)
+        self._finder = finder
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what the import system asks any module
             raise AttributeError(name)
-        return _Part(self.__name__, name)
+        return _Part(self.__name__, name, self._finder)
 
 
 class _Part:
     """What a stand-in has under a name: a function or a class to call, or more names."""
 
-    def __init__(self, module: str, name: str) -> None:
-        self._of = module, name
+    def __init__(self, module: str, name: str, finder: _Later) -> None:
+        self._of = module, name, finder
 
     def _real(self) -> Any:
-        module, name = self._of
+        module, name, finder = self._of
+        finder.withdraw(module.split(".")[0])
         return getattr(import_module(module), name)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -87,8 +100,7 @@ def later(*names: str) -> Iterator[None]:
         with _found_by(finder):
             yield
     finally:
-        for name in finder.made:
-            sys.modules.pop(name, None)
+        finder.withdraw()
 
 
 @contextmanager

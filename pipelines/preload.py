@@ -2,6 +2,7 @@
 
 import gc
 from importlib import import_module
+from importlib.util import find_spec
 
 from pipelines.imports import later, settle_arrow, without
 from pipelines.quicker_beam import quicken
@@ -18,7 +19,8 @@ _MODULES = (
     "transforms.sources.registry",
 )
 _NEVER = ("pandas", "pymongo", "bson", "apache_beam.io.gcp.bigquery")
-_SELDOM = ("beartype", "cryptography", "fastavro", "httplib2")
+# With Google's libraries Beam builds on the last two as soon as it is imported.
+_SELDOM = ("beartype", "fastavro", *(("cryptography", "httplib2") * (not find_spec("google.auth"))))
 
 
 # Beam's import makes remarks, so it is quietened first.

@@ -55,6 +55,20 @@ def test_a_module_is_stood_in_for_until_it_is_used(monkeypatch: pytest.MonkeyPat
     assert wsgiref.util.FileWrapper.__name__ == "FileWrapper"
 
 
+def test_what_is_used_at_once_is_imported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("wsgiref", "wsgiref.util", "wsgiref.headers"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with later("wsgiref"):
+        from wsgiref.headers import Headers
+        from wsgiref.util import guess_scheme
+
+        assert guess_scheme({"HTTPS": "on"}) == "https"
+        import wsgiref.util
+
+        assert wsgiref.util.__file__
+    assert Headers([("a", "b")])["a"] == "b"
+
+
 def test_what_is_imported_already_is_not_stood_in_for() -> None:
     import json.decoder
 

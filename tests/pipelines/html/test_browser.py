@@ -2,6 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from tests.patience import PATIENCE
 
@@ -61,8 +62,7 @@ def background(page):
 
 
 def becomes(page, color):
-    is_so = "color => getComputedStyle(document.body).backgroundColor === color"
-    page.wait_for_function(is_so, arg=color)
+    expect(page.locator("body")).to_have_css("background-color", color)
 
 
 @pytest.mark.parametrize("script", [True, False])
