@@ -283,7 +283,8 @@ def _note_subject(
     subject = words[start:verb]
     lowered = lows[start:verb]
     if (
-        len(subject) > _MAX_SUBJECT_WORDS
+        not subject  # "Most are open": only an adverb
+        or len(subject) > _MAX_SUBJECT_WORDS
         or any(word[-1] in ",;:" for word in subject)
         or lowered[0] in _KIND_OF_PRONOUN
         or (lowered[0] in NO_NAMES and lowered[0] not in ("some", "many", "most"))

@@ -65,3 +65,8 @@ def test_the_topic_of_the_question_is_a_candidate() -> None:
 def test_a_middle_name_makes_nobody_else() -> None:
     found = resolve(["Ada Maria Berg is a chemist.", "She lives in Oslo."], "Ada Berg")
     assert found[1] == "Ada Berg lives in Oslo."
+
+
+def test_a_sentence_may_have_nothing_but_an_adverb_before_its_verb() -> None:
+    sentences = ["Most are open on all sides.", "It was built in Oslo."]
+    assert resolve(sentences) == sentences
