@@ -7,13 +7,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
 
 
-class _Absent(MetaPathFinder):
+class _Absent:
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
 
@@ -22,14 +24,20 @@ class _Absent(MetaPathFinder):
             raise ModuleNotFoundError(f"{name} is not needed here", name=name)
 
 
-class _Later(MetaPathFinder, Loader):
+class _Later:
     def __init__(self, names: frozenset[str]) -> None:
         self._names = set(names)
         self._made: set[str] = set()
+        self.over = False
+
+    def _stood_for(self, name: str) -> str | None:
+        """Return what of ours a module is, or is in."""
+        return next((n for n in self._names if name == n or name.startswith(f"{n}.")), None)
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name.split(".")[0] in self._names:
-            return ModuleSpec(name, self, is_package=True)
+        if self._stood_for(name):
+            # The base class of loaders would bring a dozen modules with it.
+            return ModuleSpec(name, cast("Loader", self), is_package=True)
         return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -39,13 +47,23 @@ class _Later(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """A stand-in has nothing to run."""
 
-    def withdraw(self, package: str | None = None) -> None:
-        """Stand in no more, for a package or for any: they are imported as ever."""
-        gone = {name for name in self._made if package in (None, name.split(".")[0])}
-        for name in gone:
+    def withdraw(self, module: str) -> None:
+        """Stand in no more for what a module belongs to: it is imported as ever."""
+        name = self._stood_for(module)
+        if name is not None:
+            self._forget({made for made in self._made if self._stood_for(made) == name})
+            self._names.remove(name)
+
+    def end(self) -> None:
+        """Stand in for nothing any more."""
+        self._forget(set(self._made))
+        self._names.clear()
+        self.over = True
+
+    def _forget(self, modules: set[str]) -> None:
+        for name in modules:
             sys.modules.pop(name, None)
-        self._made -= gone
-        self._names -= {name.split(".")[0] for name in gone}
+        self._made -= modules
 
 
 class _StandIn(ModuleType):
@@ -58,6 +76,8 @@ class _StandIn(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # what the import system asks any module
             raise AttributeError(name)
+        if self._finder.over:  # no import asks for this, but who has the module and uses it
+            return getattr(import_module(self.__name__), name)
         return _Part(self.__name__, name, self._finder)
 
 
@@ -69,7 +89,7 @@ class _Part:
 
     def _real(self) -> Any:
         module, name, finder = self._of
-        finder.withdraw(module.split(".")[0])
+        finder.withdraw(module)
         return getattr(import_module(module), name)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -89,8 +109,10 @@ def without(*names: str) -> Iterator[None]:
 
 @contextmanager
 def later(*names: str) -> Iterator[None]:
-    """Within this context these packages are stood in for, unless they are imported already.
+    """Within this context these modules, and what is below them, are stood in for, unless they are
+    imported already.
 
+    Who imports one has it once the context has ended, imported when something of it is used first.
     Who imports a part of one gets something that imports the real one when it is called, or asked
     for an attribute; it is no class to inherit from or to catch. Afterwards they are imported as
     ever.
@@ -100,11 +122,11 @@ def later(*names: str) -> Iterator[None]:
         with _found_by(finder):
             yield
     finally:
-        finder.withdraw()
+        finder.end()
 
 
 @contextmanager
-def _found_by(finder: MetaPathFinder) -> Iterator[None]:
+def _found_by(finder: _Absent | _Later) -> Iterator[None]:
     sys.meta_path.insert(0, finder)
     try:
         yield

@@ -11,6 +11,7 @@ from pipelines.sources import Chosen
 from pipelines.version import VERSION
 from schemas.tables import SCHEMA_VERSION
 from transforms.job import IN_FLIGHT, Job
+from transforms.sources.registry import located
 
 if TYPE_CHECKING:
     from transforms.llm.client import ClientSettings
@@ -25,7 +26,7 @@ def job_of(
 ) -> Job:
     """Return what the steps of a run are told; `client` is how models are reached, `run` its id."""
     return Job(
-        sources=chosen.specs,
+        sources=tuple(map(located, chosen.specs)),
         flags=settings.source_flags(client, run),
         judge=settings.judge_spec(client),
         units=settings.units,

@@ -20,7 +20,25 @@ _MODULES = (
 )
 _NEVER = ("pandas", "pymongo", "bson", "apache_beam.io.gcp.bigquery")
 # With Google's libraries Beam builds on the last two as soon as it is imported.
-_SELDOM = ("beartype", "fastavro", *(("cryptography", "httplib2") * (not find_spec("google.auth"))))
+_SELDOM = (
+    "apache_beam.runners.portability.stager",
+    "apache_beam.utils.subprocess_server",
+    "apache_beam.utils.transform_service_launcher",
+    "beartype",
+    "cProfile",
+    "dateutil",
+    "fastavro",
+    "google.protobuf.internal.python_message",
+    "google.protobuf.text_format",
+    "grpc.aio",
+    "multiprocessing.pool",
+    "proto",
+    "pstats",
+    "pytz",
+    "urllib.request",
+    "yaml",
+    *(("cryptography", "httplib2") * (not find_spec("google.auth"))),
+)
 
 
 # Beam's import makes remarks, so it is quietened first.

@@ -17,10 +17,13 @@ from zlib import crc32
 
 import apache_beam as beam
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.transforms.window import GlobalWindow, WindowedValue
+
+# pyarrow.compute is these and three hundred more, which it writes while it is imported: for as long
+# as evaluating fifty responses takes.
+from pyarrow._compute import SortOptions, call_function
 
 from schemas.records import Part
 from schemas.tables import KEYS, TABLES, to_arrow
@@ -114,12 +117,13 @@ def folder_of(window: Any, pane: int = 0) -> str:
 
 def whole(table: str, data: pa.Table) -> pa.Table:
     """Return the rows of a part in their order, each passage once."""
-    data = data.sort_by([(name, "ascending") for name in KEYS[table]])
-    if table != "passages" or not data.num_rows:
-        return data
-    ids = data.column("passage_id").combine_chunks()
-    fresh = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1))
-    return data.filter(pa.concat_arrays([pa.array([True]), fresh]))
+    keys = SortOptions([(name, "ascending") for name in KEYS[table]])
+    order = call_function("sort_indices", [data], keys)
+    if table == "passages":
+        ids = data.column("passage_id").to_pylist()
+        first = {ids[row]: row for row in reversed(order.to_pylist())}
+        order = pa.array(reversed(first.values()), pa.uint64())
+    return call_function("take", [data, order])
 
 
 def write_parquet(path: str, data: pa.Table) -> None:

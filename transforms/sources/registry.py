@@ -7,15 +7,18 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
 from hashlib import sha256
-from importlib.metadata import EntryPoint, entry_points
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schemas.errors import PluginError, UsageError, unknown_value
 from transforms.sources.base import FactSource
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "ufo.fact_sources"
 
@@ -25,17 +28,20 @@ class SourceSpec:
     """A fact source as it travels to the workers: plain values, or a ready `instance`.
 
     `name` is what the tables show, `type` what it is built from, `options` its constructor's
-    keyword arguments.
+    keyword arguments; `code` is `module:Class` behind the type, see `located`.
     """
 
     name: str
     type: str
     options: Mapping[str, Any] = field(default_factory=dict)
     instance: FactSource | None = None
+    code: str = ""
 
 
 @cache
-def _declared() -> dict[str, EntryPoint]:
+def _declared() -> "dict[str, EntryPoint]":
+    from importlib.metadata import entry_points
+
     declared: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
         other = declared.setdefault(entry.name, entry)
@@ -47,7 +53,7 @@ def _declared() -> dict[str, EntryPoint]:
     return declared
 
 
-def _package(entry: EntryPoint) -> str:
+def _package(entry: "EntryPoint") -> str:
     return f"package {entry.dist.name!r}" if entry.dist else f"{entry.value!r}"
 
 
@@ -119,6 +125,21 @@ def _checked(found: object, where: str) -> type[FactSource]:
     raise PluginError(f"{where} is not a fact source: it must be a subclass of ufo.FactSource")
 
 
+def located(spec: SourceSpec) -> SourceSpec:
+    """Return the spec with the code of its declared type: whoever makes the source from that need
+    not go through all that is installed, which takes as long as evaluating a dozen responses."""
+    entry = None if spec.instance is not None else _declared().get(spec.type)
+    return replace(spec, code=f"{entry.module}:{entry.attr}") if entry else spec
+
+
+def _class_at(code: str) -> type[FactSource] | None:
+    module, _, names = code.partition(":")
+    try:
+        return _checked(reduce(getattr, names.split("."), import_module(module)), code)
+    except Exception:
+        return None  # looked for by its type, it fails with the reason and the remedy
+
+
 def make_source(spec: SourceSpec, flags: Mapping[str, Any] | None = None) -> FactSource:
     """Return the source that `spec` describes; a parameter not set in it takes the flag's value.
 
@@ -128,7 +149,7 @@ def make_source(spec: SourceSpec, flags: Mapping[str, Any] | None = None) -> Fac
     if spec.instance is not None:
         spec.instance.name = spec.name
         return spec.instance
-    kind = source_class(spec.type)
+    kind = (_class_at(spec.code) if spec.code else None) or source_class(spec.type)
     parameters = inspect.signature(kind).parameters
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     for option in spec.options:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
@@ -72,6 +71,8 @@ def load_categories(path: str | None = None) -> Categories:
         UsageError: the file cannot be read, is not YAML of that shape, names a category or a shape
             that there is none of, or gives one entry to two categories.
     """
+    from importlib import resources
+
     shipped = resources.files(__package__).joinpath("categories.yaml").read_text("utf-8")
     rules = _rules(_parsed(shipped, "categories.yaml"), "categories.yaml")
     if path:

@@ -11,6 +11,7 @@ from transforms.sources.base import FactSource
 from transforms.sources.reference import ReferenceSource
 from transforms.sources.registry import (
     SourceSpec,
+    located,
     make_source,
     package_of,
     source_class,
@@ -83,6 +84,20 @@ def test_a_third_party_s_package_is_found_by_its_entry_point(package: Package) -
     assert "acme" in source_types()
     assert package_of("acme") == "acme"
     assert make_source(SourceSpec("a", "acme", {"limit": 5})).limit == 5  # type: ignore[attr-defined]
+
+
+def test_a_located_source_is_made_without_looking_through_what_is_installed(
+    package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package("acme", "acme = acme_module:Mine", SOURCE)
+    found = located(SourceSpec("a", "acme", {"limit": 5}))
+    monkeypatch.setattr(registry, "_declared", lambda: pytest.fail("looked through all"))
+    assert make_source(found).limit == 5  # type: ignore[attr-defined]
+
+
+def test_a_located_source_that_is_gone_is_told_by_its_type() -> None:
+    with pytest.raises(UsageError, match="fact source 'acme'"):
+        make_source(SourceSpec("a", "acme", code="acme_module_that_is_gone:Mine"))
 
 
 def test_two_packages_that_declare_one_name_are_both_named(package: Package) -> None:
