@@ -1,39 +1,27 @@
 """Which parts of a claim a passage says, and in which of its sentences."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage
+from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage, Weights
 from transforms.judges.offline.quantities import agree
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(NamedTuple):
     """The parts of a claim are its items, then its quantities; part k is bit k of a mask.
 
     `said` is what the passage or its title says, `titled` what the title says, `masks[i]` what
     sentence i says: one that begins with "It" or "He" has the subject of the one before. `best` is
     the sentence that says the most together with the title (-1: there is none), `best_weight` how
-    much.
+    much. `agreeing` are the numbers of the passage's quantities that agree with one of the claim's.
     """
 
-    weights: tuple[float, ...]
+    weights: Weights
     said: int
-    masks: tuple[int, ...]
+    masks: list[int]
     titled: int
     best: int
     best_weight: float
-
-
-def weigh(weights: tuple[float, ...], mask: int) -> float:
-    """The weight of the parts in a mask."""
-    total = 0.0
-    for weight in weights:
-        if mask & 1:
-            total += weight
-        mask >>= 1
-        if not mask:
-            break
-    return total
+    agreeing: set[int]
 
 
 def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
@@ -52,28 +40,28 @@ def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
         if stem in title:
             titled |= bit
         bit <<= 1
+    agreeing: set[int] = set()
     for quantity in claim.quantities:
-        for place, other in passage.quantities:
+        for number, (place, other) in enumerate(passage.quantities):
             if agree(quantity, other):
                 said |= bit
                 masks[place] |= bit
+                agreeing.add(number)
         bit <<= 1
     subject = said & ~claim.told
     for place in passage.pronouns:
         masks[place] |= masks[place - 1] & subject
     weights = claim.weights
     best, most = -1, 0.0
-    tried: dict[int, float] = {0: 0.0}
     for place, mask in enumerate(masks):
-        if mask not in tried:
-            tried[mask] = weight = weigh(weights, mask | titled)
+        if mask:
+            weight = weights[mask | titled]
             if weight > most:
                 best, most = place, weight
-    return Alignment(weights, said | titled, tuple(masks), titled, best, most)
+    return Alignment(weights, said | titled, masks, titled, best, most, agreeing)
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(NamedTuple):
     """Why a passage cannot support a claim: the sentence's number and the reason in one line.
     `refutes` is False where the sentence speaks of something else instead of against the claim."""
 
@@ -84,10 +72,10 @@ class Conflict:
 
 def share(found: Alignment, sentence: int, left_out: int) -> float:
     """The share of the claim's parts, those of a mask left out, that a sentence says."""
-    everything = (1 << len(found.weights)) - 1
-    total = weigh(found.weights, everything & ~left_out)
+    weights = found.weights
+    total = weights[weights.everything & ~left_out]
     said = (found.masks[sentence] | found.titled) & ~left_out
-    return weigh(found.weights, said) / total if total else 0.0
+    return weights[said] / total if total else 0.0
 
 
 def instead(said: str, claimed: str) -> str:

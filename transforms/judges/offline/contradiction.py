@@ -39,22 +39,17 @@ def _context(words: Sequence[Word], start: int, end: int, reach: int = _NEAR) ->
 def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:
     """Another number, quantity or date where the claim has one that the passage never gives."""
     first = len(claim.items)
-    dates = sum(1 << first + k for k, q in enumerate(claim.quantities) if q.dimension in _DATES)
-    strangers: list[tuple[int, Quantity]] | None = None  # What agrees with nothing of the claim.
-    for k, claimed in enumerate(claim.quantities):
-        bit = 1 << first + k
-        if found.said & bit and _counted(claimed, passage):
+    for k, claimed in enumerate(claim.quantities, first):
+        left_out = 1 << k
+        if found.said & left_out and _counted(claimed, passage):
             continue
-        left_out = bit | (dates if claimed.dimension in _DATES else 0)
-        if strangers is None:
-            strangers = [
-                (sentence, other)
-                for sentence, other in passage.quantities
-                if not any(agree(q, other) for q in claim.quantities)
-            ]
+        if claimed.dimension in _DATES:  # The parts of a date count as one.
+            left_out = sum(
+                1 << at for at, q in enumerate(claim.quantities, first) if q.dimension in _DATES
+            )
         others: dict[int, list[Quantity]] = {}
-        for sentence, other in strangers:
-            if comparable(claimed, other):
+        for number, (sentence, other) in enumerate(passage.quantities):
+            if number not in found.agreeing and comparable(claimed, other):
                 others.setdefault(sentence, []).append(other)
         for sentence, rivals in others.items():
             if share(found, sentence, left_out) >= _SAME_STATEMENT:
@@ -124,7 +119,7 @@ def _same_slot(
 def _word_for_word(claim: PreparedClaim, found: Alignment, sentence: int, left_out: int) -> bool:
     """Whether a sentence, without its context, says everything else that a claim of some length
     says: then it speaks of the same event, however it is built."""
-    others = (1 << len(found.weights)) - 1 & ~left_out
+    others = found.weights.everything & ~left_out
     told = (others & claim.told).bit_count()
     return not others & ~found.masks[sentence] and told >= _SOME_LENGTH
 

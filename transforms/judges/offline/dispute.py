@@ -28,14 +28,15 @@ def is_negated(words: Sequence[Word], place: int) -> bool:
 def dispute(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:
     """The passage says the claim's words only to say that it is not so, or not known to be so."""
     sentence = found.best
-    if share(found, sentence, 0) < _SAME_WORDING or _disputing(claim.words):
+    if share(found, sentence, 0) < _SAME_WORDING:
         return None
     word = _disputing(passage.words[sentence])
+    if not word or _disputing(claim.words):
+        return None
     if word in _GROUNDS:
         return Conflict(sentence, f"says that there is no {word} of it", refutes=False)
     # What denies the same is not refuted by it, and not said in the claim's words either.
-    against = Conflict(sentence, f'calls it "{word}"', refutes=not claim.negated)
-    return against if word else None
+    return Conflict(sentence, f'calls it "{word}"', refutes=not claim.negated)
 
 
 def _disputing(words: Sequence[Word]) -> str:

@@ -3,7 +3,7 @@
 from math import log
 from typing import Final
 
-from transforms.judges.offline.alignment import Alignment, weigh
+from transforms.judges.offline.alignment import Alignment
 from transforms.judges.offline.prepared import PREFIX, PreparedClaim, PreparedPassage
 from transforms.judges.offline.words import RARE
 
@@ -29,8 +29,8 @@ _SAME_BEGINNING: Final = 0.7
 def features(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> tuple[float, ...]:
     """The numbers named in NAMES. Needs a claim with at least one part and `found.best` >= 0."""
     weights, said = found.weights, found.said
-    total = sum(weights)
-    all_said = weigh(weights, said)
+    total = weights[weights.everything]
+    all_said = weights[said]
     like = 0.0
     names_missing = common_missing = 0
     if all_said < total:
@@ -64,7 +64,7 @@ def features(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
         numbers_missing,
         function_share,
         claim.personal,
-        len(weights),
+        len(weights.parts),
         log(1 + len(claim.words)),
         len(found.masks) == 1,
     )
@@ -74,12 +74,9 @@ def _most_together(found: Alignment) -> float:
     """The weight of what two neighbouring sentences say at most, with the title as context."""
     weights, titled = found.weights, found.titled
     most, before = found.best_weight, 0
-    tried: set[int] = set()
     for mask in found.masks:
-        window = mask | before
-        if mask and before and window not in tried:
-            tried.add(window)
-            weight = weigh(weights, window | titled)
+        if mask and before:
+            weight = weights[mask | before | titled]
             if weight > most:
                 most = weight
         before = mask

@@ -1,8 +1,8 @@
 """A claim and a passage, analysed once and shared by all the pairs they are part of."""
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import sentencex
 
@@ -35,20 +35,40 @@ _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 Item = tuple[Word, int, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedClaim:
-    """`items` are looked for by stem, `quantities` by value; `weights` belong to the items, then
-    to the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the places
-    of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or ""; `verb`
-    is the place of the first verb, where the subject ends (0: it is not known). Three masks of
-    parts: `told` is what the claim tells of its subject (0: it has nothing but one), `subject` the
-    names in its subject, `answer` the parts of which a passage has to say one to answer at all (0:
-    any of them will do)."""
+class Weights(dict[int, float]):
+    """The weight of the parts in a mask, added up once a mask: few of them are asked for again and
+    again. Part k is bit k and weighs `parts[k]`, `everything` is the mask of all parts."""
+
+    def __init__(self, parts: tuple[float, ...]) -> None:
+        super().__init__()
+        self.parts = parts
+        self.everything = (1 << len(parts)) - 1
+
+    def __missing__(self, mask: int) -> float:
+        total, rest = 0.0, mask
+        for weight in self.parts:
+            if rest & 1:
+                total += weight
+            rest >>= 1
+            if not rest:
+                break
+        self[mask] = total
+        return total
+
+
+class PreparedClaim(NamedTuple):
+    """`items` are looked for by stem, `quantities` by value; what `weights` weighs are the items,
+    then the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the
+    places of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or "";
+    `verb` is the place of the first verb, where the subject ends (0: it is not known). Three masks
+    of parts: `told` is what the claim tells of its subject (0: it has nothing but one), `subject`
+    the names in its subject, `answer` the parts of which a passage has to say one to answer at all
+    (0: any of them will do)."""
 
     words: tuple[Word, ...]
     items: tuple[Item, ...]
     quantities: tuple[Quantity, ...]
-    weights: tuple[float, ...]
+    weights: Weights
     function_words: frozenset[str]
     personal: bool
     opposites: tuple[int, ...]
@@ -60,21 +80,33 @@ class PreparedClaim:
     answer: int
 
 
-@dataclass(frozen=True, slots=True)
 class PreparedPassage:
-    """`index` maps a stem to the numbers of the sentences that have it, ascending; `prefixes` are
-    the beginnings of its stems, `pronouns` the sentences after the first that begin with "It" or
-    the like. Quantities carry the number of their sentence; `events` are the years of a birth or
-    death."""
+    """`index` maps a stem to the numbers of the sentences that have it, ascending; `pronouns` are
+    the sentences after the first that begin with "It" or the like. Quantities carry the number of
+    their sentence; `events` are the years of a birth or death."""
 
-    sentences: tuple[str, ...]
-    words: tuple[list[Word], ...]
-    index: dict[str, list[int]]
-    prefixes: set[str]
-    pronouns: tuple[int, ...]
-    quantities: tuple[tuple[int, Quantity], ...]
-    events: tuple[tuple[int, Quantity, str], ...]
-    title: frozenset[str]
+    def __init__(
+        self,
+        sentences: list[str],
+        words: list[list[Word]],
+        index: dict[str, list[int]],
+        pronouns: list[int],
+        quantities: list[tuple[int, Quantity]],
+        events: list[tuple[int, Quantity, str]],
+        title: frozenset[str],
+    ) -> None:
+        self.sentences = sentences
+        self.words = words
+        self.index = index
+        self.pronouns = pronouns
+        self.quantities = quantities
+        self.events = events
+        self.title = title
+
+    @cached_property
+    def prefixes(self) -> set[str]:
+        """The beginnings of its stems."""
+        return {stem[:PREFIX] for stem in self.index if len(stem) >= PREFIX}
 
 
 def segment(text: str) -> list[str]:
@@ -140,18 +172,8 @@ def prepare(text: str, title: str = "") -> PreparedPassage:
             here = quantities(words)
             found += [(number, q) for q in here]
             events += _events(sentence, number, words, here)
-    prefixes = {stem[:PREFIX] for stem in index if len(stem) >= PREFIX}
-    named = frozenset([w.stem for w in read(title) if w.kind]) if title else frozenset()
-    return PreparedPassage(
-        tuple(sentences),
-        tuple(all_words),
-        index,
-        prefixes,
-        tuple(pronouns),
-        tuple(found),
-        tuple(events),
-        named,
-    )
+    named = frozenset([w.stem for w in read(title) if w.kind])
+    return PreparedPassage(sentences, all_words, index, pronouns, found, events, named)
 
 
 def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
@@ -171,9 +193,7 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
     function_words = []
     event = ""
     second_capital = len(words) > 1 and words[1].capital
-    place = -1
-    for w in words:
-        place += 1
+    for place, w in enumerate(words):
         if w.opposites:
             opposites.append(place)
         if w.negative:
@@ -195,7 +215,7 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         tuple(words),
         tuple(items),
         tuple(numbers),
-        (*weights, *[NUMBER] * len(numbers)),
+        Weights((*weights, *[NUMBER] * len(numbers))),
         said,
         not said.isdisjoint(_PERSONAL),
         tuple(opposites),
@@ -252,7 +272,7 @@ def _asked(query: str, items: list[Item], numbers: list[Quantity]) -> int:
     if not asked or asked[0].lower not in _WH:
         return 0
     given = {w.stem for w in asked}
-    values = quantities(asked)
+    values = quantities(asked) if numbers else []
     mask, bit = 0, 1
     for word, _, _ in items:
         if word.stem not in given:

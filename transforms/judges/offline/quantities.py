@@ -1,14 +1,17 @@
 """Numbers, quantities with units and dates in a run of words, and when two of them agree."""
 
-from dataclasses import dataclass, replace
 from math import inf
-from typing import Final
+from typing import Final, NamedTuple
 
 from transforms.judges.offline.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
-from transforms.judges.offline.words import CARDINAL, ORDINAL, SPAN, STOP, Word
+from transforms.judges.offline.words import CARDINAL, SPAN, STOP, Word
 
 _TENS: Final = frozenset(("20", "30", "40", "50", "60", "70", "80", "90"))
-_CURRENCIES: Final = ("$", "€", "£", "¥")
+_CURRENCIES: Final = frozenset(("$", "€", "£", "¥"))
+_HEDGES: Final = frozenset(
+    ("about", "around", "approximately", "roughly", "nearly", "almost", "circa")
+)
+_TEMPERATURES: Final = frozenset(("celsius", "fahrenheit"))
 # What leaves a claimed number open to one side: after how many, and after which year.
 _FROM: Final = frozenset(("over", "above", "exceeding", "more than", "greater than", "at least"))
 _UP_TO: Final = frozenset(("under", "below", "less than", "fewer than", "at most", "up to"))
@@ -16,8 +19,7 @@ _CONVERSION_TOLERANCE: Final = 0.02
 _HEDGE_TOLERANCE: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """`low`..`high` in the base unit of `dimension` ("" is a bare count; "year", "month", "day",
     "ordinal" and the dimensions of `units.UNITS` else). `unit` is the word that it counts or the
     unit as written, `slack` how far another value may be off, `start`..`end` its words."""
@@ -38,9 +40,10 @@ def _is_year(word: Word) -> bool:
 
 
 def _day(word: Word) -> int:
-    if word.value is None or word.kind not in (CARDINAL, ORDINAL) or word.lower.isalpha():
+    value = word.value
+    if value is None or not 1 <= value <= 31 or value != int(value):
         return 0
-    return int(word.value) if 1 <= word.value <= 31 and word.value == int(word.value) else 0
+    return int(value) if word.kind != SPAN and not word.lower.isalpha() else 0
 
 
 def _date(words: list[Word], at: int) -> tuple[int, int, int, int] | None:
@@ -119,51 +122,57 @@ def _cardinal(words: list[Word], at: int) -> Quantity:
         follower = before
     elif used == 1 and _is_year(words[at]):
         return _span(value, 0, at, 1, words[at].lower)
-    else:  # What it counts: the next word with content, at most two words on.
-        follower = next((w.stem for w in words[end : end + 3] if w.kind != STOP), "")
-    hedged = before in ("about", "around", "approximately", "roughly", "nearly", "almost", "circa")
+    else:
+        follower = _counted(words[end : end + 3])
+    value *= factor
     slack = ulp * factor / 2 if ulp != 1.0 else 0.0
-    slack = max(slack, value * factor * _HEDGE_TOLERANCE if hedged else 0.0)
-    said = " ".join(w.lower for w in words[at : at + used])
-    return Quantity(
-        value * factor, value * factor, dimension, follower, slack, at, max(end, at + used), said
-    )
+    if before in _HEDGES:
+        slack = max(slack, value * _HEDGE_TOLERANCE)
+    said = _text(words[at : at + used])
+    return Quantity(value, value, dimension, follower, slack, at, end, said)
+
+
+def _counted(following: list[Word]) -> str:
+    """What a number counts: the next word with content, at most two words on."""
+    for word in following:
+        if word.kind != STOP:
+            return word.stem
+    return ""
+
+
+def _text(words: list[Word]) -> str:
+    return " ".join([w.lower for w in words])
 
 
 def quantities(words: list[Word]) -> list[Quantity]:
     """Every number, quantity and date said in `words`, in order. Linear in their number."""
     found: list[Quantity] = []
-    at, size = 0, len(words)
-    while at < size:
-        word = words[at]
-        kind = word.kind
-        if not word.numeric:
-            at += 1
+    end = 0  # Where the quantity before ends.
+    for at, word in enumerate(words):
+        if not word.numeric or at < end:
             continue
+        value, kind, said = word.value, word.kind, word.lower
+        end = at + 1
         date = _date(words, at)
         if date:
-            found += _dated(date, at, " ".join(w.lower for w in words[at : at + date[3]]))
-            at += date[3]
-        elif kind == SPAN and word.value is not None:
-            if 1000 <= word.value <= 2100:
-                found.append(_span(word.value, 9, at, 1, word.lower))
-            at += 1
-        elif kind == ORDINAL and word.value is not None:
-            follower = words[at + 1].lower if at + 1 < size else ""
-            if follower in ("century", "centuries"):
-                said = f"{word.lower} century"
-                found.append(_span(word.value * 100 - 100, 100, at, 2, said))
-                at += 2
-            else:
-                unit = words[at + 1].stem if follower else ""
-                value = word.value
-                found.append(Quantity(value, value, "ordinal", unit, 0.0, at, at + 1, word.lower))
-                at += 1
-        elif kind == CARDINAL and word.value is not None:
+            end = at + date[3]
+            found += _dated(date, at, _text(words[at:end]))
+        elif value is None:
+            continue
+        elif kind == CARDINAL:
             found.append(_cardinal(words, at))
-            at = max(found[-1].end, at + 1)
+            end = found[-1].end
+        elif kind == SPAN:
+            if 1000 <= value <= 2100:
+                found.append(_span(value, 9, at, 1, said))
         else:
-            at += 1
+            follower = words[end].lower if end < len(words) else ""
+            if follower in ("century", "centuries"):
+                found.append(_span(value * 100 - 100, 100, at, 2, f"{said} century"))
+                end += 1
+            else:
+                unit = words[end].stem if follower else ""
+                found.append(Quantity(value, value, "ordinal", unit, 0.0, at, end, said))
     return found
 
 
@@ -184,41 +193,42 @@ def opened(words: list[Word], q: Quantity) -> Quantity:
         if before[:1] and before[0] in ("no", "not"):
             return q  # "no more than 5"
         after, until = not said.isdisjoint(_FROM), not said.isdisjoint(_UP_TO)
-    return replace(q, high=inf) if after else replace(q, low=-inf) if until else q
+    return q._replace(high=inf) if after else q._replace(low=-inf) if until else q
 
 
 def _celsius(q: Quantity) -> Quantity:
     def convert(x: float) -> float:
         return (x - 32) / 1.8
 
-    return Quantity(convert(q.low), convert(q.high), "celsius", q.unit, 0.6, q.start, q.end, q.said)
+    return q._replace(low=convert(q.low), high=convert(q.high), dimension="celsius", slack=0.6)
 
 
 def comparable(claimed: Quantity, said: Quantity) -> bool:
     """Whether the two could fill the same slot: one dimension, and counts count the same."""
-    temperatures = ("celsius", "fahrenheit")
-    if claimed.dimension in temperatures and said.dimension in temperatures:
-        return True
-    if claimed.dimension != said.dimension:
-        return False
-    return claimed.dimension not in ("", "ordinal") or claimed.unit == said.unit
+    one, other = claimed.dimension, said.dimension
+    if one != other:
+        return one in _TEMPERATURES and other in _TEMPERATURES
+    return one not in ("", "ordinal") or claimed.unit == said.unit
 
 
 def agree(claimed: Quantity, said: Quantity) -> bool:
     """Whether what is said makes what is claimed true, within the precision of either."""
-    if claimed.dimension == "fahrenheit" != said.dimension:
-        claimed = _celsius(claimed)
-    if said.dimension == "fahrenheit" != claimed.dimension:
-        said = _celsius(said)
     one, other = claimed.dimension, said.dimension
-    if one != other and not (one == "" or other == ""):
+    if one != other:
+        if one == "fahrenheit":
+            claimed, one = _celsius(claimed), "celsius"
+        elif other == "fahrenheit":
+            said, other = _celsius(said), "celsius"
+        if one != other and one != "" and other != "":
+            return False
+    low, high = claimed.low, claimed.high
+    if high > low:
+        if high - low < inf or comparable(claimed, said):
+            return low <= said.low and said.high <= high  # A decade holds any year in it.
+        low = low if high == inf else high  # "over 20" is not any number of anything
+    if said.low != said.high:
         return False
-    if claimed.high - claimed.low == inf and not comparable(claimed, said):
-        edge = claimed.low if claimed.high == inf else claimed.high
-        claimed = replace(claimed, low=edge, high=edge)  # "over 20" is not any number of anything
-    if claimed.high > claimed.low:  # A decade or century holds any year in it.
-        return claimed.low <= said.low and said.high <= claimed.high
     slack = max(claimed.slack, said.slack)
     if one and one == other and claimed.unit != said.unit:
-        slack = max(slack, abs(claimed.low) * _CONVERSION_TOLERANCE)
-    return said.low == said.high and abs(claimed.low - said.low) <= slack + 1e-9
+        slack = max(slack, abs(low) * _CONVERSION_TOLERANCE)
+    return abs(low - said.low) <= slack + 1e-9

@@ -87,18 +87,22 @@ def other_speaker(claim: PreparedClaim, passage: PreparedPassage, found: Alignme
     stands elsewhere in that sentence; "" if there is none."""
     if not claim.subject & found.masks[found.best]:
         return ""
-    at = next((place for place, w in enumerate(claim.words) if place and w.verb), 0)
-    if not at:
-        return ""
+    at = next((place for place, w in enumerate(claim.words) if w.verb and place), 0)
+    stem = claim.words[at].stem
     words = passage.words[found.best]
-    passive = is_passive(claim.words, at)
     stems = {w.stem for w in words}
+    if not at or stem not in stems:
+        return ""
     second = claim.words[1]
     first = 0 if second.capital and second.kind else 1  # What opens a claim may be no name.
-    ours = [name for name in names_in(claim.words, first, claim.verb) if not name.inside]
+    named = names_in(claim.words, first, claim.verb)
+    ours = [name.stems for name in named if not name.inside and name.stems <= stems]
+    if not ours:
+        return ""
+    passive = is_passive(claim.words, at)
     other = ""
     for place, word in enumerate(words):
-        if word.stem != claim.words[at].stem:
+        if word.stem != stem:
             continue
         start, end = subject_range(words, place)
         theirs: set[str] = set()
@@ -107,7 +111,7 @@ def other_speaker(claim: PreparedClaim, passage: PreparedPassage, found: Alignme
                 theirs |= name.stems
         if is_passive(words, place) != passive or not theirs:
             return ""
-        if not any(name.stems.isdisjoint(theirs) and name.stems <= stems for name in ours):
+        if not any(map(theirs.isdisjoint, ours)):
             return ""
         other = " ".join(w.surface for w in words[start:end] if w.capital and w.kind)
     return other

@@ -21,6 +21,8 @@ _CONTEXT: Final = 2  # Words next to a name that have to be the same ones.
 
 def other_name(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:
     """Another name between the same words as one that the passage never gives."""
+    if found.said == found.weights.everything:
+        return None
     for k, (word, place, name) in enumerate(claim.items):
         if not name or place < claim.verb or found.said >> k & 1:
             continue
@@ -45,7 +47,8 @@ def other_ending(
     """Something else where the claim has its last phrase, all the rest being said of the same
     subject: "comes from wind" against "comes from coal". A name or what stands by a number or by
     "called" can be only one; for anything else the sentence just does not say it."""
-    if not claim.verb or found.best_weight < _MOST * sum(found.weights):
+    weights = found.weights
+    if not claim.verb or found.best_weight < _MOST * weights[weights.everything]:
         return None
     ours, end = claim.words, len(claim.words)
     lead, start = _last_phrase(claim)
@@ -60,10 +63,12 @@ def other_ending(
         or (len(anchor) == 1 and not (only_one or named))
     ):
         return None
-    left_out = _bits(claim, start, end)
+    rest = weights.everything & ~_bits(claim, start, end)
+    if not rest or rest & ~found.said:
+        return None
     phrase = {w.stem for w in ours[start:]}
     for sentence, words in enumerate(passage.words):
-        if share(found, sentence, left_out) < 1.0:
+        if rest & ~(found.masks[sentence] | found.titled):
             continue
         stems = [w.stem for w in words]
         for at in range(len(anchor), len(words)):
@@ -112,11 +117,13 @@ def other_subject(
     """The claim's statement made of something else: "Paris is the capital" against "Rome is the
     capital". Where the definite article makes it the only one, that refutes the claim; else the
     sentence just says nothing of the claim's subject."""
-    ours = claim.words
+    ours, sentence = claim.words, found.best
+    said = found.masks[sentence] | found.titled
+    if said == found.weights.everything:
+        return None
     verb = next((at for at, w in enumerate(ours[: _LONGEST_SUBJECT + 1]) if w.lower in _COPULAS), 0)
     subject = _bits(claim, 0, verb - 1)
-    sentence = found.best
-    if not subject or (found.masks[sentence] | found.titled) & subject:
+    if not subject or said & subject:
         return None
     tail = [w.lower for w in ours[verb : verb + 3]]
     if len(tail) < 2 or share(found, sentence, subject) < _SAME_STATEMENT:
@@ -138,7 +145,11 @@ def other_subject(
 
 def _bits(claim: PreparedClaim, start: int, end: int) -> int:
     """The items of the claim from word `start` to word `end`, both included, as a mask."""
-    return sum(1 << k for k, (_, at, _) in enumerate(claim.items) if start <= at <= end)
+    mask = 0
+    for k, (_, at, _) in enumerate(claim.items):
+        if start <= at <= end:
+            mask |= 1 << k
+    return mask
 
 
 def _name_around(words: Sequence[Word], place: int) -> tuple[int, int]:

@@ -5,11 +5,9 @@ its verb. Where this cannot tell, the answer is that two statements are not the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from transforms.judges.offline.units import MONTHS
-from transforms.judges.offline.verbs import ANY_FORM, AUXILIARIES, BE
+from transforms.judges.offline.verbs import ANY_FORM, BE
 from transforms.judges.offline.word_set import word_set
 from transforms.judges.offline.words import CONTENT, Word
 
@@ -28,8 +26,7 @@ _OBJECT: Final = 12
 _REACH: Final = 40  # Words that a clause is looked for in: keeps a text without end linear.
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """The stems of a name; `inside` where it is part of another phrase ("the summit of Everest",
     "a British expedition"), `owner` where a possessive makes it one ("Everest's summit")."""
 
@@ -38,22 +35,14 @@ class Name:
     owner: bool
 
 
-def _is_auxiliary(word: Word) -> bool:
-    return not word.kind and word.lower in AUXILIARIES
-
-
-def _is_finite(word: Word) -> bool:
-    return word.verb or _is_auxiliary(word)
-
-
-def _is_named(word: Word) -> bool:
-    return word.capital and word.kind > 0 and word.lower not in MONTHS
+def _has_verb(words: Sequence[Word]) -> bool:
+    return any([word.finite for word in words])
 
 
 def verb_of(words: Sequence[Word]) -> int:
     """Where the first verb after the first word stands, auxiliaries count; 0: none is known."""
     for place, word in enumerate(words):
-        if place and _is_finite(word):
+        if word.finite and place:
             return place
     return 0
 
@@ -70,10 +59,8 @@ def verb_at(words: Sequence[Word], start: int, end: int) -> int:
     """The place of the verb that a value at `start`..`end` belongs to: the nearest one before it,
     else the first one after it; -1 where there is none, or it is an auxiliary."""
     for place in range(start - 1, max(0, start - _REACH) - 1, -1):
-        if words[place].verb:
-            return place
-        if _is_auxiliary(words[place]):
-            return -1  # "has two moons"
+        if words[place].finite:
+            return place if words[place].verb else -1  # "has two moons"
     for place in range(end, min(len(words), end + _REACH)):
         if words[place].verb:
             return place
@@ -82,9 +69,10 @@ def verb_at(words: Sequence[Word], start: int, end: int) -> int:
 
 def is_passive(words: Sequence[Word], verb: int) -> bool:
     """Whether a form of "be" stands shortly before a verb, or "by" after it."""
-    return any(w.lower in _BE for w in words[max(0, verb - _NEAR) : verb]) or any(
-        w.lower == "by" for w in words[verb + 1 : verb + 2]
-    )
+    for word in words[max(0, verb - _NEAR) : verb]:
+        if word.lower in _BE:
+            return True
+    return verb + 1 < len(words) and words[verb + 1].lower == "by"
 
 
 def has_object(words: Sequence[Word], verb: int) -> bool:
@@ -96,7 +84,7 @@ def object_range(words: Sequence[Word], verb: int) -> tuple[int, int]:
     """What stands after a verb, up to the next verb or clause, as a half-open range."""
     last = min(len(words), verb + _OBJECT)
     for place in range(verb + 1, last):
-        if _is_finite(words[place]) or words[place].lower in _CLAUSE_OPENERS:
+        if words[place].finite or words[place].lower in _CLAUSE_OPENERS:
             return verb + 1, place
     return verb + 1, last
 
@@ -123,11 +111,11 @@ def names_in(words: Sequence[Word], start: int, end: int) -> list[Name]:
     found: list[Name] = []
     at = start
     while at < end:
-        if not _is_named(words[at]):
+        if not words[at].named:
             at += 1
             continue
         first = at
-        while at < end and _is_named(words[at]):
+        while at < end and words[at].named:
             at += 1
         head = at == len(words) or words[at].kind != CONTENT or words[at].lower in ANY_FORM
         before = first - 1
@@ -153,12 +141,14 @@ def subject_range(words: Sequence[Word], verb: int) -> tuple[int, int]:
                 return first, place
         return _last_name(words, start - 1)  # What stands before "which" is its subject.
     last = verb
-    while last > start and not words[last - 1].capital and not _is_auxiliary(words[last - 1]):
+    while last > start:
         before = words[last - 1]
-        if before.lower in _ANDS or (before.kind == CONTENT and not before.lower.endswith("ly")):
+        if before.capital or (before.finite and not before.verb) or before.lower in _ANDS:
+            break
+        if before.kind == CONTENT and not before.lower.endswith("ly"):
             break
         last -= 1
-    if last > start and words[last - 1].capital and any(map(_is_finite, words[start:last])):
+    if last > start and words[last - 1].capital and _has_verb(words[start:last]):
         return _last_name(words, last)  # "is the seat of Oxford University, founded in 1096"
     return start, verb
 
@@ -180,18 +170,18 @@ def _last_name(words: Sequence[Word], end: int) -> tuple[int, int]:
 def _clause_start(words: Sequence[Word], at: int) -> int:
     first = max(0, at - _REACH)
     said = False  # Whether what follows here has something that could be a subject, and a verb.
-    verb = at < len(words) and _is_finite(words[at])
+    verb = at < len(words) and words[at].finite
     for place in range(at - 1, first - 1, -1):
         word = words[place]
         low = word.lower
         if low in _CLAUSE_OPENERS:
-            if low in _RELATIVES and any(map(_is_finite, words[place + 1 : at - _NEAR])):
+            if low in _RELATIVES and _has_verb(words[place + 1 : at - _NEAR]):
                 continue  # "Scott, who was ill, arrived": the clause has a verb of its own.
             return place + 1
         if low in _ANDS:
-            if said and verb and any(map(_is_finite, words[first:place])):
+            if said and verb and _has_verb(words[first:place]):
                 return place + 1
-        elif _is_finite(word):
+        elif word.finite:
             verb = True
         elif (word.kind == CONTENT and not low.endswith("ly")) or low in _PRONOUNS:
             said = True

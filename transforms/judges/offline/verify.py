@@ -4,10 +4,9 @@ No model download, no network, the same answer every time. `prepare` and `prepar
 work that pairs share; `verify` aligns the two, looks for a contradiction and weighs what is said.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from transforms.judges.offline.alignment import Alignment, align, weigh
+from transforms.judges.offline.alignment import Alignment, align
 from transforms.judges.offline.contradiction import conflict
 from transforms.judges.offline.features import features
 from transforms.judges.offline.model import probability
@@ -28,8 +27,7 @@ _TOLD: Final = 0.25
 _NAMED: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """`outcome` is "supported", "refuted" or "noans"; `probability` that of `supported`, where
     supported and not supported are equally frequent; `citation` the deciding sentence, an exact
     substring of the passage, None for "noans"; `rationale` one line for people."""
@@ -42,7 +40,7 @@ class Finding:
 
 def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
     """Judge a claim by one passage. Never raises; linear in the mentions of the claim's words."""
-    if not claim.weights:
+    if not claim.weights.parts:
         return Finding("noans", 0.0, None, "the claim has no content to check")
     found = align(claim, passage)
     if found.best < 0:
@@ -69,12 +67,12 @@ def silence(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
     tells of its subject, any of the parts without which it does not answer, any of its numbers, and
     all that of its subject: where a title shows what the text is about, the subject has to be said.
     """
-    told, said, subject = claim.told, found.said, claim.subject
-    if told and weigh(found.weights, said & told) < _TOLD * weigh(found.weights, told):
+    told, said, subject, weights = claim.told, found.said, claim.subject, found.weights
+    if told and weights[said & told] < _TOLD * weights[told]:
         return _missing(claim, found)
     if claim.answer and not said & claim.answer:
         return f"does not say {_parts(claim, claim.answer)}, on which the answer rests"
-    numbers = (1 << len(found.weights)) - (1 << len(claim.items))
+    numbers = weights.everything >> len(claim.items) << len(claim.items)
     if numbers and not said & numbers:
         return f"does not say {_parts(claim, numbers)}"
     if subject and passage.title and not said & subject:
@@ -85,8 +83,11 @@ def silence(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
 
 def _parts(claim: PreparedClaim, mask: int) -> str:
     """The parts of the claim in a mask, as they are written, quoted; the first few of them."""
-    said = [word.surface for k, (word, _, _) in enumerate(claim.items) if mask >> k & 1]
-    mask >>= len(claim.items)
+    said = []
+    for word, _, _ in claim.items:
+        if mask & 1:
+            said.append(word.surface)
+        mask >>= 1
     if mask:
         said += [q.said for k, q in enumerate(claim.quantities) if mask >> k & 1]
     said = list(dict.fromkeys(said))  # a date is several parts, said as one
@@ -96,17 +97,17 @@ def _parts(claim: PreparedClaim, mask: int) -> str:
 
 
 def _said(claim: PreparedClaim, found: Alignment) -> str:
-    everything = (1 << len(found.weights)) - 1
+    everything = found.weights.everything
     missing = everything & ~found.said
     if missing:
         return f"says {_parts(claim, found.said)}, though not {_parts(claim, missing)}"
-    if len(found.weights) == 1:
+    if everything == 1:
         return f"{_parts(claim, everything)} is said"
     return f"all of {_parts(claim, everything)} are said"
 
 
 def _missing(claim: PreparedClaim, found: Alignment) -> str:
-    missing = ((1 << len(found.weights)) - 1) & ~found.said
+    missing = found.weights.everything & ~found.said
     if missing:
         return f"does not mention {_parts(claim, missing)}"
     return "has the words of the claim, but not in one statement"

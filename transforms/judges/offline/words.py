@@ -1,20 +1,22 @@
 """A word as the offline judge sees it: what it is, its stem, and how much a match of it tells.
 
-Every distinct surface form is analysed once and remembered in a bounded table, so that the cost
-of a text is one regular expression and one dict look-up a word.
+Every distinct surface form is analysed once, and every distinct run of characters between spaces
+is cut into words once; both are remembered in bounded tables, so that the cost of a text is about
+one dict look-up a word.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 import Stemmer
 
 from transforms.judges.offline import frequency, lexicon, units
+from transforms.judges.offline.grammar import Memo
 from transforms.judges.offline.opposites import OPPOSITES
-from transforms.judges.offline.verbs import PARTICIPLES, PAST, THIRD
+from transforms.judges.offline.verbs import AUXILIARIES, PARTICIPLES, PAST, THIRD
 
 STOP: Final = 0
 CONTENT: Final = 1
@@ -48,28 +50,60 @@ _THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _stem: Final = Stemmer.Stemmer("english", 0).stemWord
 
 
-@dataclass(frozen=True, slots=True)
 class Word:
-    """One surface form as written, folded (`lower`) and stemmed.
+    """One surface form as written, folded (`lower`) and stemmed. Never changed.
 
     `value` is a number's value, None for all else; `ulp` the size of one unit in its last digit (1
     for "12", 0.1 for "1.4"). A number or date can start at a `numeric` word; a `negative` one turns
     the statement around; `opposites` are its antonyms. A `verb` can be a clause's verb: a form that
-    is known or looks regular, auxiliaries apart.
+    is known or looks regular, auxiliaries apart; with these it is `finite`. A `named` one has a
+    capital and is no function word and no month.
     """
 
-    surface: str
-    lower: str
-    stem: str
-    kind: int
-    weight: float
-    capital: bool
-    value: float | None = None
-    ulp: float = 1.0
-    numeric: bool = False
-    negative: bool = False
-    opposites: frozenset[str] = _NONE
-    verb: bool = False
+    # No tuple and no dataclass: these attributes are read by the hundred for every claim.
+    __slots__ = (
+        "capital",
+        "finite",
+        "kind",
+        "lower",
+        "named",
+        "negative",
+        "numeric",
+        "opposites",
+        "stem",
+        "surface",
+        "ulp",
+        "value",
+        "verb",
+        "weight",
+    )
+
+    def __init__(
+        self,
+        surface: str,
+        lower: str,
+        stem: str,
+        kind: int,
+        weight: float,
+        capital: bool,
+        value: float | None = None,
+        ulp: float = 1.0,
+    ) -> None:
+        self.surface = surface
+        self.lower = lower
+        self.stem = stem
+        self.kind = kind
+        self.weight = weight
+        self.capital = capital
+        self.value = value
+        self.ulp = ulp
+        month = lower in units.MONTHS
+        self.numeric = kind >= CARDINAL or month
+        self.negative = lower in lexicon.NEGATORS or lower in lexicon.NEGATIVE_VERBS
+        self.opposites = OPPOSITES.get(lower, _NONE)
+        self.verb = kind == CONTENT and not capital and _is_verb(lower)
+        self.finite = self.verb or (kind == STOP and lower in AUXILIARIES)
+        self.named = capital and kind != STOP and not month
 
 
 def _first_of_line(table: str) -> Iterator[tuple[str, str]]:
@@ -165,15 +199,7 @@ def _is_verb(lower: str) -> bool:
 
 def analyse(surface: str) -> Word:
     """The word that a surface form of at least one character stands for. Never raises."""
-    word = _recognise(surface[:_MAX_WORD])
-    lower = word.lower
-    return replace(
-        word,
-        numeric=word.kind >= CARDINAL or lower in units.MONTHS,
-        negative=lower in lexicon.NEGATORS or lower in lexicon.NEGATIVE_VERBS,
-        opposites=OPPOSITES.get(lower, _NONE),
-        verb=word.kind == CONTENT and not word.capital and _is_verb(lower),
-    )
+    return _recognise(surface[:_MAX_WORD])
 
 
 class _Remembered(dict[str, Word]):
@@ -189,6 +215,15 @@ class _Remembered(dict[str, Word]):
 _WORDS: Final = _Remembered()
 
 
+def _words_of(text: str) -> list[Word]:
+    return [_WORDS[token] for token in TOKEN.findall(text)]
+
+
+_between_spaces: Final = Memo(_words_of).__getitem__
+
+
 def read(text: str) -> list[Word]:
     """The words of a text, in order, punctuation left out."""
-    return [_WORDS[token] for token in TOKEN.findall(text)]
+    if "°" in text:  # The only token that may have a space in it: "° C".
+        return _words_of(text)
+    return list(chain.from_iterable(map(_between_spaces, text.split())))
