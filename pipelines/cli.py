@@ -2,11 +2,30 @@
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 from pipelines import logs
 from pipelines.stopping import sigterm_interrupts
 from schemas.errors import EXIT_FAILED, UfoError, UsageError, unknown_value
+
+# The commands in the order of `ufo --help`, and the module that adds each by its `register`.
+_COMMANDS = {
+    "evaluate": "evaluate_command",
+    "recall": "recall_command",
+    "index": "index_commands",
+    "report": "report_commands",
+    "sql": "report_commands",
+    "benchmark": "benchmark_commands",
+    "compare": "compare_command",
+    "import": "import_commands",
+    "label": "label_commands",
+    "sources": "source_commands",
+    "status": "status_command",
+    "doctor": "doctor_commands",
+    "cache": "cache_commands",
+    "serve": "serve_command",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,21 +56,6 @@ def _run(words: list[str], whole: bool) -> int:
         from pipelines.evaluate_command import begin
 
         begin(words[1:])
-    from pipelines import (
-        benchmark_commands,
-        cache_commands,
-        compare_command,
-        doctor_commands,
-        evaluate_command,
-        import_commands,
-        index_commands,
-        label_commands,
-        recall_command,
-        report_commands,
-        serve_command,
-        source_commands,
-        status_command,
-    )
     from pipelines.arguments import Parser
     from pipelines.version import VERSION
 
@@ -62,24 +66,15 @@ def _run(words: list[str], whole: bool) -> int:
     )
     parser.add_argument("--version", action="version", version=f"ufo {VERSION}")
     commands: Any = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    evaluate_command.register(commands)
-    recall_command.register(commands)
-    index_commands.add_index_commands(commands)
-    report_commands.register(commands)
-    benchmark_commands.register(commands)
-    compare_command.register(commands)
-    import_commands.register(commands)
-    label_commands.register(commands)
-    source_commands.register(commands)
-    status_command.register(commands)
-    doctor_commands.register(commands)
-    cache_commands.register(commands)
-    serve_command.register(commands)
+    # Only what is asked for is imported: all the commands take as long as a small run does to plan.
+    named = [word for word in words[:1] if word in _COMMANDS] or _COMMANDS
+    for module in dict.fromkeys(_COMMANDS[name] for name in named):
+        import_module(f"pipelines.{module}").register(commands)
     if not words:
         parser.print_help()
         return 2
-    if not words[0].startswith("-") and words[0] not in commands.choices:
-        raise UsageError(unknown_value("command", words[0], commands.choices))
+    if not words[0].startswith("-") and words[0] not in _COMMANDS:
+        raise UsageError(unknown_value("command", words[0], _COMMANDS))
     chosen = commands.choices.get(words[0])
     if chosen is not None and chosen.get_default("parse"):
         # This command has options that only it can parse: Beam's.

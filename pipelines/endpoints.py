@@ -12,7 +12,6 @@ from schemas.records import Usage
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from transforms.llm.capabilities import CALL, SAMPLE, Capabilities
 from transforms.llm.endpoint import Endpoint
-from transforms.llm.memory import key_of
 from transforms.sources.registry import SourceSpec, make_source
 
 if TYPE_CHECKING:
@@ -96,6 +95,7 @@ async def _probe(
     settings: "ClientSettings", roles: Sequence[tuple[str, str]]
 ) -> "tuple[ClientSettings, list[Usage]]":
     from transforms.llm.client import OpenAiClient
+    from transforms.llm.memory import key_of
     from transforms.llm.shared import shared_memory
 
     client = OpenAiClient(settings)

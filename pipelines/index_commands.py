@@ -27,7 +27,7 @@ _COUNTED = (
 )
 
 
-def add_index_commands(
+def register(
     subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> None:
     """Register `index` with its three commands; each sets `handler`, called with the namespace."""

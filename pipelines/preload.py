@@ -10,12 +10,15 @@ from pipelines.quiet import quiet_beam
 
 _MODULES = (
     "apache_beam.runners.portability.fn_api_runner",
+    "loky.process_executor",
+    "pipelines.local",
     "pyarrow.parquet",
     "transforms.beam.check",
     "transforms.beam.extract",
     "transforms.beam.read",
     "transforms.beam.write",
     "transforms.judges.offline.judge",
+    "transforms.sources.reference",
     "transforms.sources.registry",
 )
 _NEVER = ("pandas", "pymongo", "bson", "apache_beam.io.gcp.bigquery")

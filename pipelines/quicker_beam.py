@@ -18,6 +18,7 @@ def quicken() -> None:
     _read_each_signature_once()
     _leave_sources_unread()
     _parse_options_once()
+    _look_for_no_protocol_buffers()
 
 
 def _end_stages_promptly() -> None:
@@ -107,3 +108,14 @@ def _parse_options_once() -> None:
     plain_state = PipelineOptions.__getstate__
     PipelineOptions.view_as = view_as
     PipelineOptions.__getstate__ = state
+
+
+def _look_for_no_protocol_buffers() -> None:
+    """Take the coder of plain values and pickles for what has none of its own at once.
+
+    Beam asks first whether it is a protocol buffer of either kind, fifty times a graph, and imports
+    a library for that. None of ours is.
+    """
+    from apache_beam import coders
+
+    coders.registry.register_fallback_coder(coders.FastPrimitivesCoder)

@@ -70,7 +70,7 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
         attempt = Attempt.open(folder, fingerprint, settings.fresh)
         note_process(attempt, lines_of(files))
         if settings.judge == "offline":
-            from transforms.judges.offline.judge import ACCURACY
+            from transforms.judges.offline import ACCURACY
 
             progress.say(f"Judging offline, without a model. {ACCURACY}")
         if unpriced:

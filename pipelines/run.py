@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pipelines import endpoints, logs, storage
 from pipelines.attempt import Attempt, checked_name, name_of
 from pipelines.beam_flags import IN_PROCESS, runner_of, waits
-from pipelines.compare import check_baseline
 from pipelines.handing import check_handing
 from pipelines.inputs import InputFile, find_inputs, lines_of, measure, shown_names, spool
 from pipelines.job_of import fingerprint_of, job_of, usual_chunk_size
@@ -74,6 +73,8 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
     fingerprint = fingerprint_of(settings, chosen, files, chunk_size)
     name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
     if settings.baseline is not None:
+        from pipelines.compare import check_baseline
+
         check_baseline(settings.output, settings.baseline, name)
     logs.name_run(name)
     folder = storage.join(settings.output, f"run={name}")
@@ -90,7 +91,7 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
         engine = None if waits(settings.beam) else runner_of(settings.beam)
         note_process(attempt, lines_of(files), engine)
         if settings.judge in (OFFLINE, CASCADE):
-            from transforms.judges.offline.judge import ACCURACY
+            from transforms.judges.offline import ACCURACY
 
             how = "without a model" if settings.judge == OFFLINE else "and by a model what is open"
             say(f"Judging offline, {how}. {ACCURACY}")
@@ -198,8 +199,6 @@ def _evaluated(
     from pipelines.finish import Ending
     from pipelines.local import run_chunks
     from pipelines.portable import run_portable
-    from transforms.llm.shared import end_run
-    from transforms.loop import wait_for
 
     here = runner_of(settings.beam) in IN_PROCESS
     plain = [
@@ -253,6 +252,9 @@ def _evaluated(
                 parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
         finally:
             if ledger:
+                from transforms.llm.shared import end_run
+                from transforms.loop import wait_for
+
                 wait_for(end_run(ledger))
         parts += left_out(parts, attempt, ledger) if ledger else []
     else:

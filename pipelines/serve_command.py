@@ -86,7 +86,7 @@ def setup(results: str, index: str | None = None, token: str | None = None) -> "
     from pipelines.command_line import default_judge
     from pipelines.options import LLM
     from pipelines.version import VERSION
-    from transforms.judges.offline.judge import ACCURACY
+    from transforms.judges.offline import ACCURACY
     from transforms.llm.base import VERIFIER
     from transforms.llm.endpoint import endpoints
     from web.desk import Setup

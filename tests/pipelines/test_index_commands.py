@@ -8,13 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from indexes.manifest import VERSION
-from pipelines.index_commands import add_index_commands
+from pipelines.index_commands import register
 from schemas.errors import IndexUnusable, UsageError
 
 
 def _run(*words: str) -> int:
     parser = argparse.ArgumentParser()
-    add_index_commands(parser.add_subparsers())
+    register(parser.add_subparsers())
     arguments = parser.parse_args(["index", *words])
     return int(arguments.handler(arguments))
 

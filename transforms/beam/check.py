@@ -16,6 +16,7 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
 
 from schemas.records import Evidence, Failure, OpenUnits, Passage, SourceVotes, Usage, Verdict
+from transforms.beam.coders import typed
 from transforms.beam.coroutines import CoroutineDoFn
 from transforms.beam.counting import StepCounters, of_source
 from transforms.check import Checked, check, pooled_verdicts, settle, undecided
@@ -138,15 +139,13 @@ class AskSource(beam.PTransform):  # type: ignore[misc]
     def expand(self, open_units: "beam.PCollection[OpenUnits]") -> Any:
         """Apply the stage."""
         name, shards = self._job.sources[self._position].name, self._job.shards
-        key = partial(_key, name, shards)
+        key = partial(_keyed, name, shards)
         tags = {**TAGS, _NOANS: OpenUnits, _VOTES: SourceVotes}
         ask = beam.ParDo(_Ask(self._job, self._position)).with_output_types(Evidence, **tags)
-        return (
-            open_units
-            | "key" >> beam.WithKeys(key).with_output_types(tuple[Key, OpenUnits])
-            | "batch" >> beam.GroupByKey()
-            | "ask" >> ask.with_outputs(*tags)
-        )
+        keyed = open_units | "key" >> beam.Map(key).with_output_types(tuple[Key, OpenUnits])
+        batches = typed(keyed, tuple[Key, OpenUnits]) | "batch" >> beam.GroupByKey()
+        asked = typed(batches, tuple[Key, Iterable[OpenUnits]])
+        return asked | "ask" >> ask.with_outputs(*tags)
 
 
 class CheckSources(beam.PTransform):  # type: ignore[misc]
@@ -221,8 +220,8 @@ class Vote(beam.PTransform):  # type: ignore[misc]
 
 # Functions of this module travel to workers by name; those in another function would travel whole,
 # with the path of this file.
-def _key(source: str, shards: int, record: OpenUnits) -> Key:
-    return source, crc32(record.response_id.encode()) % shards
+def _keyed(source: str, shards: int, record: OpenUnits) -> tuple[Key, OpenUnits]:
+    return (source, crc32(record.response_id.encode()) % shards), record
 
 
 def _decide(mode: str, tie: str, item: tuple[str, Iterable[SourceVotes]]) -> Iterator[Verdict]:

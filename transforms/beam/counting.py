@@ -3,7 +3,6 @@
 On an engine they are told while it works, too (`transforms.beam.live`).
 """
 
-from typing import Any
 
 from apache_beam.metrics import Metrics
 
@@ -24,21 +23,21 @@ class StepCounters:
         self._step = step
         self._live = live(folder) if folder else None
         self._namespace = COUNTED + step
-        self._counters: dict[str, Any] = {}
+        self._added: dict[str, int] = {}
 
     def add(self, **counts: int) -> None:
         """Add to the counters of these names. One that was only ever added 0 is shown as 0."""
+        added = self._added
         for name, count in counts.items():
-            if name not in self._counters:
-                self._counters[name] = Metrics.counter(self._namespace, name)
-            elif not count:
-                continue
-            self._counters[name].inc(count)
+            added[name] = added.get(name, 0) + count
         if self._live is not None:
             self._live.add(self._step, counts)
 
     def flush(self) -> None:
         """Tell now what is not told yet; for the end of a bundle."""
+        for name, count in self._added.items():
+            Metrics.counter(self._namespace, name).inc(count)
+        self._added.clear()
         if self._live is not None:
             self._live.flush()
 

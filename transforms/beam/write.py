@@ -31,6 +31,7 @@ from transforms.beam.counting import StepCounters
 from transforms.job import Job
 
 _BLOCK_ROWS = 2_000
+_ALL = GlobalWindow()
 
 Key = tuple[str, int]
 Rows = tuple[str, "beam.PCollection[Any]"]
@@ -39,8 +40,7 @@ Rows = tuple[str, "beam.PCollection[Any]"]
 class _Pack(beam.DoFn):  # type: ignore[misc]
     """Rows of one table → ((table, part), Arrow IPC bytes), a block at a time.
 
-    A row's part is a function of what it belongs to: its response, or the passage itself. Blocks
-    are made for each window, so that a stream's rows stay in theirs.
+    A row's part is a function of what it belongs to: its response, or the passage itself.
     """
 
     def __init__(self, table: str, parts: int) -> None:
@@ -51,15 +51,22 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
     def start_bundle(self) -> None:
         self._rows: dict[tuple[int, Any], list[Any]] = {}
 
-    def process(self, row: Any, window: Any = beam.DoFn.WindowParam) -> Iterator[tuple[Key, bytes]]:
+    def process(self, row: Any) -> list[tuple[Key, bytes]] | None:
+        return self._pack(row, _ALL)
+
+    def _pack(self, row: Any, window: Any) -> list[tuple[Key, bytes]] | None:
         part = 0
         if self._parts > 1:
             part = crc32(str(getattr(row, self._key)).encode()) % self._parts
-        rows = self._rows.setdefault((part, window), [])
+        rows = self._rows.get((part, window))
+        if rows is None:
+            rows = self._rows[part, window] = []
         rows.append(row)
-        if len(rows) >= _BLOCK_ROWS:
-            yield self._block(part, rows)
-            rows.clear()
+        if len(rows) < _BLOCK_ROWS:
+            return None
+        block = self._block(part, rows)
+        rows.clear()
+        return [block]
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
         for (part, window), rows in self._rows.items():
@@ -73,6 +80,15 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         return (self._table, part), sink.getvalue().to_pybytes()
+
+
+class _PackWindows(_Pack):
+    """The same for each window, so that a stream's rows stay in theirs."""
+
+    def process(
+        self, row: Any, window: Any = beam.DoFn.WindowParam
+    ) -> list[tuple[Key, bytes]] | None:
+        return self._pack(row, window)
 
 
 class _WritePart(beam.DoFn):  # type: ignore[misc]
@@ -147,7 +163,9 @@ class WriteTables(beam.PTransform):  # type: ignore[misc]
         blocks = []
         for label, collection in rows.items():
             table = label.split()[0]
-            pack = beam.ParDo(_Pack(table, self._job.parts))
+            # To be told a window costs as much as to pack the row.
+            kind = _Pack if collection.windowing.is_default() else _PackWindows
+            pack = beam.ParDo(kind(table, self._job.parts))
             typed = pack.with_output_types(tuple[Key, bytes])
             blocks.append(collection | f"pack {label}" >> typed)
         return (

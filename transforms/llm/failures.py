@@ -7,7 +7,6 @@ statuses and not always the codes, so messages are looked at where a code is mis
 import json
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 from schemas.records import FILTERED, TRANSPORT, TRUNCATED
@@ -122,6 +121,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
             continue
         if 0 <= seconds < float("inf"):
             return seconds
+    from email.utils import parsedate_to_datetime
+
     try:
         return max(parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now, 0.0)
     except (ValueError, TypeError, OverflowError):

@@ -7,8 +7,9 @@ look into a dictionary.
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from types import TracebackType
 from typing import Any
 
 NAME = "ufo"
@@ -49,15 +50,33 @@ def around(name: str, **attributes: Any) -> Iterator[Any]:
             _around = before
 
 
-@contextmanager
-def step(name: str, **attributes: Any) -> Iterator[Any]:
+class step:
     """Run the context as a step of that name, in a span of its own."""
-    token = STEP.set(name)
-    try:
-        with span(f"{NAME}.{name}", **attributes) as current:
-            yield current
-    finally:
-        STEP.reset(token)
+
+    __slots__ = ("_attributes", "_name", "_span", "_token")
+
+    def __init__(self, name: str, **attributes: Any) -> None:
+        self._name = name
+        self._attributes = attributes
+        self._span: AbstractContextManager[Any] | None = None
+
+    def __enter__(self) -> Any:
+        self._token = STEP.set(self._name)
+        if "opentelemetry.trace" not in sys.modules:
+            return None
+        self._span = span(f"{NAME}.{self._name}", **self._attributes)
+        return self._span.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        try:
+            return self._span.__exit__(kind, error, trace) if self._span else None
+        finally:
+            STEP.reset(self._token)
 
 
 def carried() -> dict[str, str]:

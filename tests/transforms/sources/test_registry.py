@@ -91,8 +91,9 @@ def test_a_located_source_is_made_without_looking_through_what_is_installed(
 ) -> None:
     package("acme", "acme = acme_module:Mine", SOURCE)
     found = located(SourceSpec("a", "acme", {"limit": 5}))
-    monkeypatch.setattr(registry, "_declared", lambda: pytest.fail("looked through all"))
-    assert make_source(found).limit == 5  # type: ignore[attr-defined]
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "_declared", lambda: pytest.fail("looked through all"))
+        assert make_source(found).limit == 5  # type: ignore[attr-defined]
 
 
 def test_a_located_source_that_is_gone_is_told_by_its_type() -> None:
