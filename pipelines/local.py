@@ -197,7 +197,7 @@ def _in_processes(
     one: RunChunk,
 ) -> None:
     # What makes the workers is still importing: there is a core for this now, and none later.
-    processes.import_for_the_end()
+    processes.get_ready_for_the_end()
     pool = processes.pool(workers)
     under_way: dict[Future[list[Part]], Chunk] = {}
     try:

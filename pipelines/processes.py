@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _FORKS = "forkserver"
 _PRELOADED = "pipelines.preload"
-_OF_THE_END = ("pyarrow.parquet", "duckdb", "schemas.results")
+_OF_THE_END = ("pyarrow.parquet", "duckdb")
 # A response makes hundreds of objects that stay until the end of its chunk: looking through them at
 # every 700 new ones, as Python does, took a tenth of a chunk's time.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
@@ -104,12 +104,15 @@ def _fork(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
     os._exit(0)
 
 
-def import_for_the_end() -> None:
-    """Import what this process needs when its workers have done, before they begin."""
+def get_ready_for_the_end() -> None:
+    """Import and make what this process needs when its workers have done, before they begin."""
     with without("pandas"):
         for name in _OF_THE_END:
             import_module(name)
         settle_arrow()
+    from schemas.results import get_ready
+
+    get_ready()
 
 
 def forking() -> bool:

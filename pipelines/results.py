@@ -4,7 +4,6 @@ Part files never change and have names of their own, so each is brought once; ma
 are looked at each time. Of the tables only those are brought that are wanted.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ from schemas.errors import RunError, UfoError
 from schemas.kept import kept_folder
 from schemas.labels import FOLDER as LABELS
 from schemas.runs import MANIFEST, RUN_PREFIX, Run
-from schemas.tables import TABLES
 
 if TYPE_CHECKING:
     from schemas.results import Results
@@ -41,8 +39,9 @@ def open_results(
         UsageError, RunError: as there; also where the folder cannot be reached.
     """
     from schemas.results import Results
+    from schemas.views import tables_of, with_needs
 
-    tables = None if only is None else _tables(only)
+    tables = None if only is None else tables_of(with_needs(only))
     found = choose_runs(directory, run, all_runs, tables)
     if tables is not None:
         found = [_with(one, tables) for one in found]
@@ -74,14 +73,6 @@ def choose_runs(
             found = [_with(one, tables) for one in found]
         _bring_parts(here, there, found)
     return found
-
-
-def _tables(views: Iterable[str]) -> set[str]:
-    """Return the tables that these views read."""
-    from schemas.views import with_needs
-
-    text = " ".join(view.sql for view in with_needs(views))
-    return {table for table in TABLES if re.search(rf"\b{table}\b", text)}
 
 
 def _with(run: Run, tables: Collection[str]) -> Run:

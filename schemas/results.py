@@ -16,7 +16,7 @@ from schemas.errors import RunError, UfoError, UsageError
 from schemas.labels import label_files
 from schemas.runs import Run, check_files, choose_runs, finished_runs
 from schemas.tables import LABELS, TABLES, arrow_schema
-from schemas.views import THRESHOLD, View, load_views, with_needs
+from schemas.views import THRESHOLD, View, load_views, tables_of, with_needs
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,7 +59,8 @@ def open_results(
     With `all_runs` the tables hold the rows of every finished run, told apart by column `run`.
     `reports` is a folder of the user's own `.sql` files. A sentence whose credibility is below
     `threshold` is called not factual where it is compared with people's labels. `only` names the
-    views that are wanted, where it is not all of them: making one takes some milliseconds.
+    views that are wanted, where it is not all of them, whose making takes some milliseconds; of the
+    tables there are then those that they read.
 
     Raises:
         UsageError: no such folder, no finished run in it, or none of that name; a report of the
@@ -86,13 +87,16 @@ class Results:
         for one in runs:
             check_files(one)
         self.runs = tuple(runs)
-        self._connection = _connect()
+        self._connection = _ready.pop() if _ready else _connect()
         with _explained(RunError):
             self._connection.execute(_CREATE_RUNS)
             for one in runs:
                 self._connection.execute(_INSERT_RUN, _run_row(one))
             self._connection.execute(f"CREATE MACRO threshold() AS CAST({threshold!r} AS DOUBLE)")
+        wanted = None if only is None else tables_of(self._views)
         for table, files in _files(self.runs):
+            if wanted is not None and table not in wanted:
+                continue
             try:
                 with _explained(RunError):
                     self._connection.execute(f"CREATE VIEW {table} AS {_union(table, files)}")
@@ -176,6 +180,16 @@ class Results:
 
 
 # --- the database --------------------------------------------------------------------------------
+
+
+_ready: list["duckdb.DuckDBPyConnection"] = []
+
+
+def get_ready() -> None:
+    """Make the database of the next results now, and read the views: for a process that has to
+    wait before it opens them."""
+    load_views()
+    _ready.append(_connect())
 
 
 def _connect() -> "duckdb.DuckDBPyConnection":

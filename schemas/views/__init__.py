@@ -16,6 +16,7 @@ such files adds to ours, after all of them: `needs` there names only others of t
 them needs no database.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -108,6 +109,12 @@ def with_needs(names: Iterable[str]) -> tuple[View, ...]:
         if view.name in wanted:
             wanted.update(view.needs)
     return tuple(view for view in views if view.name in wanted)
+
+
+def tables_of(views: Iterable[View]) -> set[str]:
+    """Return the tables that views read, as their SELECTs name them."""
+    text = " ".join(view.sql for view in views)
+    return {table for table in (*TABLES, LABELS) if re.search(rf"\b{table}\b", text)}
 
 
 def _read(paths: Iterable[Any], where: str) -> list[View]:
