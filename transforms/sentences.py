@@ -27,12 +27,14 @@ _MARKER = re.compile(
 _FENCE = re.compile(r"[^\S\r\n]*(?:```|~~~)")
 _RULE = re.compile(r"[-=*_\s|:+]+$")
 _NUMBER_ONLY = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]+$")
-_NUMBER_AT_END = re.compile(
+# These two are seldom looked for: `re` compiles them then.
+_NUMBER_AT_END = (
     r"(?::\s+(\(?\d{1,2}[.)])|[.!?][\"”’]?\s*(\d{1,2}[.)]\s+[“\"*(]+))$"  # "… steps: 1." "….” 2. “"
 )
 _MAX_NUMBER = 12
 _OPENERS = ("“", '"', "*", "(")
-_CLOSERS = re.compile(r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\[\d+\])+(?=\s|$)")
+_CLOSERS = r"(?:\*{1,3}|_{1,3}|[\"'”’»)\]]|\[\d+\])+(?=\s|$)"
+_CLOSER = frozenset("*_\"'”’»)[]")
 _WORD = re.compile(r"\w")
 
 # A line shorter than this does not look wrapped: its end is the end of what it says.
@@ -92,14 +94,15 @@ def _sentences(
     first = len(spans)
     for piece in _pieces(code, text, body, end):
         stop = at + len(piece)
-        closers = _CLOSERS.match(text, at, stop) if len(spans) > first and opening == at else None
+        follows = len(spans) > first and opening == at
+        closers = re.match(_CLOSERS, piece) if follows and piece[:1] in _CLOSER else None
         if closers:
-            spans[-1] = Span(spans[-1].start, closers.end())
-            at = opening = closers.end()
+            at = opening = at + closers.end()
+            spans[-1] = Span(spans[-1].start, at)
         content = text[at:stop].strip()
         number = None
         if stop < end and (content[-2:-1].isdigit() or content[-1:] in _OPENERS):
-            number = _NUMBER_AT_END.search(content, max(0, len(content) - _MAX_NUMBER))
+            number = re.search(_NUMBER_AT_END, content[-_MAX_NUMBER:])
         if number:
             # "in three steps: 1. Buy": the number opens what follows.
             _add(text, opening, text.rindex(number[1] or number[2], at, stop), spans)

@@ -28,8 +28,9 @@ from transforms.judges.offline.verbs import BE, PAST, PLURAL
 from transforms.judges.offline.word_set import word_set
 
 _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4})"
-_BORN: Final = re.compile(rf"\((?:born|b\.) ({_DATE})\)")
-_LIVED: Final = re.compile(rf"\((?:born )?({_DATE}) ?[–—-] ?(?:died )?({_DATE})\)")
+# Compiled by `re` where a sentence has a bracket.
+_BORN: Final = rf"\((?:born|b\.) ({_DATE})\)"
+_LIVED: Final = rf"\((?:born )?({_DATE}) ?[–—-] ?(?:died )?({_DATE})\)"
 EVENTS: Final = word_set("born died founded established")
 _RELATIVE: Final = frozenset({"who", "which"})
 
@@ -43,10 +44,10 @@ def bracket(clause: Clause) -> list[Words]:
     name = words[:opening]
     inner = " ".join(words[opening : clause.verb])
     main = [*name, *words[clause.verb :]]
-    born = _BORN.fullmatch(inner)
+    born = re.fullmatch(_BORN, inner)
     if born:
         return [[*name, "was", "born", *_dated(born[1])], main]
-    lived = _LIVED.fullmatch(inner)
+    lived = re.fullmatch(_LIVED, inner)
     # The years of a war or a company look the same: what it "was" shows a person.
     if lived and not OCCUPATIONS.isdisjoint(lows[clause.verb : clause.verb + 12]):
         return [[*name, "was", "born", *_dated(lived[1])], [*name, "died", *_dated(lived[2])], main]

@@ -61,12 +61,12 @@ _MAX_WORDS: Final = 90
 _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
 _DASHES: Final = frozenset("-–—")
-_DASH: Final = re.compile(" [-–—] ")
+_DASH: Final = (" - ", " – ", " — ")
 _MAX_LABEL: Final = 8
 _SAYS_SOMETHING: Final = re.compile(r"[^\W_]")
 _COMMA_QUOTES: Final = frozenset({',"', ",”", ",'", ",’"})
 _ENDS_QUOTED: Final = frozenset(end + mark for end in ".!?" for mark in "\"”'’)")
-_PAIRED: Final = re.compile(r"[\"(\[“«]")
+_PAIRED: Final = frozenset('"([“«')
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
 
 
@@ -81,7 +81,7 @@ def claims_of(sentence: str) -> list[str]:
 def split(sentence: Wording) -> list[Wording]:
     """`claims_of` for a sentence whose wording is known."""
     text = " ".join(sentence.words)
-    if _DASH.search(text):
+    if any(map(text.__contains__, _DASH)):
         sentence = _undashed(sentence)
     words = sentence.words
     pieces = [sentence]
@@ -90,7 +90,7 @@ def split(sentence: Wording) -> list[Wording]:
         pieces = [
             claim for clause in _clauses(text, sentence) for claim in _split(clause, divided, 0)
         ]
-    if len(pieces) > 1 and (not _PAIRED.search(text) or all(map(_is_whole, pieces))):
+    if len(pieces) > 1 and (_PAIRED.isdisjoint(text) or all(map(_is_whole, pieces))):
         return pieces
     return [sentence] if _SAYS_SOMETHING.search(text) else []
 

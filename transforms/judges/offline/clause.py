@@ -1,7 +1,6 @@
 """A clause as the splitting rules see it: its words, where its subject is, and where its verb."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from transforms.judges.offline.grammar import (
     ADVERBS,
@@ -36,8 +35,7 @@ _UNREPEATABLE: Final = word_set(
 )
 
 
-@dataclass(slots=True)
-class Clause:
+class Clause(NamedTuple):
     """`words[start:verb]` is the subject and `words[verb]` the finite verb; `lows` are the words
     bare and in lower case. `subject` is empty where it must not be repeated in another claim."""
 

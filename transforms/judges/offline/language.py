@@ -6,15 +6,16 @@ shows no other language (a name, a formula) counts as English.
 """
 
 import re
+from functools import cache
 from typing import Final
 
 from transforms.judges.offline.word_set import word_set
 
 # A language is told from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000
-_NOT_LATIN: Final = re.compile(
-    r"[\u0370-\u1dff\u2c00-\ua7ff\ua840-\uabff\uac00-\ufaff\U00020000-\U0003ffff]"
-)
+# Compiled where a text has such a letter, for that takes long.
+_NOT_LATIN: Final = r"[\u0370-\u1dff\u2c00-\ua7ff\ua840-\uabff\uac00-\ufaff\U00020000-\U0003ffff]"
+_FIRST_NOT_LATIN: Final = "\u0370"
 _ENGLISH_CODES: Final = frozenset({"en", "eng", "english"})
 
 # Function words by language, one letter a language. Words that two share count for both, so that
@@ -53,10 +54,18 @@ _FUNCTION_WORDS: Final = {
     "c": "je se na za su od kao koji v že byl jako jsou",
 }
 _NAME_PARTICLES: Final = word_set("da de del della der di do dos du la le van von")
-_LANGUAGES: Final[dict[str, str]] = {}
-for _letter, _listed in _FUNCTION_WORDS.items():
-    for _word in _listed.split():
-        _LANGUAGES[_word] = _LANGUAGES.get(_word, "") + _letter
+_ENGLISH: Final = word_set(_FUNCTION_WORDS["e"])
+_FOREIGN: Final = word_set(" ".join(_FUNCTION_WORDS.values())) - _ENGLISH
+
+
+@cache
+def _languages() -> dict[str, str]:
+    """Function word -> the letters of its languages."""
+    languages: dict[str, str] = {}
+    for letter, listed in _FUNCTION_WORDS.items():
+        for word in listed.split():
+            languages[word] = languages.get(word, "") + letter
+    return languages
 
 
 def is_english(text: str, language: str | None = None) -> bool:
@@ -73,14 +82,23 @@ def is_english(text: str, language: str | None = None) -> bool:
         return True
     plain = sample.isascii()
     # One Greek letter in a formula, one foreign name in brackets: a fifth is more than that.
-    if not plain and len(_NOT_LATIN.findall(sample)) * 5 > len(sample) - len(words):
+    if (
+        not plain
+        and max(sample) >= _FIRST_NOT_LATIN
+        and len(re.findall(_NOT_LATIN, sample)) * 5 > len(sample) - len(words)
+    ):
         return False
+    # Most texts have no word that only other languages have: none of these has more than English.
+    none_foreign = _FOREIGN.isdisjoint((words[0].lower(), *words))
+    if none_foreign and (plain or not _ENGLISH.isdisjoint(words)):
+        return True
     # A capital inside a sentence makes a name ("Rio de Janeiro", "La Scala"), which may come from
     # anywhere; the first word is written with one whatever it is.
-    found = "".join([_LANGUAGES[word] for word in words if word in _LANGUAGES])
+    languages = _languages()
+    found = "".join([languages[word] for word in words if word in languages])
     running = [word for word in words if word[0].islower()]
     if running and len(words[0]) > 1 and not words[0][0].islower():
-        found += _LANGUAGES.get(words[0].lower(), "")
+        found += languages.get(words[0].lower(), "")
     english = found.count("e")
     other = max([found.count(letter) for letter in set(found) if letter != "e"], default=0)
     if english == 0 and not plain:

@@ -73,7 +73,7 @@ _THING_WORDS: Final = word_set(
     """
 )
 _PLACE_PREPOSITIONS: Final = word_set("in at from near across on the a an")
-_ABBREVIATION: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
+_ABBREVIATION: Final = r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$"
 
 
 def name_length(words: Sequence[str], start: int = 0) -> int:
@@ -130,6 +130,6 @@ def kind_of(lows: Sequence[str], before: str = "") -> str:
 def bare_name(name: str) -> str:
     """The name without the punctuation around it and without a possessive ending."""
     name = name.partition(" (")[0].strip(' ,;:!?"“”()[]').removesuffix("'s").removesuffix("’s")
-    if name.endswith(".") and not _ABBREVIATION.search(name):
+    if name.endswith(".") and not re.search(_ABBREVIATION, name):
         name = name[:-1]
     return name

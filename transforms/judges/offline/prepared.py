@@ -26,8 +26,8 @@ _PERSONAL: Final = frozenset(
 _PRONOUNS: Final = frozenset(("he", "she", "it", "they", "his", "her", "its", "their"))
 _EVENT_REACH: Final = 12
 # "(1809 – 1865)" or "(February 12, 1809 – April 15, 1865)" after a name: a life.
-_LIFE: Final = re.compile(r"\([^()]{0,60}?\b(\d{4})\s*[–—-][^()]{0,40}?\b(\d{4})\)")
-_LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
+_LIFE: Final = r"\([^()]{0,60}?\b(\d{4})\s*[–—-][^()]{0,40}?\b(\d{4})\)"
+_LINE_END: Final = r"\n(?!\s*[a-z])"
 
 
 # A content word of a claim that a passage has to say: (word, its place among the words, whether
@@ -114,7 +114,7 @@ def segment(text: str) -> list[str]:
     that does not go on in lower case on the next one (a heading, an item) is a sentence too."""
     found = sentencex.segment("en", text)
     if "\n" in text:
-        found = [line for sentence in found for line in _LINE_END.split(sentence)]
+        found = [line for sentence in found for line in re.split(_LINE_END, sentence)]
     return [s for s in map(str.strip, found) if s]
 
 
@@ -125,7 +125,7 @@ def _events(
     years = [q for q in found if q.dimension == "year"]
     if not years:
         return []
-    life = _LIFE.search(sentence) if "(" in sentence else None
+    life = re.search(_LIFE, sentence) if "(" in sentence else None
     if life:
         born, died = (float(year) for year in life.groups())
         return [

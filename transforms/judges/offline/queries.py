@@ -42,7 +42,8 @@ _TIME: Final = (
 )
 _TIME_ANYWHERE: Final = re.compile(_TIME)
 _TIME_AT_END: Final = re.compile(_TIME + "$")
-_TIME_ALONE: Final = re.compile(_TIME + ",?$", re.IGNORECASE)
+# What is a plain string here is seldom asked for: `re` compiles it then, once.
+_TIME_ALONE: Final = f"(?i:{_TIME},?$)"
 _TIME_ENDS: Final = (*"0123456789", "0s", "century", "BC", "BCE", "AD", "CE")
 _NUMBER_WORD: Final = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
@@ -54,19 +55,23 @@ _NUMBER: Final = re.compile(
     r"|some|a total of|up to|less than|fewer than) )*"
     rf"(?:[$€£]?\d[\d,.]*{_LARGE}|(?:{_NUMBER_WORD})\b{_LARGE}) (?=[a-z])(?!percent\b)"
 )
-_MEASURE: Final = re.compile(
+_NUMBER_OPENERS: Final = frozenset(_NUMBER_WORD.split("|")) | word_set(
+    "about around approximately roughly nearly almost over more exactly at only some up less fewer"
+)
+_MEASURE: Final = (
     _NUMBER.pattern
     + r"[\w/°²³-]+(?: \([^)]*\))? (tall|high|long|wide|deep|old|thick|heavy|away)\b(.*)$"
 )
-_PLACED: Final = re.compile(r"(located|situated|based|headquartered) (?:in|on|at|near) .*$")
+_PLACED_WORDS: Final = word_set("located situated based headquartered")
+_PLACED_BY: Final = word_set("in on at near")
 _PLACE: Final = re.compile(r"\b(?:in|at|near) (?:the )?[A-Z]")
-_AMOUNT: Final = re.compile(
+_AMOUNT: Final = (
     r"an? ((?:[a-z]+ )*(?:population|area|length|height|depth|mass|weight|diameter|width|elevation"
     r"|capacity|budget|speed|temperature)) of (?=.*\d).*$"
 )
 # "consists of twelve chapters" counts, "died in 12 days" does not.
 _NOT_COUNTED_AFTER: Final = word_set("in at on for from by to until since")
-_IN_BRACKETS: Final = re.compile(r" \([^()]*\)")
+_IN_BRACKETS: Final = r" \([^()]*\)"
 _END: Final = " .!;,:"
 _MAX_SUBJECT: Final = 12
 
@@ -155,17 +160,17 @@ def _time_at_end(text: str) -> str | None:
 
 def _of_being(subject: str, be: str, rest: str, opening: str) -> str:
     first = rest.partition(" ")[0].lower()
-    dated = bool(opening) and _TIME_ALONE.match(opening) is not None
+    dated = bool(opening) and re.match(_TIME_ALONE, opening) is not None
     if first == "born" and be in ("was", "were"):
         when = dated or _TIME_ANYWHERE.search(rest)
         where = _PLACE.search(rest)
         if when or where:
             asked = "When and where" if when and where else ("When" if when else "Where")
             return f"{asked} {be} {subject} born?"
-    placed = _PLACED.match(rest)
-    if placed:
-        return f"Where {be} {subject} {placed[1]}?"
-    measure = _MEASURE.match(rest)
+    head = rest.split(" ", 2)
+    if head[0] in _PLACED_WORDS and len(head) > 2 and head[1] in _PLACED_BY:
+        return f"Where {be} {subject} {head[0]}?"
+    measure = re.match(_MEASURE, rest) if _may_be_number(rest) else None
     if measure:
         how = "far away" if measure[1] == "away" else measure[1]
         return f"How {how} {be} {subject}{measure[2]}{opening}?"
@@ -179,19 +184,32 @@ def _of_being(subject: str, be: str, rest: str, opening: str) -> str:
 def _of_having(subject: str, have: str, rest: str, opening: str) -> str:
     past = have.startswith("had")
     do = "did" if past else "do" if have.startswith("have") else "does"
-    amount = _AMOUNT.match(rest)
+    amount = re.match(_AMOUNT, rest) if rest.startswith(("a ", "an ")) else None
     if amount:
         return f"What {'was' if past else 'is'} the {amount[1]} of {subject}{opening}?"
-    number = _NUMBER.match(rest)
+    number = _number_at_start(rest)
     if number:
         noun, more = _noun_phrase(rest[number.end() :])
         return f"How many {noun} {do} {subject} have{more}{opening}?"
     return f"{do.capitalize()} {subject} have {rest}{opening}?"
 
 
+def _may_be_number(text: str) -> bool:
+    """False where the first word already shows that the text does not begin with a number."""
+    return (
+        text[:1].isdecimal()
+        or text.partition(" ")[0] in _NUMBER_OPENERS
+        or text.startswith(("$", "€", "£", "a total of "))
+    )
+
+
+def _number_at_start(text: str) -> re.Match[str] | None:
+    return _NUMBER.match(text) if _may_be_number(text) else None
+
+
 def _noun_phrase(text: str) -> tuple[str, str]:
     """The words before the first preposition, and the others with a space in front."""
-    words = _IN_BRACKETS.sub("", text).split()
+    words = (re.sub(_IN_BRACKETS, "", text) if "(" in text else text).split()
     for at, word in enumerate(words):
         if at and core(word) in PREPOSITIONS and core(word) != "of":
             return " ".join(words[:at]).rstrip(","), " " + " ".join(words[at:])
@@ -208,12 +226,12 @@ def _of_doing(subject: str, low: str, rest: str, opening: str) -> str | None:
     head, _, tail = rest.partition(" ")
     if head in PREPOSITIONS and head not in _NOT_COUNTED_AFTER:
         counted, lead = tail, f" {head}"
-    number = _NUMBER.match(counted)
+    number = _number_at_start(counted)
     if number:
         noun, more = _noun_phrase(counted[number.end() :])
         return f"How many {noun} {do} {subject} {base}{lead}{more}{opening}?"
     if past:
-        if opening and _TIME_ALONE.match(opening):
+        if opening and re.match(_TIME_ALONE, opening):
             return f"When did {subject} {base} {rest}?"
         undated = _time_at_end(rest)
         if undated is not None:

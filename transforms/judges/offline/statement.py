@@ -36,7 +36,7 @@ class Name(NamedTuple):
 
 
 def _has_verb(words: Sequence[Word]) -> bool:
-    return any([word.finite for word in words])
+    return any(word.finite for word in words)
 
 
 def verb_of(words: Sequence[Word]) -> int:

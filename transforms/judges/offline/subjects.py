@@ -6,7 +6,6 @@ start, or the topic of the text. All else is left as written, for a wrong name m
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from transforms.judges.offline.clause import first_verb, subject_start
@@ -47,8 +46,8 @@ _FITTING: Final = {
     THEY: frozenset({THEY}),
 }
 # "It is believed that", "It was in 1905 that", "It takes", "It rains": nobody's pronoun.
-_EXPLETIVE: Final = re.compile(
-    r"it (?:(?:is|was|has been|would be|may be|might be|can be|will be|should be|must be)"
+_EXPLETIVE: Final = (  # Compiled by `re` where a sentence begins with "It".
+    r"(?i:it (?:(?:is|was|has been|would be|may be|might be|can be|will be|should be|must be)"
     r" (?:\w+ly |not |also |often |now |sometimes |still )*"
     r"(?:(?:believed|said|known|thought|estimated|considered|possible|likely|unlikely|clear|unclear"
     r"|unknown|difficult|hard|easy|true|worth|reported|rumou?red|claimed|recommended|suggested"
@@ -56,21 +55,20 @@ _EXPLETIVE: Final = re.compile(
     r"|not until\b|only (?:in|on|at|after)\b|because\b|here\b|there\b|he\b|she\b|they\b"
     r"|(?:in|on|at|during|after) [^.]* that\b)"
     r"|(?:takes?|took|rains?|rained|snows?|seems?|seemed|appears?|turns? out|turned out"
-    r"|follows?|happens?) )",
-    re.IGNORECASE,
+    r"|follows?|happens?) ))"
 )
 _PEOPLE: Final = OCCUPATIONS | MALE_WORDS | FEMALE_WORDS
 _BEFORE_PEOPLE: Final = frozenset({"with", "by", "and", "to"})
 _MAX_SUBJECT_WORDS: Final = 7
 
 
-@dataclass(slots=True, eq=False)
 class _Candidate:
     """Somebody or something that a pronoun may stand for."""
 
-    name: str
-    kind: str
-    subject: bool = False
+    def __init__(self, name: str, kind: str, subject: bool = False) -> None:
+        self.name = name
+        self.kind = kind
+        self.subject = subject
 
 
 class _Opening:
@@ -93,14 +91,14 @@ class _Opening:
                 self.asks = len(word) > 2 and name_length(words, start) == 1
 
 
-@dataclass(slots=True)
 class _Paragraph:
     """What was named so far, and what the sentence before was about and with which verb."""
 
-    topic: _Candidate | None = None
-    seen: list[_Candidate] = field(default_factory=list)
-    last: _Candidate | None = None
-    last_verb: str = ""
+    def __init__(self, topic: _Candidate | None) -> None:
+        self.topic = topic
+        self.seen: list[_Candidate] = []
+        self.last: _Candidate | None = None
+        self.last_verb = ""
 
     def add(self, name: str, kind: str, subject: bool) -> _Candidate:
         candidate = self.named(name)
@@ -157,10 +155,11 @@ def resolve_wordings(
     wordings: Sequence[Wording], topic: str = "", person: bool = False
 ) -> list[Wording]:
     """`resolve` for sentences whose wordings are known; what does not change is the same object."""
-    paragraph = _Paragraph()
+    known = None
     if topic:
         kind = kind_of(lower(topic.split()))
-        paragraph.topic = _Candidate(topic, PERSON if person and kind in (ANY, IT) else kind, True)
+        known = _Candidate(topic, PERSON if person and kind in (ANY, IT) else kind, True)
+    paragraph = _Paragraph(known)
     openings = [_Opening(wording) for wording in wordings]
     # What is named after the last opening that could be somebody's is of no use.
     asking = [number for number, opening in enumerate(openings) if opening.asks]
@@ -191,7 +190,7 @@ def _rewrite(paragraph: _Paragraph, opening: _Opening) -> Wording | None:
             return None  # "Holm disease" is not the person's
         name = full.name + word[len(bare) :]
     else:
-        if low == "it" and _EXPLETIVE.match(" ".join(words[start : start + 10])):
+        if low == "it" and re.match(_EXPLETIVE, " ".join(words[start : start + 10])):
             return None
         full = _antecedent(paragraph, kind)
         if full is None:

@@ -17,7 +17,7 @@ from transforms.judges.offline.names import (
 _ASKS_FOR_PERSON: Final = re.compile(
     r"\b(?:bio|biography|who|whom|whose|born|die|died|married|he|she|his|her|him)\b", re.IGNORECASE
 )
-_ASKS_FOR_LIFE: Final = re.compile(r"\b(?:bio|biography|life|who (?:is|was)) of\b", re.IGNORECASE)
+_ASKS_FOR_LIFE: Final = r"(?i:\b(?:bio|biography|life|who (?:is|was)) of\b)"
 
 
 def topic_of(question: str | None) -> str:
@@ -31,8 +31,8 @@ def topic_of(question: str | None) -> str:
     lows = lower(words)
     for first, end in names_in(words, lows, 1):
         before = lows[first - 2 if lows[first - 1] == "the" and first > 1 else first - 1]
-        about = before not in PREPOSITIONS or before == "about" or _ASKS_FOR_LIFE.search(question)
-        if about or kind_of(lows[first:end]) == PERSON:
+        about = before not in PREPOSITIONS or before == "about"
+        if about or re.search(_ASKS_FOR_LIFE, question) or kind_of(lows[first:end]) == PERSON:
             names.append(bare_name(" ".join(words[first:end])))
         elif before != "in":
             return ""

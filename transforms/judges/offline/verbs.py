@@ -122,8 +122,9 @@ def third_person(base: str) -> str:
 _FORMS: Final = [tuple(forms.split()) for forms in _IRREGULAR.split("|")]
 _NO_REGULAR_PAST: Final = frozenset({base for base, _, _ in _FORMS} | {"broadcast"})
 
+_REGULAR_PAST: Final = {_past(base): base for base in _REGULAR - _NO_REGULAR_PAST}
 PAST_TO_BASE: Final[dict[str, str]] = {
-    **{_past(base): base for base in _REGULAR if base not in _NO_REGULAR_PAST},
+    **_REGULAR_PAST,
     **{past: base for base, past, _ in _FORMS if base not in ("be", "have", "do")},
 }
 THIRD_TO_BASE: Final[dict[str, str]] = {
@@ -133,10 +134,7 @@ THIRD_TO_BASE: Final[dict[str, str]] = {
 }
 # "found" is mostly the past of "find" in running text, and so are others: the irregular one wins.
 PAST: Final = frozenset(PAST_TO_BASE)
-PARTICIPLES: Final = frozenset(
-    {_past(base) for base in _REGULAR if base not in _NO_REGULAR_PAST}
-    | {participle for _, _, participle in _FORMS}
-)
+PARTICIPLES: Final = frozenset([*_REGULAR_PAST, *[participle for _, _, participle in _FORMS]])
 PAST_ONLY: Final = PAST - PARTICIPLES
 PARTICIPLE_ONLY: Final = PARTICIPLES - PAST
 THIRD: Final = frozenset(THIRD_TO_BASE) - NOUN_LIKE

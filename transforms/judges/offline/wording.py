@@ -3,22 +3,22 @@
 import re
 from typing import Final, NamedTuple
 
-from transforms.judges.offline.grammar import core, lower
+from transforms.judges.offline.grammar import lower
 from transforms.judges.offline.word_set import word_set
 
 _SYMBOLS: Final = r"\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
-_MARKER: Final = re.compile(
+# Plain strings are compiled by `re` when they are first asked for: plain prose needs none of them.
+_MARKER: Final = (
     r"\s*(?:(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|#{1,6}|>+"
     # An arrow or an emoji, with what joins and colours these.
     r"|[" + _SYMBOLS + r"][" + _SYMBOLS + r"\u200d\ufe0f]*)\s+)+"
 )
-_CITATION: Final = re.compile(r"\s?\[(?:\d+(?:\s*[,–-]\s*\d+)*|citation needed)\]")
-_LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_EMPHASIS: Final = re.compile(r"\*\*|__|(?<!\w)[*_`](?=\S)|(?<=\S)[*_`](?!\w)|`")
+_CITATION: Final = r"\s?\[(?:\d+(?:\s*[,–-]\s*\d+)*|citation needed)\]"
+_LINK: Final = r"!?\[([^\[\]]*)\]\([^()\s]*\)"
+_EMPHASIS: Final = r"\*\*|__|(?<!\w)[*_`](?=\S)|(?<=\S)[*_`](?!\w)|`"
 
 # Openings that say how a statement relates to the text, not what it says.
-_DISCOURSE: Final = re.compile(
-    r"""(?:
+_DISCOURSE: Final = r"""(?ix)(?:
     (?:however|moreover|furthermore|additionally|therefore|thus|hence|consequently|accordingly
       |nevertheless|nonetheless|meanwhile|overall|finally|lastly|firstly|secondly|thirdly|similarly
       |likewise|conversely|instead|indeed|notably|interestingly|importantly|specifically|ultimately
@@ -44,9 +44,7 @@ _DISCOURSE: Final = re.compile(
       (?:note|noting|mention|mentioning|remember)\ that\s+
     |i\ (?:think|believe|know)\ (?:that\ )?
     |(?:the|my|a)\ (?:short\ |correct\ )?answer\ is\ that\s+
-    )+""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )+"""
 _DISCOURSE_WORDS: Final = word_set(
     """
     however moreover furthermore additionally therefore thus hence consequently accordingly
@@ -58,6 +56,14 @@ _DISCOURSE_WORDS: Final = word_set(
     it it's i the my a
     """
 )
+
+
+# Most sentences that begin with one of these go on otherwise: "in" needs one of the words in second
+# place, the others a "that" later on.
+_AFTER_IN: Final = word_set(
+    "fact addition other summary conclusion short general particular contrast"
+)
+_WITH_THAT: Final = word_set("it it's the my a")
 
 
 class Wording(NamedTuple):
@@ -73,9 +79,11 @@ class Wording(NamedTuple):
 def wording(sentence: str) -> Wording:
     """The words of a sentence without list markers, Markdown, citations and discourse words."""
     words = _plain_words(sentence)
-    if words and core(words[0]) in _DISCOURSE_WORDS:
+    lows = lower(words)
+    if lows and lows[0] in _DISCOURSE_WORDS and _may_be_discourse(lows):
         words = _without_discourse(words)
-    return Wording(words, lower(words))
+        lows = lower(words)
+    return Wording(words, lows)
 
 
 def plain(sentence: str) -> str:
@@ -86,19 +94,25 @@ def plain(sentence: str) -> str:
 def _plain_words(sentence: str) -> list[str]:
     text = sentence
     if not text[:1].isalpha() or text[1:2] == ")":
-        marker = _MARKER.match(text)
+        marker = re.match(_MARKER, text)
         if marker:
             text = text[marker.end() :]
     if "[" in text:
-        text = _CITATION.sub("", _LINK.sub(r"\1", text))
+        text = re.sub(_CITATION, "", re.sub(_LINK, r"\1", text))
     if "*" in text or "_" in text or "`" in text:
-        text = _EMPHASIS.sub("", text)
+        text = re.sub(_EMPHASIS, "", text)
     return text.split()
+
+
+def _may_be_discourse(lows: list[str]) -> bool:
+    if lows[0] in _WITH_THAT:
+        return "that" in lows
+    return lows[0] != "in" or not _AFTER_IN.isdisjoint(lows[1:2])
 
 
 def _without_discourse(words: list[str]) -> list[str]:
     text = " ".join(words)
-    opening = _DISCOURSE.match(text)
+    opening = re.match(_DISCOURSE, text)
     if opening is None or opening.end() == len(text):
         return words
     rest = text[opening.end() :]

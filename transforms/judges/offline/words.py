@@ -7,7 +7,6 @@ one dict look-up a word.
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
@@ -42,12 +41,13 @@ TOKEN: Final = re.compile(
     r"|[^\W_]+(?:['’][^\W_]+)*"
     r"|[%$€£¥]"
 )
-_ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_ISO_DATE: Final = r"\d{4}-\d\d-\d\d"
 _NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)*)(st|nd|rd|th|s)?")
-_SCALED: Final = re.compile(r"(\d+)(K|M|B|bn)")  # "a 7B model"; "5m" is a length
-_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_SCALED: Final = r"(\d+)(K|M|B|bn)"  # "a 7B model"; "5m" is a length
+_THOUSANDS: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?"
 
-_stem: Final = Stemmer.Stemmer("english", 0).stemWord
+_stemmer: Final = Stemmer.Stemmer("english", 0)
+_stem: Final = _stemmer.stemWord
 
 
 class Word:
@@ -106,20 +106,14 @@ class Word:
         self.named = capital and kind != STOP and not month
 
 
-def _first_of_line(table: str) -> Iterator[tuple[str, str]]:
-    for line in table.split("\n"):
-        words = line.split()
-        for word in words:
-            yield word, words[0]
-
-
 def _canonical_stems() -> dict[str, str]:
     """Words whose stem is given by a list instead of by suffix rules; the earlier line wins."""
     stems: dict[str, str] = {}
-    tables = (lexicon.SYNONYMS, lexicon.DEMONYMS.replace("|", "\n"))
-    for table in tables:
-        for word, canonical in _first_of_line(table):
-            stems.setdefault(word, _stem(canonical))
+    lines = (lexicon.SYNONYMS + lexicon.DEMONYMS.replace("|", "\n")).split("\n")
+    for words in filter(None, map(str.split, lines)):
+        stem = _stem(words[0])
+        for word in words:
+            stems.setdefault(word, stem)
     for word, canonical in lexicon.ABBREVIATIONS.items():
         stems[word] = _stem(canonical)
     return stems
@@ -127,8 +121,10 @@ def _canonical_stems() -> dict[str, str]:
 
 _VERBS: Final = PAST | PARTICIPLES | THIRD
 _CANONICAL: Final = _canonical_stems()
-_WEIGHTS: Final = {_stem(word): COMMON for word in frequency.COMMON} | {
-    _stem(word): VERY_COMMON for word in frequency.VERY_COMMON
+_WEIGHTS: Final = {
+    stem: weight
+    for words, weight in ((frequency.COMMON, COMMON), (frequency.VERY_COMMON, VERY_COMMON))
+    for stem in _stemmer.stemWords(list(words))
 }
 
 
@@ -145,7 +141,7 @@ def fold(surface: str) -> str:
 
 
 def _number(surface: str) -> Word | None:
-    scaled = _SCALED.fullmatch(surface)
+    scaled = re.fullmatch(_SCALED, surface) if surface[-1].isalpha() else None
     if scaled:
         value = float(scaled[1]) * units.SUFFIXES[scaled[2]]
         return Word(surface, surface.lower(), f"{value:g}", CARDINAL, NUMBER, False, value)
@@ -153,7 +149,7 @@ def _number(surface: str) -> Word | None:
     if not found:
         return None
     digits, suffix = found.groups()
-    if _THOUSANDS.fullmatch(digits):
+    if "," in digits and re.fullmatch(_THOUSANDS, digits):
         digits = digits.replace(",", "")
     digits = digits.replace(",", ".")
     if digits.count(".") > 1 or len(digits) > 30:
@@ -167,7 +163,7 @@ def _number(surface: str) -> Word | None:
 
 def _recognise(surface: str) -> Word:
     if surface[0].isdecimal() and surface.isascii():
-        if _ISO_DATE.fullmatch(surface):
+        if "-" in surface and re.fullmatch(_ISO_DATE, surface):
             return Word(surface, surface, surface, CARDINAL, NUMBER, False)
         number = _number(surface)
         if number:

@@ -5,6 +5,7 @@ believed to have been born in 1564") can be checked and stays.
 """
 
 import re
+from functools import cache
 from typing import Final
 
 from transforms.judges.offline.grammar import is_finite
@@ -27,9 +28,9 @@ EMPTY: Final = "empty"
 # What a part of a sentence can be by itself, whatever the rest of it is.
 TALK: Final = frozenset((GREETING, OPINION, HEDGE, INSTRUCTION, FIRST_PERSON))
 
-_LIST_ITEM: Final = re.compile(r"\s*(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[a-z]\))\s")
+_LIST_ITEM: Final = r"\s*(?:[-*+•‣◦–—]|\(?\d{1,3}[.)]|\(?[a-z]\))\s"
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
-_QUESTION_MARKS: Final = frozenset("?？؟")
+_QUESTION_MARKS: Final = ("?", "？", "؟")
 _HAS_LETTER: Final = re.compile(r"[^\W\d_]")
 
 # Looked for where a sentence begins, after list markers and words like "However,".
@@ -106,9 +107,17 @@ _OPENINGS: Final = (
         r"|(?:we|one|people|everyone|society|governments?) (?:should|must|ought)\b",
     ),
 )
-_OPENING: Final = re.compile(
-    "|".join(f"(?P<{reason}>{pattern})" for reason, pattern in _OPENINGS), re.IGNORECASE
-)
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    """All openings, each a group with the name of its reason. Takes long to compile: plain prose
+    never needs it."""
+    return re.compile(
+        "|".join(f"(?P<{reason}>{pattern})" for reason, pattern in _OPENINGS), re.IGNORECASE
+    )
+
+
 # Only words that such openings begin with are worth the regular expression.
 _OPENING_WORDS: Final = word_set(
     """
@@ -121,6 +130,11 @@ _OPENING_WORDS: Final = word_set(
     people everyone society government governments
     """
 )
+# What follows the ones of them that most sentences begin with.
+_SECOND_WORDS: Final = {
+    "the": word_set("following information answer response list summary data"),
+    "in": word_set("this the my"),
+}
 _IMPERATIVES: Final = word_set(
     """
     add adjust allow apply arrange ask assess avoid bake be begin book boil bring browse build
@@ -152,7 +166,7 @@ _ADJECTIVES: Final = (
     "|must-see|must-read|must-visit|outstanding|pleasant|stunning|superb|terrible|thrilling"
     "|unforgettable|wonderful"
 )
-_TASTE: Final = re.compile(
+_TASTE: Final = (  # Compiled by `re` where a text has one of the words below.
     r"\b(?:is|are|was|were|'s) (?:(?:truly|really|very|so|such|quite|simply|absolutely|a|an|one of"
     rf"|the|most|just) ){{0,4}}(?:{_ADJECTIVES}|worth (?:visiting|seeing|watching|reading))\b"
     r"|\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
@@ -165,7 +179,7 @@ _TASTE_WORDS: Final = frozenset(
 # Outside quotation marks the one who answers: "Her work moves me."
 _OWN_VIEW: Final = frozenset(("me", "myself"))
 _QUOTES: Final = frozenset('"“”‘«»')
-_SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
+_SPECIFIC: Final = r"\d|[a-z,] [A-Z]"
 _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b")
 
 
@@ -189,7 +203,7 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
     words, lows = analysed
     if not words or not _HAS_LETTER.search(text):
         return EMPTY
-    if not _QUESTION_MARKS.isdisjoint(text) and _asks(" ".join(words)):
+    if any(map(text.__contains__, _QUESTION_MARKS)) and _asks(" ".join(words)):
         return QUESTION
     polite = lows[0] in _POLITE and len(words) > 1
     if polite:
@@ -202,20 +216,20 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
         if not any(map(is_finite, words[1:])):  # "Some things to know about Oslo:"
             return HEADING
     first = lows[0]
-    if first in _OPENING_WORDS:
-        opening = _OPENING.match(" ".join(words))
+    if first in _OPENING_WORDS and _may_open(lows):
+        opening = _opening().match(" ".join(words))
         if opening:
             return opening.lastgroup
     if (
         first in _IMPERATIVES
         and len(words) > 1
         and (lows[1] in _AFTER_IMPERATIVE or lows[1].startswith(("http://", "https://", "www.")))
-        and (polite or words[0][0].isupper() or _LIST_ITEM.match(text))
+        and (polite or words[0][0].isupper() or re.match(_LIST_ITEM, text))
     ):
         return INSTRUCTION
     if not _TASTE_WORDS.isdisjoint(lows):
         body = " ".join(words)
-        if _TASTE.search(body) and not _SPECIFIC.search(body):
+        if re.search(_TASTE, body) and not re.search(_SPECIFIC, body):
             return OPINION
     if not _OWN_VIEW.isdisjoint(words) and _QUOTES.isdisjoint(text):
         return FIRST_PERSON
@@ -224,10 +238,15 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
     return None
 
 
+def _may_open(lows: list[str]) -> bool:
+    expected = _SECOND_WORDS.get(lows[0])
+    return expected is None or not expected.isdisjoint(lows[1:2])
+
+
 def _asks(text: str) -> bool:
     """Ends with a question mark that is the sentence's own, not that of a title it quotes."""
     end = text.rstrip("\"'”’»)_ ")
-    return end.endswith(tuple(_QUESTION_MARKS)) and (len(end) == len(text) or text[0] in "\"'“‘«(")
+    return end.endswith(_QUESTION_MARKS) and (len(end) == len(text) or text[0] in "\"'“‘«(")
 
 
 def _is_fragment(words: list[str], lows: list[str]) -> bool:
