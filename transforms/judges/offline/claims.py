@@ -61,7 +61,6 @@ _MAX_WORDS: Final = 90
 _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
 _DASHES: Final = frozenset("-–—")
-_DASH: Final = (" - ", " – ", " — ")
 _MAX_LABEL: Final = 8
 _SAYS_SOMETHING: Final = re.compile(r"[^\W_]")
 _COMMA_QUOTES: Final = frozenset({',"', ",”", ",'", ",’"})
@@ -81,7 +80,7 @@ def claims_of(sentence: str) -> list[str]:
 def split(sentence: Wording) -> list[Wording]:
     """`claims_of` for a sentence whose wording is known."""
     text = " ".join(sentence.words)
-    if any(map(text.__contains__, _DASH)):
+    if " - " in text or " – " in text or " — " in text:
         sentence = _undashed(sentence)
     words = sentence.words
     pieces = [sentence]

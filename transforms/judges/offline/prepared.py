@@ -24,6 +24,7 @@ _PERSONAL: Final = frozenset(
     ("i", "me", "my", "mine", "we", "us", "our", "you", "your", "i'm", "i've", "i'd", "i'll")
 )
 _PRONOUNS: Final = frozenset(("he", "she", "it", "they", "his", "her", "its", "their"))
+_COPULAS: Final = frozenset(("is", "was", "are", "were"))
 _EVENT_REACH: Final = 12
 # "(1809 – 1865)" or "(February 12, 1809 – April 15, 1865)" after a name: a life.
 _LIFE: Final = r"\([^()]{0,60}?\b(\d{4})\s*[–—-][^()]{0,40}?\b(\d{4})\)"
@@ -193,6 +194,8 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
     function_words = []
     event = ""
     second_capital = len(words) > 1 and words[1].capital
+    verb = verb_of(words)
+    before = subject = 0  # How many items come before the verb, and which of them are names.
     for place, w in enumerate(words):
         if w.opposites:
             opposites.append(place)
@@ -207,10 +210,13 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         seen.add(stem)
         if stem in _EVENTS:
             event = "" if event else stem
-        items.append((w, place, w.capital and (place > 0 or second_capital)))
+        name = w.capital and (place > 0 or second_capital)
+        if place < verb:
+            before += 1
+            subject |= name << len(items)
+        items.append((w, place, name))
         weights.append(w.weight)
     said = frozenset(function_words)
-    verb = verb_of(words)
     return PreparedClaim(
         tuple(words),
         tuple(items),
@@ -222,8 +228,8 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         tuple(negated),
         event,
         verb or base_verb_of(words),
-        _told(items, numbers, verb),
-        _subject(items, verb),
+        _told(items, numbers, before),
+        subject,
         (_asked(query, items, numbers) if query else 0) or _identified(words, items),
     )
 
@@ -242,28 +248,16 @@ def _identified(words: list[Word], items: list[Item]) -> int:
     if len(items) <= count:
         return 0
     last = items[count - 1][1]
-    verb = [w.lower for w in words[last + 1 : last + 3]]
-    definite = verb in (["is", "the"], ["was", "the"], ["are", "the"], ["were", "the"])
+    after = words[last + 1 : last + 3]
+    definite = len(after) == 2 and after[1].lower == "the" and after[0].lower in _COPULAS
     return (1 << count) - 1 if definite else 0
 
 
-def _told(items: list[Item], numbers: list[Quantity], verb: int) -> int:
-    """The parts after the subject: from the verb on, else after the name that a claim begins with,
-    or its first word."""
-    subject = 0
-    while subject < len(items) and items[subject][1] < verb:
-        subject += 1
-    subject = subject or max(1, _leading_names(items))
+def _told(items: list[Item], numbers: list[Quantity], before: int) -> int:
+    """The parts after the subject: from the verb on, `before` which some items stand, else after
+    the name that a claim begins with, or its first word."""
+    subject = before or max(1, _leading_names(items))
     return (1 << len(items) + len(numbers)) - 1 >> subject << subject
-
-
-def _subject(items: list[Item], verb: int) -> int:
-    """The names before the verb, as a mask."""
-    mask = 0
-    for k, (_, place, name) in enumerate(items):
-        if name and place < verb:
-            mask |= 1 << k
-    return mask
 
 
 def _asked(query: str, items: list[Item], numbers: list[Quantity]) -> int:

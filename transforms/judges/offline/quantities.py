@@ -183,12 +183,12 @@ def opened(words: list[Word], q: Quantity) -> Quantity:
     if q.low != q.high or q.dimension in ("ordinal", "month", "day") or not at:
         return q
     at -= words[at - 1].lower in _CURRENCIES
-    before = [w.lower for w in words[max(0, at - 3) : at]]
     if q.dimension == "year":
         # A year of a whole date stands for a day that is compared, too.
-        word = before[-1] if before and q.end - q.start == 1 else ""
+        word = words[at - 1].lower if at and q.end - q.start == 1 else ""
         after, until = word == "after", word == "before"
     else:
+        before = [w.lower for w in words[max(0, at - 3) : at]]
         said = {*before[-1:], " ".join(before[-2:])}
         if before[:1] and before[0] in ("no", "not"):
             return q  # "no more than 5"

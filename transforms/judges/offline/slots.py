@@ -47,33 +47,34 @@ def other_ending(
     """Something else where the claim has its last phrase, all the rest being said of the same
     subject: "comes from wind" against "comes from coal". A name or what stands by a number or by
     "called" can be only one; for anything else the sentence just does not say it."""
-    weights = found.weights
-    if not claim.verb or found.best_weight < _MOST * weights[weights.everything]:
+    ours, weights = claim.words, found.weights
+    if (
+        not claim.verb
+        or not _is_noun(ours[-1])
+        or found.best_weight < _MOST * weights[weights.everything]
+    ):
         return None
-    ours, end = claim.words, len(claim.words)
     lead, start = _last_phrase(claim)
+    end = len(ours)
+    rest = weights.everything & ~_bits(claim, start, end)
+    if start == end or not rest or rest & ~found.said:
+        return None
     anchor = [w.stem for w in ours[lead:start]]
     named = any(w.capital for w in ours[start:])
     only_one = not _ONE_VALUE.isdisjoint(anchor) or any(q.start == lead for q in claim.quantities)
     copula = not ours[lead].kind and lead == claim.verb
     if (
-        start == end
-        or not _OPEN.isdisjoint(anchor)  # "is a musical" leaves room for what else it is.
+        not _OPEN.isdisjoint(anchor)  # "is a musical" leaves room for what else it is.
         or (copula and ours[0].lower != "the")
         or (len(anchor) == 1 and not (only_one or named))
     ):
-        return None
-    rest = weights.everything & ~_bits(claim, start, end)
-    if not rest or rest & ~found.said:
         return None
     phrase = {w.stem for w in ours[start:]}
     for sentence, words in enumerate(passage.words):
         if rest & ~(found.masks[sentence] | found.titled):
             continue
         stems = [w.stem for w in words]
-        for at in range(len(anchor), len(words)):
-            if stems[at - len(anchor) : at] != anchor:
-                continue
+        for at in _places_after(anchor, stems):
             last = at
             while last < min(len(words), at + _LONGEST_PHRASE) and _is_noun(words[last]):
                 last += 1
@@ -87,6 +88,16 @@ def other_ending(
                 reason = instead(_text(other), _text(ours[start:]))
                 return Conflict(sentence, reason, refutes=only_one or named)
     return None
+
+
+def _places_after(anchor: list[str], stems: list[str]) -> list[int]:
+    """Where another word follows the stems of an anchor."""
+    size, last = len(anchor), anchor[-1]
+    return [
+        at
+        for at, stem in enumerate(stems[:-1], 1)
+        if stem == last and at >= size and stems[at - size : at] == anchor
+    ]
 
 
 def _last_phrase(claim: PreparedClaim) -> tuple[int, int]:

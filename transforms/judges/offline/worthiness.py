@@ -203,7 +203,7 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
     words, lows = analysed
     if not words or not _HAS_LETTER.search(text):
         return EMPTY
-    if any(map(text.__contains__, _QUESTION_MARKS)) and _asks(" ".join(words)):
+    if ("?" in text or "？" in text or "؟" in text) and _asks(" ".join(words)):
         return QUESTION
     polite = lows[0] in _POLITE and len(words) > 1
     if polite:
