@@ -26,11 +26,6 @@ from transforms.judges.offline.verify import Finding, prepare, prepare_claim, ve
 from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
 
-# As scripts/measure_judge.py prints it, cross-validated by document.
-ACCURACY = (
-    "Balanced accuracy on human labels: .71 Factcheck-GPT stance, .74 WiCE, .91 BEGIN; a language "
-    "model judges better (--judge llm)."
-)
 _Extractor = Callable[[Sequence[str], str | None, Sequence[int]], list[Extracted]]
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
 # A passage of the index comes back for many responses, a reference only within its own.
