@@ -6,22 +6,32 @@ from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage, W
 from transforms.judges.offline.quantities import agree
 
 
-class Alignment(NamedTuple):
+class Alignment:
     """The parts of a claim are its items, then its quantities; part k is bit k of a mask.
 
     `said` is what the passage or its title says, `titled` what the title says, `masks[i]` what
     sentence i says: one that begins with "It" or "He" has the subject of the one before. `best` is
     the sentence that says the most together with the title (-1: there is none), `best_weight` how
-    much. `agreeing` are the numbers of the passage's quantities that agree with one of the claim's.
+    much.
     """
 
-    weights: Weights
-    said: int
-    masks: list[int]
-    titled: int
-    best: int
-    best_weight: float
-    agreeing: set[int]
+    __slots__ = ("best", "best_weight", "masks", "said", "titled", "weights")
+
+    def __init__(
+        self,
+        weights: Weights,
+        said: int,
+        masks: list[int],
+        titled: int,
+        best: int,
+        best_weight: float,
+    ) -> None:
+        self.weights = weights
+        self.said = said
+        self.masks = masks
+        self.titled = titled
+        self.best = best
+        self.best_weight = best_weight
 
 
 def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
@@ -40,25 +50,23 @@ def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:
         if stem in title:
             titled |= bit
         bit <<= 1
-    agreeing: set[int] = set()
     for quantity in claim.quantities:
-        for number, (place, other) in enumerate(passage.quantities):
+        for place, other in passage.quantities:
             if agree(quantity, other):
                 said |= bit
                 masks[place] |= bit
-                agreeing.add(number)
         bit <<= 1
     subject = said & ~claim.told
     for place in passage.pronouns:
         masks[place] |= masks[place - 1] & subject
     weights = claim.weights
-    best, most = -1, 0.0
+    best, most, heard = -1, 0.0, 0
     for place, mask in enumerate(masks):
-        if mask:
+        if mask & ~heard:  # Else it says nothing that the best so far does not say.
             weight = weights[mask | titled]
             if weight > most:
-                best, most = place, weight
-    return Alignment(weights, said | titled, masks, titled, best, most, agreeing)
+                best, most, heard = place, weight, mask
+    return Alignment(weights, said | titled, masks, titled, best, most)
 
 
 class Conflict(NamedTuple):

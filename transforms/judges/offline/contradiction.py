@@ -39,6 +39,7 @@ def _context(words: Sequence[Word], start: int, end: int, reach: int = _NEAR) ->
 def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> Conflict | None:
     """Another number, quantity or date where the claim has one that the passage never gives."""
     first = len(claim.items)
+    strangers: list[tuple[int, Quantity]] | None = None  # What agrees with nothing of the claim.
     for k, claimed in enumerate(claim.quantities, first):
         left_out = 1 << k
         if found.said & left_out and _counted(claimed, passage):
@@ -47,9 +48,15 @@ def _number(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
             left_out = sum(
                 1 << at for at, q in enumerate(claim.quantities, first) if q.dimension in _DATES
             )
+        if strangers is None:
+            strangers = [
+                (sentence, other)
+                for sentence, other in passage.quantities
+                if not any(agree(q, other) for q in claim.quantities)
+            ]
         others: dict[int, list[Quantity]] = {}
-        for number, (sentence, other) in enumerate(passage.quantities):
-            if number not in found.agreeing and comparable(claimed, other):
+        for sentence, other in strangers:
+            if comparable(claimed, other):
                 others.setdefault(sentence, []).append(other)
         for sentence, rivals in others.items():
             if share(found, sentence, left_out) >= _SAME_STATEMENT:

@@ -73,6 +73,8 @@ def features(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -
 def _most_together(found: Alignment) -> float:
     """The weight of what two neighbouring sentences say at most, with the title as context."""
     weights, titled = found.weights, found.titled
+    if found.masks[found.best] | titled == found.said:
+        return found.best_weight
     most, before = found.best_weight, 0
     for mask in found.masks:
         if mask and before:

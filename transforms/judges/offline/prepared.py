@@ -2,7 +2,7 @@
 
 import re
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 import sentencex
 
@@ -57,7 +57,7 @@ class Weights(dict[int, float]):
         return total
 
 
-class PreparedClaim(NamedTuple):
+class PreparedClaim:
     """`items` are looked for by stem, `quantities` by value; what `weights` weighs are the items,
     then the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the
     places of words that have antonyms, `negated` those of negations; `event` is BORN, DIED or "";
@@ -66,19 +66,53 @@ class PreparedClaim(NamedTuple):
     the names in its subject, `answer` the parts of which a passage has to say one to answer at all
     (0: any of them will do)."""
 
-    words: tuple[Word, ...]
-    items: tuple[Item, ...]
-    quantities: tuple[Quantity, ...]
-    weights: Weights
-    function_words: frozenset[str]
-    personal: bool
-    opposites: tuple[int, ...]
-    negated: tuple[int, ...]
-    event: str
-    verb: int
-    told: int
-    subject: int
-    answer: int
+    # Neither this nor an alignment is a tuple or a dataclass: they are made for every claim, and
+    # the rules read them dozens of times.
+    __slots__ = (
+        "answer",
+        "event",
+        "function_words",
+        "items",
+        "negated",
+        "opposites",
+        "personal",
+        "quantities",
+        "subject",
+        "told",
+        "verb",
+        "weights",
+        "words",
+    )
+
+    def __init__(
+        self,
+        words: list[Word],
+        items: list[Item],
+        quantities: list[Quantity],
+        weights: Weights,
+        function_words: frozenset[str],
+        personal: bool,
+        opposites: list[int],
+        negated: list[int],
+        event: str,
+        verb: int,
+        told: int,
+        subject: int,
+        answer: int,
+    ) -> None:
+        self.words = words
+        self.items = items
+        self.quantities = quantities
+        self.weights = weights
+        self.function_words = function_words
+        self.personal = personal
+        self.opposites = opposites
+        self.negated = negated
+        self.event = event
+        self.verb = verb
+        self.told = told
+        self.subject = subject
+        self.answer = answer
 
 
 class PreparedPassage:
@@ -218,14 +252,14 @@ def prepare_claim(claim: str, query: str = "") -> PreparedClaim:
         weights.append(w.weight)
     said = frozenset(function_words)
     return PreparedClaim(
-        tuple(words),
-        tuple(items),
-        tuple(numbers),
+        words,
+        items,
+        numbers,
         Weights((*weights, *[NUMBER] * len(numbers))),
         said,
         not said.isdisjoint(_PERSONAL),
-        tuple(opposites),
-        tuple(negated),
+        opposites,
+        negated,
         event,
         verb or base_verb_of(words),
         _told(items, numbers, before),

@@ -1,7 +1,7 @@
 """Numbers, quantities with units and dates in a run of words, and when two of them agree."""
 
 from math import inf
-from typing import Final, NamedTuple
+from typing import Final
 
 from transforms.judges.offline.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
 from transforms.judges.offline.words import CARDINAL, SPAN, STOP, Word
@@ -19,19 +19,33 @@ _CONVERSION_TOLERANCE: Final = 0.02
 _HEDGE_TOLERANCE: Final = 0.05
 
 
-class Quantity(NamedTuple):
+class Quantity:
     """`low`..`high` in the base unit of `dimension` ("" is a bare count; "year", "month", "day",
     "ordinal" and the dimensions of `units.UNITS` else). `unit` is the word that it counts or the
     unit as written, `slack` how far another value may be off, `start`..`end` its words."""
 
-    low: float
-    high: float
-    dimension: str
-    unit: str
-    slack: float
-    start: int
-    end: int
-    said: str
+    # No tuple and no dataclass: two of them are compared more often than anything else.
+    __slots__ = ("dimension", "end", "high", "low", "said", "slack", "start", "unit")
+
+    def __init__(
+        self,
+        low: float,
+        high: float,
+        dimension: str,
+        unit: str,
+        slack: float,
+        start: int,
+        end: int,
+        said: str,
+    ) -> None:
+        self.low = low
+        self.high = high
+        self.dimension = dimension
+        self.unit = unit
+        self.slack = slack
+        self.start = start
+        self.end = end
+        self.said = said
 
 
 def _is_year(word: Word) -> bool:
@@ -153,7 +167,8 @@ def quantities(words: list[Word]) -> list[Quantity]:
             continue
         value, kind, said = word.value, word.kind, word.lower
         end = at + 1
-        date = _date(words, at)
+        # Most numbers are too large for a day.
+        date = _date(words, at) if value is None or value <= 31 else None
         if date:
             end = at + date[3]
             found += _dated(date, at, _text(words[at:end]))
@@ -193,14 +208,17 @@ def opened(words: list[Word], q: Quantity) -> Quantity:
         if before[:1] and before[0] in ("no", "not"):
             return q  # "no more than 5"
         after, until = not said.isdisjoint(_FROM), not said.isdisjoint(_UP_TO)
-    return q._replace(high=inf) if after else q._replace(low=-inf) if until else q
+    if not after and not until:
+        return q
+    low, high = (q.low, inf) if after else (-inf, q.high)
+    return Quantity(low, high, q.dimension, q.unit, q.slack, q.start, q.end, q.said)
 
 
 def _celsius(q: Quantity) -> Quantity:
     def convert(x: float) -> float:
         return (x - 32) / 1.8
 
-    return q._replace(low=convert(q.low), high=convert(q.high), dimension="celsius", slack=0.6)
+    return Quantity(convert(q.low), convert(q.high), "celsius", q.unit, 0.6, q.start, q.end, q.said)
 
 
 def comparable(claimed: Quantity, said: Quantity) -> bool:

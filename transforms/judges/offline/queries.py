@@ -103,8 +103,11 @@ def keywords(words: list[str]) -> str:
 
 def _question(words: list[str], lows: list[str]) -> str | None:
     start = subject_start(words, lows)
-    verb = next((at for at in range(start + 1, len(words) - 1) if _is_verb(words, lows, at)), -1)
-    if not start < verb <= start + _MAX_SUBJECT:
+    last = min(start + _MAX_SUBJECT, len(words) - 2)
+    verb = start + 1
+    while verb <= last and not _is_verb(words, lows, verb):
+        verb += 1
+    if verb > last:
         return None
     first = lows[start]
     if (

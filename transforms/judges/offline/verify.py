@@ -68,7 +68,7 @@ def silence(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
     all that of its subject: where a title shows what the text is about, the subject has to be said.
     """
     told, said, subject, weights = claim.told, found.said, claim.subject, found.weights
-    if told and weights[said & told] < _TOLD * weights[told]:
+    if told & ~said and weights[said & told] < _TOLD * weights[told]:
         return _missing(claim, found)
     if claim.answer and not said & claim.answer:
         return f"does not say {_parts(claim, claim.answer)}, on which the answer rests"
