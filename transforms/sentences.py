@@ -101,7 +101,8 @@ def _sentences(
             spans[-1] = Span(spans[-1].start, at)
         content = text[at:stop].strip()
         number = None
-        if stop < end and (content[-2:-1].isdigit() or content[-1:] in _OPENERS):
+        numbered = content[-2:-1].isdigit() and not content[-4:-1].isdigit()  # no year
+        if stop < end and (numbered or content[-1:] in _OPENERS):
             number = re.search(_NUMBER_AT_END, content[-_MAX_NUMBER:])
         if number:
             # "in three steps: 1. Buy": the number opens what follows.

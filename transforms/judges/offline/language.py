@@ -13,9 +13,8 @@ from transforms.judges.offline.word_set import word_set
 
 # A language is told from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000
-# Compiled where a text has such a letter, for that takes long.
+# Compiled by `re` where a text may have many of them, for that takes long.
 _NOT_LATIN: Final = r"[\u0370-\u1dff\u2c00-\ua7ff\ua840-\uabff\uac00-\ufaff\U00020000-\U0003ffff]"
-_FIRST_NOT_LATIN: Final = "\u0370"
 _ENGLISH_CODES: Final = frozenset({"en", "eng", "english"})
 
 # Function words by language, one letter a language. Words that two share count for both, so that
@@ -81,13 +80,13 @@ def is_english(text: str, language: str | None = None) -> bool:
     if not words:
         return True
     plain = sample.isascii()
-    # One Greek letter in a formula, one foreign name in brackets: a fifth is more than that.
-    if (
-        not plain
-        and max(sample) >= _FIRST_NOT_LATIN
-        and len(re.findall(_NOT_LATIN, sample)) * 5 > len(sample) - len(words)
-    ):
-        return False
+    if not plain:
+        # One Greek letter in a formula, one foreign name in brackets: a fifth is more than that.
+        # Each of them takes more than one byte, so that a few quotation marks need no search.
+        most = (len(sample) - len(words)) / 5
+        beyond = len(sample.encode("utf-8", "surrogatepass")) - len(sample)
+        if beyond > most and len(re.findall(_NOT_LATIN, sample)) > most:
+            return False
     # Most texts have no word that only other languages have: none of these has more than English.
     none_foreign = _FOREIGN.isdisjoint((words[0].lower(), *words))
     if none_foreign and (plain or not _ENGLISH.isdisjoint(words)):
