@@ -51,5 +51,11 @@ def test_other_languages(text: str) -> None:
     assert not is_english(text)
 
 
+def test_a_few_foreign_letters_and_many_marks_are_english() -> None:
+    assert is_english("“Oslo” – that’s a town… “Bergen” – that’s one, too… " * 10)
+    assert is_english("The letter Ω stands for the ohm in most of the books.")
+    assert not is_english("The Ωμέγα Ωμέγα Ωμέγα Ωμέγα of it.")
+
+
 def test_only_the_beginning_is_looked_at() -> None:
     assert is_english("The river is long. " * 100 + "Der Fluss ist lang. " * 10_000)

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transforms.judges.offline.prepared import BORN, DIED, prepare, prepare_claim, segment
+from transforms.judges.offline.words import NUMBER
 
 
 @given(st.text())
@@ -51,6 +52,15 @@ def test_what_the_query_asks_for() -> None:
 
 def test_an_identity_claim_rests_on_its_subject() -> None:
     assert prepare_claim("Kyoto is the capital of Japan.").answer == 0b1
+
+
+def test_parts_weigh_what_their_words_weigh() -> None:
+    claim = prepare_claim("The Orval Abbey brewed ale in 1130.")
+    parts = claim.weights.parts
+    assert parts == (*[word.weight for word, _, _ in claim.items], NUMBER)
+    assert claim.weights.everything == 0b11111
+    assert claim.weights[0b10010] == parts[1] + parts[4]
+    assert claim.weights[0] == 0.0
 
 
 def test_a_very_long_claim_is_cut() -> None:

@@ -10,6 +10,7 @@ from transforms.judges.offline.words import (
     ORDINAL,
     SPAN,
     STOP,
+    TOKEN,
     analyse,
     fold,
     read,
@@ -99,6 +100,11 @@ def test_any_text_is_a_word(surface: str) -> None:
     word = analyse(surface)
     assert word.weight >= 0
     assert fold(fold(surface)) is not None
+
+
+@given(st.text() | st.text("aB1. ,-'’°CFk%$\u00a0\x1f", max_size=60))
+def test_a_text_is_read_as_a_whole_is(text: str) -> None:
+    assert [word.surface for word in read(text)] == [token[:64] for token in TOKEN.findall(text)]
 
 
 @given(st.text())
