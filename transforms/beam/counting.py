@@ -3,7 +3,6 @@
 On an engine they are told while it works, too (`transforms.beam.live`).
 """
 
-
 from apache_beam.metrics import Metrics
 
 from schemas.records import OpenUnits
