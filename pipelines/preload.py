@@ -22,26 +22,28 @@ _MODULES = (
     "transforms.sources.registry",
 )
 _NEVER = ("pandas", "pymongo", "bson", "apache_beam.io.gcp.bigquery")
-# With Google's libraries Beam builds on the last two as soon as it is imported.
-_SELDOM = (
+_SELDOM: tuple[str, ...] = ("beartype", "fastavro")
+_SELDOM_WITHOUT_CLOUDS = (
     "apache_beam.runners.portability.stager",
     "apache_beam.utils.subprocess_server",
     "apache_beam.utils.transform_service_launcher",
-    "beartype",
     "cProfile",
+    "cryptography",
     "dateutil",
-    "fastavro",
     "google.protobuf.internal.python_message",
     "google.protobuf.text_format",
     "grpc.aio",
+    "httplib2",
     "multiprocessing.pool",
     "proto",
     "pstats",
     "pytz",
     "urllib.request",
     "yaml",
-    *(("cryptography", "httplib2") * (not find_spec("google.auth"))),
 )
+# Where a cloud's libraries are installed Beam imports them, and they build on these at once.
+if not any(map(find_spec, ("google.auth", "boto3", "azure"))):
+    _SELDOM += _SELDOM_WITHOUT_CLOUDS
 
 
 # Beam's import makes remarks, so it is quietened first.
