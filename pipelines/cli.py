@@ -66,7 +66,7 @@ def _run(words: list[str], whole: bool) -> int:
     )
     parser.add_argument("--version", action="version", version=f"ufo {VERSION}")
     commands: Any = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    # Only what is asked for is imported: all the commands take as long as a small run does to plan.
+    # Only what is asked for is imported: the modules of all commands make a start slow.
     named = [word for word in words[:1] if word in _COMMANDS] or _COMMANDS
     for module in dict.fromkeys(_COMMANDS[name] for name in named):
         import_module(f"pipelines.{module}").register(commands)

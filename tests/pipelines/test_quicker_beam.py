@@ -42,6 +42,9 @@ assert types.pipeline_type_check is False and options.view_as(TypeOptions) is ty
 assert types.view_as(StandardOptions).streaming is True
 types.runtime_type_check = True
 assert options.view_as(TypeOptions).runtime_type_check is True
+from apache_beam import coders
+coders.ProtoCoder.from_type_hint = lambda kind, registry: None  # what it says would be taken
+assert type(coders.registry.get_coder(Plain)) is coders.FastPrimitivesCoder
 again = pickle.loads(pickle.dumps(options))
 assert again.view_as(TypeOptions).runtime_type_check is True
 assert "_kept_views" not in options.__getstate__()

@@ -50,7 +50,7 @@ def typed(collection: Any, kind: Any) -> Any:
     """Return the collection as one of `kind`, so that its coder is that of the kind.
 
     A pipeline whose types are not checked forgets what its steps say of theirs, and pickles what is
-    shuffled: several times the time of the row coder.
+    shuffled.
     """
     collection.element_type = convert_to_beam_type(kind)
     return collection

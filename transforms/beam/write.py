@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.transforms.window import GlobalWindow, WindowedValue
 
-# pyarrow.compute is these and three hundred more, which it writes while it is imported: for as long
-# as evaluating fifty responses takes.
+# pyarrow.compute is these and some three hundred more, which it writes while it is imported: a part
+# of each start that can be felt.
 from pyarrow._compute import SortOptions, call_function
 
 from schemas.records import Part
@@ -163,7 +163,7 @@ class WriteTables(beam.PTransform):  # type: ignore[misc]
         blocks = []
         for label, collection in rows.items():
             table = label.split()[0]
-            # To be told a window costs as much as to pack the row.
+            # Beam takes long to tell each row its window, and in a bounded run all are in one.
             kind = _Pack if collection.windowing.is_default() else _PackWindows
             pack = beam.ParDo(kind(table, self._job.parts))
             typed = pack.with_output_types(tuple[Key, bytes])

@@ -127,7 +127,7 @@ def _checked(found: object, where: str) -> type[FactSource]:
 
 def located(spec: SourceSpec) -> SourceSpec:
     """Return the spec with the code of its declared type: whoever makes the source from that need
-    not go through all that is installed, which takes as long as evaluating a dozen responses."""
+    not go through all that is installed."""
     entry = None if spec.instance is not None else _declared().get(spec.type)
     return replace(spec, code=f"{entry.module}:{entry.attr}") if entry else spec
 

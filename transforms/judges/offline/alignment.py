@@ -1,11 +1,13 @@
 """Which parts of a claim a passage says, and in which of its sentences."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage, Weights
 from transforms.judges.offline.quantities import agree
 
 
+@dataclass(slots=True, eq=False)
 class Alignment:
     """The parts of a claim are its items, then its quantities; part k is bit k of a mask.
 
@@ -15,23 +17,12 @@ class Alignment:
     much.
     """
 
-    __slots__ = ("best", "best_weight", "masks", "said", "titled", "weights")
-
-    def __init__(
-        self,
-        weights: Weights,
-        said: int,
-        masks: list[int],
-        titled: int,
-        best: int,
-        best_weight: float,
-    ) -> None:
-        self.weights = weights
-        self.said = said
-        self.masks = masks
-        self.titled = titled
-        self.best = best
-        self.best_weight = best_weight
+    weights: Weights
+    said: int
+    masks: list[int]
+    titled: int
+    best: int
+    best_weight: float
 
 
 def align(claim: PreparedClaim, passage: PreparedPassage) -> Alignment:

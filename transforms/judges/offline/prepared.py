@@ -1,6 +1,7 @@
 """A claim and a passage, analysed once and shared by all the pairs they are part of."""
 
 import re
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -57,6 +58,9 @@ class Weights(dict[int, float]):
         return total
 
 
+# Neither this nor an alignment is a tuple, or frozen: they are made for every claim, and the rules
+# read them dozens of times.
+@dataclass(slots=True, eq=False)
 class PreparedClaim:
     """`items` are looked for by stem, `quantities` by value; what `weights` weighs are the items,
     then the quantities. `personal` is a claim that speaks of I, we or you. `opposites` are the
@@ -66,77 +70,34 @@ class PreparedClaim:
     the names in its subject, `answer` the parts of which a passage has to say one to answer at all
     (0: any of them will do)."""
 
-    # Neither this nor an alignment is a tuple or a dataclass: they are made for every claim, and
-    # the rules read them dozens of times.
-    __slots__ = (
-        "answer",
-        "event",
-        "function_words",
-        "items",
-        "negated",
-        "opposites",
-        "personal",
-        "quantities",
-        "subject",
-        "told",
-        "verb",
-        "weights",
-        "words",
-    )
-
-    def __init__(
-        self,
-        words: list[Word],
-        items: list[Item],
-        quantities: list[Quantity],
-        weights: Weights,
-        function_words: frozenset[str],
-        personal: bool,
-        opposites: list[int],
-        negated: list[int],
-        event: str,
-        verb: int,
-        told: int,
-        subject: int,
-        answer: int,
-    ) -> None:
-        self.words = words
-        self.items = items
-        self.quantities = quantities
-        self.weights = weights
-        self.function_words = function_words
-        self.personal = personal
-        self.opposites = opposites
-        self.negated = negated
-        self.event = event
-        self.verb = verb
-        self.told = told
-        self.subject = subject
-        self.answer = answer
+    words: list[Word]
+    items: list[Item]
+    quantities: list[Quantity]
+    weights: Weights
+    function_words: frozenset[str]
+    personal: bool
+    opposites: list[int]
+    negated: list[int]
+    event: str
+    verb: int
+    told: int
+    subject: int
+    answer: int
 
 
+@dataclass(eq=False)
 class PreparedPassage:
     """`index` maps a stem to the numbers of the sentences that have it, ascending; `pronouns` are
     the sentences after the first that begin with "It" or the like. Quantities carry the number of
     their sentence; `events` are the years of a birth or death."""
 
-    def __init__(
-        self,
-        sentences: list[str],
-        words: list[list[Word]],
-        index: dict[str, list[int]],
-        pronouns: list[int],
-        quantities: list[tuple[int, Quantity]],
-        events: list[tuple[int, Quantity, str]],
-        title: frozenset[str],
-    ) -> None:
-        self.sentences = sentences
-        self.words = words
-        self.index = index
-        self.pronouns = pronouns
-        self.quantities = quantities
-        self.events = events
-        self.title = title
+    sentences: list[str]
+    words: list[list[Word]]
+    index: dict[str, list[int]]
+    pronouns: list[int]
+    quantities: list[tuple[int, Quantity]]
+    events: list[tuple[int, Quantity, str]]
+    title: frozenset[str]
 
     @cached_property
     def prefixes(self) -> set[str]:

@@ -1,5 +1,6 @@
 """Numbers, quantities with units and dates in a run of words, and when two of them agree."""
 
+from dataclasses import dataclass
 from math import inf
 from typing import Final
 
@@ -19,33 +20,21 @@ _CONVERSION_TOLERANCE: Final = 0.02
 _HEDGE_TOLERANCE: Final = 0.05
 
 
+# No tuple, and not frozen: two of them are compared more often than anything else.
+@dataclass(slots=True, eq=False)
 class Quantity:
     """`low`..`high` in the base unit of `dimension` ("" is a bare count; "year", "month", "day",
     "ordinal" and the dimensions of `units.UNITS` else). `unit` is the word that it counts or the
     unit as written, `slack` how far another value may be off, `start`..`end` its words."""
 
-    # No tuple and no dataclass: two of them are compared more often than anything else.
-    __slots__ = ("dimension", "end", "high", "low", "said", "slack", "start", "unit")
-
-    def __init__(
-        self,
-        low: float,
-        high: float,
-        dimension: str,
-        unit: str,
-        slack: float,
-        start: int,
-        end: int,
-        said: str,
-    ) -> None:
-        self.low = low
-        self.high = high
-        self.dimension = dimension
-        self.unit = unit
-        self.slack = slack
-        self.start = start
-        self.end = end
-        self.said = said
+    low: float
+    high: float
+    dimension: str
+    unit: str
+    slack: float
+    start: int
+    end: int
+    said: str
 
 
 def _is_year(word: Word) -> bool:

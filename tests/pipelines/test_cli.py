@@ -1,0 +1,52 @@
+"""The commands there are: each is found alone, and all by `ufo --help`."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from pipelines.cli import main
+
+# `evaluate` alone: what other commands need is not imported.
+ALONE = """
+import sys
+from pipelines.cli import main
+assert main(["evaluate"]) == 2
+others = {"report_commands", "index_commands", "serve_command", "cache_commands"}
+assert not {f"pipelines.{name}" for name in others} & set(sys.modules)
+"""
+
+
+def _listed(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    return re.findall(r"^    (\w+)", capsys.readouterr().out.partition("COMMAND\n")[2], re.M)
+
+
+def test_every_command_that_help_lists_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = _listed(capsys)
+    assert {"evaluate", "recall", "index", "report", "sql", "serve"} <= set(commands)
+    for command in commands:
+        with pytest.raises(SystemExit) as ended:
+            main([command, "--help"])
+        assert ended.value.code == 0
+        assert capsys.readouterr().out.startswith(f"usage: ufo {command} ")
+
+
+def test_an_unknown_command_is_told_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluatte"]) == 2
+    told = capsys.readouterr().err
+    assert "Did you mean 'evaluate'?" in told
+    assert all(command in told for command in _listed(capsys))
+
+
+def test_no_command_is_told_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "evaluate responses against fact sources" in capsys.readouterr().out
+
+
+def test_a_command_imports_no_other_s_modules() -> None:
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
