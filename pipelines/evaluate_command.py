@@ -40,8 +40,9 @@ def begin(argv: Sequence[str]) -> None:
     """Do what can be done before the options are parsed, in a process that does nothing else: start
     what imports Beam, so that this process reads options and input meanwhile."""
     if not any(word.split("=")[0] in _WITHOUT_CHUNKS for word in argv):
-        from pipelines.processes import fork_early
+        from pipelines.processes import collect_seldom, fork_early
 
+        collect_seldom()
         fork_early()
 
 

@@ -137,6 +137,11 @@ def _as_evaluator(parent: int, forked: bool, telling: logs.Telling) -> None:
     import_module(_PRELOADED)
     trace_where_asked()
     logs.start(telling)
+    collect_seldom()
+
+
+def collect_seldom() -> None:
+    """Have Python look for garbage less often: for processes that do nothing but what is ours."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 

@@ -246,11 +246,10 @@ def deciders(parts: Sequence[Part], mode: str) -> dict[str, int]:
         # A run that was stopped at its end has moved some of its parts already.
         if part.table == "verdicts" and storage.exists(part.path):
             with storage.open_read(part.path) as stream:
-                rows = pq.ParquetFile(stream).read(["mode", "source", "label"]).to_pylist()
+                rows = pq.ParquetFile(stream).read(["mode", "source", "label"])
+            each = zip(*(column.to_pylist() for column in rows.columns), strict=True)
             found.update(
-                "none" if row["label"] is None else row["source"]
-                for row in rows
-                if row["mode"] == mode
+                "none" if label is None else source for of, source, label in each if of == mode
             )
     return dict(found)
 
