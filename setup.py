@@ -23,7 +23,7 @@ setup(
     ),
     package_data={
         "schemas.views": ["*.sql"],
-        "pipelines.html": ["*.css", "*.js"],
+        "pipelines.reports.html": ["*.css", "*.js"],
         "transforms.llm": ["*.yaml"],
         "transforms.prompts": ["*.txt"],
         "transforms.web": ["*.yaml"],

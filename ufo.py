@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.answers import Check, Evaluation, Recall, remove
+from pipelines.reports.answers import Check, Evaluation, Recall, remove
 from pipelines.version import VERSION as __version__
 from schemas.errors import (
     IndexUnusable,
@@ -95,9 +95,9 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
-    from pipelines.keywords import settings_of
-    from pipelines.results import open_results
-    from pipelines.run import run
+    from pipelines.options.keywords import settings_of
+    from pipelines.runs.results import open_results
+    from pipelines.runs.run import run
 
     quiet = bool(options.pop("quiet", False))
     temporary = tempfile.mkdtemp(prefix="ufo-") if output is None else None
@@ -145,9 +145,9 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
-    from pipelines.keywords import recall_settings_of
-    from pipelines.recall_run import run_recall
-    from pipelines.results import open_results
+    from pipelines.options.keywords import recall_settings_of
+    from pipelines.runs.recall import run_recall
+    from pipelines.runs.results import open_results
 
     quiet = bool(options.pop("quiet", False))
     temporary = tempfile.mkdtemp(prefix="ufo-") if output is None else None
@@ -227,10 +227,10 @@ async def check(
     """
     import asyncio
 
-    from pipelines.keywords import job_of
+    from pipelines.runs.job_of import job_of_text
     from transforms.loop import process_loop
 
-    job = job_of({"mode": mode, **options}, sources)
+    job = job_of_text({"mode": mode, **options}, sources)
     checked = _check(text, question, references, job, client)
     # On the process's own loop, where connections to models and searches are kept.
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(checked, process_loop()))

@@ -6,25 +6,25 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from pipelines import logs
-from pipelines.stopping import sigterm_interrupts
+from pipelines.commands.stopping import sigterm_interrupts
 from schemas.errors import EXIT_FAILED, UfoError, UsageError, unknown_value
 
 # The commands in the order of `ufo --help`, and the module that adds each by its `register`.
 _COMMANDS = {
-    "evaluate": "evaluate_command",
-    "recall": "recall_command",
-    "index": "index_commands",
-    "report": "report_commands",
-    "sql": "report_commands",
-    "benchmark": "benchmark_commands",
-    "compare": "compare_command",
-    "import": "import_commands",
-    "label": "label_commands",
-    "sources": "source_commands",
-    "status": "status_command",
-    "doctor": "doctor_commands",
-    "cache": "cache_commands",
-    "serve": "serve_command",
+    "evaluate": "evaluate",
+    "recall": "recall",
+    "index": "index",
+    "report": "report",
+    "sql": "report",
+    "benchmark": "benchmark",
+    "compare": "compare",
+    "import": "importing",
+    "label": "label",
+    "sources": "sources",
+    "status": "status",
+    "doctor": "doctor",
+    "cache": "cache",
+    "serve": "serve",
 }
 
 
@@ -53,10 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str], whole: bool) -> int:
     if whole and words[:1] == ["evaluate"]:
-        from pipelines.evaluate_command import begin
+        from pipelines.commands.evaluate import begin
 
         begin(words[1:])
-    from pipelines.arguments import Parser
+    from pipelines.options.arguments import Parser
     from pipelines.version import VERSION
 
     parser = Parser(
@@ -69,7 +69,7 @@ def _run(words: list[str], whole: bool) -> int:
     # Only what is asked for is imported: the modules of all commands make a start slow.
     named = [word for word in words[:1] if word in _COMMANDS] or _COMMANDS
     for module in dict.fromkeys(_COMMANDS[name] for name in named):
-        import_module(f"pipelines.{module}").register(commands)
+        import_module(f"pipelines.commands.{module}").register(commands)
     if not words:
         parser.print_help()
         return 2
@@ -85,7 +85,7 @@ def _run(words: list[str], whole: bool) -> int:
 
 def program() -> NoReturn:
     """Be the program `ufo`: run the command of this process and end it."""
-    from pipelines.leaving import leave
+    from pipelines.commands.leaving import leave
 
     leave(main())
 

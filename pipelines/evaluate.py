@@ -4,8 +4,8 @@
                                                └ evidence, verdicts, … ─ write ─ Parquet parts
 
 This file is the graph; what a step does is in `transforms`, how it lives on Beam in
-`transforms.beam`, and how a run is cut, resumed and finished in `pipelines.local` and
-`pipelines.attempt`. The same graph runs in process and on a portable runner.
+`transforms.beam`, and how a run is cut, resumed and finished in `pipelines.runners.local` and
+`pipelines.runs.attempt`. The same graph runs in process and on a portable runner.
 """
 
 from typing import TYPE_CHECKING

@@ -3,7 +3,7 @@
     splits ─ read ─ facts ─ verdicts of every answer by every formulation ─ write ─ Parquet parts
 
 This file is the graph; what a step does is in `transforms.recall`, how it lives on Beam in
-`transforms.beam.recall`, and how a run is cut, resumed and finished in `pipelines.recall_run`.
+`transforms.beam.recall`, and how a run is cut, resumed and finished in `pipelines.runs.recall`.
 """
 
 from typing import TYPE_CHECKING

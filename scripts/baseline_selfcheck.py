@@ -28,9 +28,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pipelines.cli import main as ufo  # noqa: E402
-from pipelines.compare import compare, in_words  # noqa: E402
 from pipelines.importers import import_records  # noqa: E402
-from pipelines.inputs import find_inputs  # noqa: E402
+from pipelines.runs.compare import compare, in_words  # noqa: E402
+from pipelines.runs.inputs import find_inputs  # noqa: E402
 from schemas.errors import UfoError  # noqa: E402
 from schemas.records import FactUnit, Passage  # noqa: E402
 from schemas.results import open_results  # noqa: E402

@@ -80,7 +80,7 @@ def own_mb(field: str = "RssAnon", process: str = "self") -> int:
 def build_part(documents: str, path: str) -> dict[str, Any]:
     from indexes import bm25_large
     from pipelines.build_index import build
-    from pipelines.options import cores
+    from pipelines.options.settings import cores
 
     before = _processor_seconds()
     result = build(documents, path, workers=cores())

@@ -10,10 +10,10 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from pipelines.arguments import Parser
-from pipelines.beam_flags import beam_parser
-from pipelines.dataflow import IMAGE
-from pipelines.flags import add_evaluate_options
+from pipelines.options.arguments import Parser
+from pipelines.options.beam_flags import beam_parser
+from pipelines.options.dataflow import IMAGE
+from pipelines.options.flags import add_evaluate_options
 
 RUNNER = "--runner=DataflowRunner"
 

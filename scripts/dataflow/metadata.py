@@ -16,13 +16,13 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pipelines.arguments import Flag
-from pipelines.flags import GROUPS
+from pipelines.options.arguments import Flag
+from pipelines.options.flags import GROUPS
 
 FILE = Path(__file__).with_name("metadata.json")
 REQUIRED = ("input", "output")
-# Flags that say nothing there, or are refused (`pipelines.dataflow`), and why. They are in the
-# metadata, since it has every flag, and not in the console's form.
+# Flags that say nothing there, or are refused (`pipelines/options/dataflow.py`), and why. They are
+# in the metadata, since it has every flag, and not in the console's form.
 NOT_THERE = {
     "workers": "the launcher evaluates nothing; max_num_workers is what Dataflow is told",
     "chunk_size": "Dataflow cuts the work itself",

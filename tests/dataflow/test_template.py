@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.flags import GROUPS
+from pipelines.options.flags import GROUPS
 from scripts.dataflow import launch, metadata
 
 ROOT = Path(__file__).parents[2]

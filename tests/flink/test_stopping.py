@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.status import FINISHED, RUNNING, STOPPED, Status, statuses
-from pipelines.status_command import lines_of
+from pipelines.commands.status import lines_of
+from pipelines.runs.status import FINISHED, RUNNING, STOPPED, Status, statuses
 from tests.llm_server import KEY, LlmServer
 from tests.llm_server.faults import fixed
 

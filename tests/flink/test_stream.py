@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.beam_flags import NO_WAIT
 from pipelines.cli import main
+from pipelines.options.beam_flags import NO_WAIT
 from schemas.results import open_results
 from schemas.tables import OF_EVALUATE
 from tests.llm_server import KEY, LlmServer

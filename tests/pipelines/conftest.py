@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from pipelines import report_commands
 from pipelines.cli import main
+from pipelines.commands import report as report_commands
 from schemas.results import open_results
 from schemas.tables import TABLES
 from tests.llm_server import LlmServer

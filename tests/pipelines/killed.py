@@ -16,8 +16,8 @@ import openai  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 
 import pipelines.evaluate
-import pipelines.local
-import pipelines.run  # noqa: F401
+import pipelines.runners.local
+import pipelines.runs.run  # noqa: F401
 from pipelines import storage
 from pipelines.cli import main
 from transforms.llm.store_sqlite import SqliteStore

@@ -13,8 +13,8 @@ ALONE = """
 import sys
 from pipelines.cli import main
 assert main(["evaluate"]) == 2
-others = {"report_commands", "index_commands", "serve_command", "cache_commands"}
-assert not {f"pipelines.{name}" for name in others} & set(sys.modules)
+others = {"report", "index", "serve", "cache"}
+assert not {f"pipelines.commands.{name}" for name in others} & set(sys.modules)
 """
 
 

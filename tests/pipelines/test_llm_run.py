@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pipelines.arguments import Parser
-from pipelines.command_line import settings
-from pipelines.flags import add_evaluate_options
+from pipelines.options.arguments import Parser
+from pipelines.options.command_line import settings
+from pipelines.options.flags import add_evaluate_options
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import at, rows
 

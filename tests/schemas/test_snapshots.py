@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.tabular import write_csv
+from pipelines.reports.tabular import write_csv
 from schemas.results import open_results
 from schemas.views import load_views
 from tests.schemas.labelled import labelled_rows, request

@@ -9,7 +9,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from pipelines.label_sample import allocate
+from pipelines.labels.sample_sheets import allocate
 from schemas.views import load_views
 
 N_SIMULATIONS = 1000

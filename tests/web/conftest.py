@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from pipelines.build_index import build
-from pipelines.serve_command import setup
+from pipelines.commands.serve import setup
 from transforms.job import Job
 from transforms.sources.base import FactSource
 from transforms.sources.registry import SourceSpec

@@ -140,7 +140,7 @@ def test_other_computers_need_a_token(
 def test_the_service_has_no_beam_in_its_process(index: Path, tmp_path: Path) -> None:
     code = """
 import sys, httpx
-from pipelines.serve_command import setup
+from pipelines.commands.serve import setup
 from web.server import served
 with served(setup(sys.argv[1], sys.argv[2])) as url:
     body = {"text": "Oslo is the capital of Norway.", "sources": ["wikipedia"]}

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.local import run_chunk
-from pipelines.plan import PlainFile, plan
+from pipelines.runners.local import run_chunk
+from pipelines.runs.plan import PlainFile, plan
 from schemas.records import FactUnit, InputRecord, Passage
 from schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
 from transforms.check_text import check_text

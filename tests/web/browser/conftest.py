@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
-from pipelines.serve_command import setup
+from pipelines.commands.serve import setup
 from tests.patience import PATIENCE
 from tests.web.browser.demo_run import SOURCES, demo_rows
 from transforms.votes import tally, verdicts

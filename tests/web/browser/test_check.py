@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pipelines.serve_command import setup
+from pipelines.commands.serve import setup
 from tests.llm_server import LlmServer
 from web.server import served
 

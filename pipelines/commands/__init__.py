@@ -1,0 +1,1 @@
+"""What each command of `ufo` reads and prints, and the flags they share."""

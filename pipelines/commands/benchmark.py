@@ -1,0 +1,216 @@
+"""The command `ufo benchmark`: verdicts and scores of a run under other rules, without a call."""
+
+import argparse
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pipelines.commands.report import print_query, until_closed
+from pipelines.options.arguments import number, one_of
+from pipelines.options.flags import TIES
+from schemas.errors import EXIT_DONE, UsageError, unknown_value
+from schemas.records import CATEGORIES
+
+if TYPE_CHECKING:
+    from schemas.results import Results
+
+_RULES = """
+    $wanted::VARCHAR,
+    source_order := $source_order::VARCHAR[],
+    without_passages := $without_passages::VARCHAR[],
+    without_categories := $without_categories::VARCHAR[],
+    only_categories := $only_categories::VARCHAR[],
+    without_domains := $without_domains::VARCHAR[],
+    only_domains := $only_domains::VARCHAR[],
+    min_sources := $min_sources::BIGINT,
+    tie_rule := $tie_rule::VARCHAR
+"""
+_UNKNOWN = "SELECT sum(n_unknown) AS n_unknown, sum(n_units) AS n_verdicts FROM scores_if({rules})"
+_VERDICTS = "FROM verdict_changes_if({rules}) ORDER BY response_id, unit_id, source"
+_SCORES = """
+SELECT {columns}
+FROM score_changes_if({rules})
+WHERE {where}
+ORDER BY list_position(['run', 'model', 'dataset', 'response'], level), name, source
+"""
+_SHOWN = (
+    "level, name, source, n_units, factuality_score, before, difference, decided_score, coverage"
+)
+_WORTH_SHOWING = "level IN ('run', 'model') OR (level = 'dataset' AND name IS NOT NULL)"
+_MODES = ("seq", "mv", "single")
+_LISTS = {
+    "order": "source_order",
+    "exclude_passages": "without_passages",
+    "exclude_categories": "without_categories",
+    "include_categories": "only_categories",
+    "exclude_domains": "without_domains",
+    "include_domains": "only_domains",
+}
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `benchmark`."""
+    parser = subparsers.add_parser(
+        "benchmark",
+        help="what a run's scores would be with other sources, orders or passages",
+        description="Recompute the verdicts and scores of a finished run from its evidence, as if "
+        "the sources, their order, the passages or the rules had been others. Nothing is asked "
+        "again. A run of --mode all (or mv) can answer anything; one of --mode seq only what it "
+        "asked. Beside each score stands that of the run's own verdicts, in the same mode.",
+    )
+    parser.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    parser.add_argument("--run", metavar="NAME", help="a finished run (default: the newest)")
+    parser.add_argument(
+        "--mode",
+        type=one_of("--mode", _MODES),
+        default="seq",
+        metavar="|".join(_MODES),
+        help="seq: one source after another; mv: majority of all; single: each source alone",
+    )
+    listed = {
+        "order": "the sources to ask, in order; others are left out (default: the run's own)",
+        "exclude_passages": "leave out these passages, by passage_id",
+        "exclude_categories": "leave out passages of these source categories; "
+        "a passage without one is of `other`",
+        "include_categories": "leave out passages of all other categories",
+        "exclude_domains": "leave out passages of these domains and their subdomains; wildcards, "
+        "as in *.gov",
+        "include_domains": "leave out all other passages, also those without an address",
+    }
+    for name, help_text in listed.items():
+        words = partial(_words, f"--{name}")
+        parser.add_argument(f"--{name}", metavar="A,B", type=words, help=help_text)
+    parser.add_argument(
+        "--min_sources",
+        metavar="K",
+        type=number("--min_sources", 1),
+        default=1,
+        help="a unit is decided only where at least K of the sources have a valid vote; under seq "
+        "the first of them decides as ever (default: 1)",
+    )
+    parser.add_argument(
+        "--tie",
+        type=one_of("--tie", TIES),
+        metavar="|".join(TIES),
+        help="what a tie counts as (default: the run's own rule)",
+    )
+    parser.add_argument(
+        "--verdicts", action="store_true", help="print the verdict of each fact unit instead"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, nothing cut")
+    form.add_argument("--csv", action="store_true", help="print CSV, nothing cut")
+    parser.add_argument(
+        "--rows", metavar="N", type=number("--rows", 0), help="print N rows at most, 0 for all"
+    )
+    parser.set_defaults(handler=_benchmark)
+
+
+def _words(flag: str, text: str) -> list[str]:
+    found = [word.strip() for word in text.split(",") if word.strip()]
+    if not found:
+        raise UsageError(f"{flag}: expected names with commas between them, found {text!r}")
+    return found
+
+
+@until_closed
+def _benchmark(args: argparse.Namespace) -> int:
+    from pipelines.runs.results import open_results
+
+    with open_results(args.directory, args.run) as results:
+        if results.runs[-1].mode == "recall":
+            raise UsageError(
+                f"run {results.runs[-1].name!r} is of 'ufo recall', which asks no sources; name a "
+                "run of 'ufo evaluate' with --run."
+            )
+        rules = _rules(results, args)
+        _refuse_unknown(results, args, rules)
+        if args.verdicts:
+            sql = _VERDICTS.format(rules=_RULES)
+        elif args.json or args.csv:
+            sql = _SCORES.format(columns="* EXCLUDE (n_unknown)", rules=_RULES, where="true")
+        else:
+            sql = _SCORES.format(columns=_SHOWN, rules=_RULES, where=_WORTH_SHOWING)
+        print_query(results, sql, args, title=_title(results, args), params=rules)
+    return EXIT_DONE
+
+
+def _title(results: "Results", args: argparse.Namespace) -> str:
+    run = results.runs[-1]
+    between = ", " if args.mode != "seq" else " > " if _ascii() else " → "
+    asked = between.join(args.order or _used(results))
+    return f"What if: {args.mode}, {asked}; run {run.name} (nothing was asked again)\n"
+
+
+def _ascii() -> bool:
+    return not (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def _used(results: "Results") -> list[str]:
+    found = results.query("SELECT source FROM sources WHERE status = 'used' ORDER BY position")
+    return [str(name) for name in found.column("source").to_pylist()]
+
+
+def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the macros take, checked against what the run has.
+
+    Raises:
+        UsageError: a source, category or passage that there is not, what is no domain, or rules
+            that cannot be met.
+    """
+    from transforms.web.categories import Selection, normal
+
+    used = _used(results)
+    order = args.order or used
+    for name in order:
+        if name not in used:
+            raise UsageError(unknown_value("source", name, used))
+        if order.count(name) > 1:
+            raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
+    most = 1 if args.mode == "single" else len(order)
+    if args.min_sources > most:
+        why = "each source is alone" if args.mode == "single" else f"{len(order)} are asked"
+        raise UsageError(
+            f"--min_sources {args.min_sources} can never be met in mode {args.mode}, where {why}; "
+            f"give 1 to {most}."
+        )
+    seen = "SELECT DISTINCT coalesce(source_category, 'other') AS name FROM passages ORDER BY name"
+    known = sorted({*CATEGORIES, *results.query(seen).column("name").to_pylist()})
+    for flag in ("exclude_categories", "include_categories"):
+        for name in getattr(args, flag) or ():
+            if name not in known:
+                raise UsageError(unknown_value(f"category in --{flag}", name, known))
+    missing = results.query(
+        "SELECT name FROM (SELECT unnest($names::VARCHAR[]) AS name) "
+        "WHERE name NOT IN (SELECT passage_id FROM passages)",
+        {"names": args.exclude_passages or []},
+    ).to_pylist()
+    if missing:
+        raise UsageError(
+            f"--exclude_passages: the run has no passage {missing[0]['name']!r}; the table "
+            "`passages` has their ids."
+        )
+    lists = {macro: getattr(args, flag) for flag, macro in _LISTS.items()}
+    Selection((), (), args.include_domains or (), args.exclude_domains or ())  # are they domains?
+    for macro in ("without_domains", "only_domains"):
+        # As the hostnames of passages are written.
+        lists[macro] = lists[macro] and [normal(domain) for domain in lists[macro]]
+    return {
+        **lists,
+        "min_sources": args.min_sources,
+        "tie_rule": args.tie,
+        "wanted": args.mode,
+    }
+
+
+def _refuse_unknown(results: "Results", args: argparse.Namespace, rules: dict[str, Any]) -> None:
+    """Raise a UsageError if some verdicts hang on sources that were not asked."""
+    (found,) = results.query(_UNKNOWN.format(rules=_RULES), rules).to_pylist()
+    if found["n_unknown"]:
+        run = results.runs[-1]
+        raise UsageError(
+            f"run {run.name!r} does not know {found['n_unknown']:,} of {found['n_verdicts']:,} "
+            f"verdicts: in its mode {run.mode!r} a source that would have to be asked was not. "
+            "Evaluate with --mode all, after which every order can be compared; of this run, only "
+            f"the order {','.join(_used(results))} and its beginnings are known, with all passages."
+        )

@@ -1,0 +1,168 @@
+"""`ufo cache stats | prune | export`: what is kept of models' answers, less of it, a copy of it."""
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pipelines.options.arguments import number
+from schemas.errors import RunError, UsageError
+from transforms.llm.store import (
+    KINDS,
+    OFF,
+    Entry,
+    Store,
+    StoreError,
+    checked_uri,
+    default_uri,
+    open_store,
+)
+from transforms.llm.store_sqlite import SqliteStore
+
+_AT_ONCE: Final = 1_000
+_DAY: Final = 86_400.0
+_MB: Final = 1_000_000
+
+
+def register(commands: Any) -> None:
+    """Add the command and what it can do."""
+    from pipelines.options.arguments import Parser
+
+    parser = commands.add_parser(
+        "cache",
+        help="what is kept of models' answers",
+        description="Answers of models are kept, so that no request is paid for twice.",
+    )
+    parser.set_defaults(handler=lambda arguments: _help(parser))
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", parser_class=Parser)
+    stats = actions.add_parser("stats", help="how many answers there are, of which kind and age")
+    stats.add_argument("--json", action="store_true", help="print them as JSON")
+    prune = actions.add_parser("prune", help="forget old answers, or the oldest ones")
+    prune.add_argument(
+        "--older_than",
+        type=number("--older_than", 0, whole=False),
+        metavar="DAYS",
+        help="forget what was kept more than so many days ago",
+    )
+    prune.add_argument(
+        "--max_mb",
+        type=number("--max_mb", 0, whole=False),
+        metavar="MB",
+        help="forget the oldest until the rest is no larger",
+    )
+    export = actions.add_parser("export", help="copy all answers into another cache, or as JSON")
+    export.add_argument(
+        "target", help="a .sqlite file, a prefix ending in /, or a .jsonl file to be read"
+    )
+    for action, handler in ((stats, _stats), (prune, _prune), (export, _export)):
+        action.add_argument(
+            "--cache", metavar="URI", help="which cache (default: that of `ufo evaluate`)"
+        )
+        action.set_defaults(handler=_explained(handler))
+
+
+def _help(parser: argparse.ArgumentParser) -> int:
+    parser.print_help()
+    return 2
+
+
+def _explained(handler: Any) -> Any:
+    def handle(arguments: argparse.Namespace) -> int:
+        uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
+        if uri == OFF:
+            raise UsageError("there is no cache that is off; name one with --cache URI")
+        try:
+            store = open_store(uri)
+            try:
+                handler(arguments, store, uri)
+            finally:
+                store.close()
+        except StoreError as error:
+            raise RunError(f"the cache cannot be used: {error}") from error
+        return 0
+
+    return handle
+
+
+def _stats(arguments: argparse.Namespace, store: Store, uri: str) -> None:
+    kinds: Counter[str] = Counter()
+    size, oldest, newest = 0, float("inf"), 0.0
+    for entry in store.entries():
+        kinds[KINDS[entry.key[0]]] += 1
+        size += entry.size
+        oldest, newest = min(oldest, entry.written), max(newest, entry.written)
+    found: dict[str, Any] = {"cache": uri, **{kind: kinds[kind] for kind in KINDS.values()}}
+    found["bytes"] = size
+    found["oldest"] = _moment(oldest) if kinds else None
+    found["newest"] = _moment(newest) if kinds else None
+    if arguments.json:
+        print(json.dumps(found))
+        return
+    print(uri)
+    for kind in KINDS.values():
+        print(f"  {kind:<13}{kinds[kind]:>12,}")
+    print(f"  {'megabytes':<13}{size / _MB:>12,.1f}")
+    if kinds:
+        print(f"  from {found['oldest']} to {found['newest']}")
+
+
+def _prune(arguments: argparse.Namespace, store: Store, uri: str) -> None:
+    if arguments.older_than is None and arguments.max_mb is None:
+        raise UsageError("say what to forget: --older_than DAYS, --max_mb MB, or both")
+    entries = sorted(store.entries(), key=lambda entry: (-entry.written, entry.key))
+    gone = list(_too_much(entries, arguments.older_than, arguments.max_mb))
+    for some in _batches([entry.key for entry in gone]):
+        store.remove(some)
+    if gone and isinstance(store, SqliteStore):
+        store.compact()
+    size = sum(entry.size for entry in gone)
+    print(f"{len(gone):,} of {len(entries):,} entries forgotten ({size / _MB:,.1f} MB) in {uri}")
+
+
+def _too_much(
+    newest_first: Sequence[Entry], days: float | None, megabytes: float | None
+) -> Iterator[Entry]:
+    size = 0
+    now = time.time()
+    for entry in newest_first:
+        size += entry.size
+        old = days is not None and now - entry.written > days * _DAY
+        if old or (megabytes is not None and size > megabytes * _MB):
+            yield entry
+
+
+def _export(arguments: argparse.Namespace, store: Store, uri: str) -> None:
+    from transforms.llm.memory import unpacked
+
+    target: str = arguments.target
+    keys = [entry.key for entry in store.entries()]
+    if target.endswith(".jsonl"):
+        try:
+            with open(target, "w", encoding="utf-8", errors="surrogatepass") as sink:
+                for some in _batches(keys):
+                    for key, value in store.get_many(some).items():
+                        row = {"key": key, "kind": KINDS[key[0]], "value": unpacked(value)}
+                        sink.write(json.dumps(row) + "\n")
+        except OSError as error:
+            raise RunError(f"{target!r} cannot be written: {error}") from error
+    else:
+        other = checked_uri(target, "the target")
+        if other in (OFF, uri):
+            raise UsageError(f"the target {target!r} is the cache itself, or none; name another")
+        copy = open_store(other)
+        for some in _batches(keys):
+            copy.put_many(store.get_many(some))
+        copy.close()
+    print(f"{len(keys):,} entries copied from {uri} to {target}")
+
+
+def _batches(keys: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(keys), _AT_ONCE):
+        yield list(keys[start : start + _AT_ONCE])
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

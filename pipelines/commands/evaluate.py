@@ -1,0 +1,263 @@
+"""`ufo evaluate`: what the command prints, and how it exits."""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from pipelines import logs
+from schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError
+
+if TYPE_CHECKING:
+    from pipelines.estimates.estimate import Estimate
+    from pipelines.options.settings import Settings
+    from pipelines.runs.run import Finished
+
+_SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
+_TABLE_WIDTH = 110
+_WITHOUT_CHUNKS = {"-h", "--help", "--dry_run", "--streaming", "--runner"}
+_COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
+
+
+def register(commands: Any) -> None:
+    """Add the command. Its options are parsed by `handle`, which also reads the file of options."""
+    from pipelines.options.flags import add_evaluate_options
+
+    parser = commands.add_parser(
+        "evaluate",
+        help="evaluate responses against fact sources",
+        description="Evaluate the factuality of LLM responses. Any Beam pipeline option is taken "
+        "too. Results are Parquet under DIR/run=NAME; see `ufo report DIR`.",
+    )
+    add_evaluate_options(parser)
+    parser.set_defaults(parse=handle, parser=parser)
+
+
+def begin(argv: Sequence[str]) -> None:
+    """Do what can be done before the options are parsed, in a process that does nothing else: start
+    what imports Beam, so that this process reads options and input meanwhile."""
+    if not any(word.split("=")[0] in _WITHOUT_CHUNKS for word in argv):
+        from pipelines.runners.processes import collect_seldom, fork_early
+
+        collect_seldom()
+        fork_early()
+
+
+def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool = False) -> int:
+    """Run the command; returns the exit code. `program` if this process does nothing else."""
+    from pipelines.options.beam_flags import IN_PROCESS, runner_of
+    from pipelines.options.command_line import settings
+    from pipelines.tracing import trace_where_asked
+
+    chosen = settings(parser, argv)
+    # What runs is imported where it does: `--help` and a wrong flag need none of it.
+    if chosen.dry_run:
+        from pipelines.estimates.estimate import estimate
+
+        print_estimate(estimate(chosen), chosen.json)
+        return EXIT_DONE
+    if chosen.streaming:
+        return _stream(chosen)
+    if program and runner_of(chosen.beam) in IN_PROCESS:
+        from pipelines.runners.processes import fork_early
+
+        fork_early()
+    from pipelines.runs import status
+    from pipelines.runs.run import run
+
+    if program:
+        status.command[:] = ["evaluate", *argv]
+    logs.start(logs.Telling(chosen.log_format))
+    trace_where_asked()
+    finished = run(chosen)
+    if finished.submitted:
+        _print_submitted(finished, chosen.json)
+        return EXIT_DONE
+    summary = _summary(chosen.output, finished.name) | {"seconds": round(finished.seconds, 3)}
+    score = summary["factuality_score"]
+    below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
+    found: dict[str, Any] = {}
+    unequal = None
+    try:
+        found = _compared(chosen, finished.name)
+    except UsageError as error:
+        unequal = error  # told after what there is to tell: the run is finished
+    if chosen.json:
+        told = {**summary, "path": finished.folder, "below": below, **found}
+        print(json.dumps(told, ensure_ascii=False))
+    else:
+        _print(summary, finished.folder)
+        _print_comparison(found, chosen)
+    if below:
+        shown = "no score" if score is None else f"{score:.3f}"
+        logs.tell(f"Below --fail_under {chosen.fail_under}: {shown}")
+    if unequal is not None:
+        raise unequal
+    if found.get("worse"):
+        level = f"p < {_level(chosen)}"
+        logs.tell(f"Significantly worse than --baseline {chosen.baseline}: {level}")
+    return EXIT_BELOW if below or found.get("worse") else EXIT_DONE
+
+
+def _print_submitted(run: "Finished", as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"run": run.name, "path": run.folder, "submitted": True}))
+    else:
+        print(f"run {run.name} is the engine's now, whose job finishes it in {run.folder}")
+
+
+def _stream(chosen: "Settings") -> int:
+    from pipelines.streams.stream import stream
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def on_window(finished: "Finished") -> None:
+        summary = _summary(chosen.output, finished.name) | {"seconds": round(finished.seconds, 3)}
+        if chosen.json:
+            told = {**summary, "path": finished.folder}
+            print(json.dumps(told, ensure_ascii=False), flush=True)
+        else:
+            _print(summary, finished.folder)
+            sys.stdout.flush()
+
+    stream(chosen, on_window, say)
+    return EXIT_DONE
+
+
+def _level(chosen: "Settings") -> float:
+    return _SIGNIFICANT if chosen.fail_if_worse is None else chosen.fail_if_worse
+
+
+def _compared(chosen: "Settings", run: str) -> dict[str, Any]:
+    """Return how the run compares with --baseline, or nothing where none is given."""
+    if chosen.baseline is None:
+        return {}
+    from pipelines.runs.compare import compare, is_worse
+
+    found, turned = compare(chosen.output, chosen.baseline, run)
+    return {"comparison": {**found, "turned": turned}, "worse": is_worse(found, _level(chosen))}
+
+
+def _print_comparison(found: Mapping[str, Any], chosen: "Settings") -> None:
+    if not found:
+        return
+    from pipelines.runs.compare import in_words
+
+    comparison = found["comparison"]
+    print(in_words(comparison))
+    lost = sum(row["before"] == "supported" for row in comparison["turned"])
+    if comparison["turned"]:
+        gained = len(comparison["turned"]) - lost
+        names = f"{chosen.output} {comparison['baseline']} {comparison['run']}"
+        print(f"claims no longer supported: {lost:,}; supported now: {gained:,}")
+        print(f"each of them: ufo compare {names}")
+
+
+# As scores_by_run has them, without the intervals, which take time.
+_MEANS = """
+SELECT
+    avg(factuality_score) AS factuality_score,
+    avg(decided_score) AS decided_score,
+    avg(coverage) AS coverage
+FROM scores
+WHERE mode = ?
+"""
+
+# A cost of which a part is not known is not known.
+_SPENT = """
+SELECT
+    CAST(coalesce(sum(n_requests), 0) AS BIGINT) AS requests,
+    CAST(coalesce(sum(prompt_tokens + completion_tokens), 0) AS BIGINT) AS tokens,
+    CASE WHEN coalesce(sum(n_unpriced), 0) = 0 THEN coalesce(sum(cost_usd), 0) END AS cost_usd
+FROM cost
+"""
+
+
+def print_estimate(found: "Estimate", as_json: bool, what: str = "responses") -> None:
+    """Print what a run will ask; `what` its input consists of."""
+    total = found.total
+    costs = [total.cost_usd and total.cost_usd * factor for factor in (found.low, found.high)]
+    if as_json:
+        value = {
+            what: found.responses,
+            "sampled": found.sampled,
+            "method": found.method,
+            "sources_asked": found.asked,
+            "sources_not_asked": found.far,
+            "rows": [asdict(line) for line in found.lines],
+            "total": {
+                **{name: getattr(total, name) for name in _COUNTED},
+                "low": found.low,
+                "high": found.high,
+                "cost_usd_low": costs[0],
+                "cost_usd_high": costs[1],
+            },
+        }
+        print(json.dumps(value, ensure_ascii=False))
+        return
+    from pipelines.reports.tabular import page, print_rows
+
+    lines = [
+        [line.step, line.source, line.model or None]
+        + [f"{getattr(line, name):,}" for name in _COUNTED[:3]]
+        + [_dollars(line.cost_usd)]
+        for line in (*found.lines, total)
+    ]
+    # Numbers are not cut to fit: a narrow terminal breaks the lines.
+    width = max(_TABLE_WIDTH, shutil.get_terminal_size().columns)
+    with page(sys.stdout, width) as console:
+        print_rows(("step", "source", "model", *_COUNTED), lines, console, right=_COUNTED)
+    looked = "all" if found.sampled == found.responses else f"{found.sampled:,}"
+    print(f"{found.responses:,} {what}, {looked} of them gone through; nothing was sent.")
+    print(
+        f"Expected are {found.low:.2f} to {found.high:.2f} times these: "
+        f"{_dollars(costs[0])} to {_dollars(costs[1])}."
+    )
+    print(f"Method: {found.method}.")
+
+
+def _dollars(cost: float | None) -> str:
+    return "unknown" if cost is None else f"${cost:,.4f}"
+
+
+def _summary(output: str, name: str) -> dict[str, Any]:
+    from pipelines.runs.results import open_results
+
+    with open_results(output, name, only=("cost", "scores")) as results:
+        (run,) = results.runs
+        # `all` has a score for each way of voting; the run's is that of its order of sources.
+        mode = "seq" if run.mode == "all" else run.mode
+        (means,) = results.query(_MEANS, [mode]).to_pylist()
+        (spent,) = results.query(_SPENT).to_pylist()
+    return {
+        "run": run.name,
+        "mode": run.mode,
+        "sources": list(run.sources),
+        **run.counts,
+        **means,
+        **spent,
+    }
+
+
+def _print(summary: Mapping[str, Any], folder: str) -> None:
+    failures = summary["failures"]
+    print(f"run {summary['run']}: {summary['responses']:,} responses, {summary['units']:,} units")
+    if summary["factuality_score"] is None:
+        print("no response has a checkable claim, so there is no score")
+    else:
+        print(
+            f"factuality score {summary['factuality_score']:.3f}, "
+            f"{summary['coverage']:.0%} of units decided"
+        )
+    if summary["requests"]:
+        cost = summary["cost_usd"]
+        priced = "cost unknown" if cost is None else f"${cost:,.4f}"
+        print(f"{summary['requests']:,} requests, {summary['tokens']:,} tokens, {priced}")
+    if failures:
+        noun = "failure" if failures == 1 else "failures"
+        print(f"{failures:,} {noun}, each with its reason in the table `failures`")
+    print(f"results in {folder}")

@@ -1,0 +1,46 @@
+"""The command `ufo import`: published label files as input records."""
+
+import argparse
+import sys
+
+from pipelines.outputs import text_output
+from schemas.errors import EXIT_DONE
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command `import`."""
+    parser = subparsers.add_parser(
+        "import",
+        help="make input records of a published label file",
+        description="Write the records of a published label file as JSON Lines that 'ufo evaluate' "
+        "reads, with its claims, labels and evidence.",
+    )
+    parser.add_argument("format", metavar="FORMAT", help="factcheck_gpt, factscore, fava or ufo")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="the label file, .jsonl or .json, also .gz; it is named after the model",
+    )
+    parser.add_argument("--output", metavar="OUT", help="a .jsonl file (default: stdout)")
+    parser.set_defaults(handler=_import)
+
+
+def _import(args: argparse.Namespace) -> int:
+    from pipelines.importers import import_records
+    from pipelines.reports.tabular import as_json
+
+    bad = 0
+
+    def report(message: str) -> None:
+        nonlocal bad
+        bad += 1
+        print(f"ufo: left out {message}", file=sys.stderr)
+
+    good = 0
+    with text_output(args.output) as out:
+        for record in import_records(args.format, args.file, report):
+            out.write(as_json(record) + "\n")
+            good += 1
+    left_out = f", {bad} line{'' if bad == 1 else 's'} left out" if bad else ""
+    print(f"ufo: {good} record{'' if good == 1 else 's'}{left_out}", file=sys.stderr)
+    return EXIT_DONE

@@ -1,0 +1,241 @@
+"""`ufo index build | search | info`: arguments and output; the work is imported when it is done."""
+
+import argparse
+import json
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.options.settings import cores
+from schemas.errors import EXIT_DONE, UsageError
+from schemas.places import is_remote
+
+if TYPE_CHECKING:
+    from indexes.base import ScoredPassage
+
+_COUNTED = (
+    ("articles", "articles"),
+    ("passages", "passages"),
+    ("aliases", "aliases"),
+    ("redirects", "redirects"),
+    ("unresolved_redirects", "redirects to no article here"),
+    ("disambiguations", "disambiguations left out"),
+    ("other_namespaces", "pages of other namespaces left out"),
+    ("empty_articles", "articles without text"),
+    ("failures", "failures"),
+)
+
+
+def register(
+    subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> None:
+    """Register `index` with its three commands; each sets `handler`, called with the namespace."""
+    index = subparsers.add_parser("index", help="build, search and describe a local index")
+    commands = index.add_subparsers(dest="index_command", metavar="COMMAND", required=True)
+
+    build = commands.add_parser(
+        "build",
+        help="build an index from a Wikipedia dump or documents",
+        description="Build an index folder from a MediaWiki pages-articles export (.xml, .xml.bz2, "
+        ".xml.gz) or from JSON Lines or Parquet of {title, text, url}.",
+    )
+    build.add_argument("--input", required=True, nargs="+", metavar="DUMP", help="files or globs")
+    build.add_argument("--output", required=True, metavar="DIR", help="the index folder to make")
+    build.add_argument(
+        "--passage_words", type=int, default=100, metavar="N", help="words a passage (100)"
+    )
+    build.add_argument(
+        "--embedder",
+        metavar="NAME",
+        help="add vectors: lsa (fitted to the passages, needs nothing), openai or openai:MODEL (an "
+        "OpenAI-compatible endpoint), or the folder of a sentence-transformers model",
+    )
+    build.add_argument(
+        "--workers", type=int, default=cores(), metavar="N", help="processes (one a core)"
+    )
+    build.add_argument("--json", action="store_true", help="print the result as JSON")
+    build.set_defaults(handler=run_build)
+
+    search = commands.add_parser("search", help="show the passages an index has for a query")
+    search.add_argument("index", metavar="DIR")
+    search.add_argument("query", metavar="QUERY")
+    search.add_argument("--passages", type=int, default=5, metavar="N", help="at most so many (5)")
+    search.add_argument(
+        "--retriever", default="bm25", metavar="NAME", help="bm25 (default), dense or hybrid"
+    )
+    search.add_argument(
+        "--embedder", metavar="NAME", help="refuse an index whose vectors another one made"
+    )
+    search.add_argument(
+        "--fusion_k",
+        type=float,
+        default=10.0,
+        metavar="K",
+        help="hybrid: how much the first ranks are damped (10)",
+    )
+    search.add_argument(
+        "--bm25_weight", type=float, default=0.5, metavar="W", help="hybrid: BM25's share (.5)"
+    )
+    search.add_argument(
+        "--plain",
+        action="store_true",
+        help="the retriever's own order: no second look at the pages that the query and the best "
+        "passages name",
+    )
+    search.add_argument("--json", action="store_true", help="print the hits as JSON")
+    search.set_defaults(handler=run_search)
+
+    info = commands.add_parser("info", help="say what is in an index and whether it is whole")
+    info.add_argument("index", metavar="DIR")
+    info.add_argument(
+        "--parquet", metavar="FILE", help="write the passages to a Parquet file for other programs"
+    )
+    info.add_argument("--verify", action="store_true", help="compare the checksum of every file")
+    info.add_argument("--json", action="store_true", help="print the manifest as JSON")
+    info.set_defaults(handler=run_info)
+
+
+def run_build(args: argparse.Namespace) -> int:
+    """Build an index; return the exit code."""
+    if not 20 <= args.passage_words <= 1000:
+        raise UsageError(f"--passage_words {args.passage_words}; allowed: 20 to 1000")
+    if args.workers < 1:
+        raise UsageError(f"--workers {args.workers}; at least 1 is needed")
+    for path in args.input:
+        if is_remote(path):
+            raise UsageError(
+                f"--input {path}: a dump is read from this machine's disk; bring it here, for "
+                f"example by 'gcloud storage cp {path} .'"
+            )
+    if is_remote(args.output):
+        raise UsageError(
+            f"--output {args.output}: an index is built on this machine's disk; give a folder, and "
+            f"copy it there: 'gcloud storage cp -r DIR/* {args.output.rstrip('/')}/'. Its prefix "
+            "is then an --index like any other."
+        )
+    from pipelines.quiet import quiet_beam
+
+    quiet_beam()
+    from pipelines.build_index import build
+
+    result = build(
+        args.input,
+        args.output,
+        words=args.passage_words,
+        embedder=args.embedder,
+        workers=args.workers,
+        progress=_say,
+    )
+    for warning in result.warnings:
+        _say(f"warning: {warning}")
+    if args.json:
+        _print_json(
+            {
+                "path": str(result.path),
+                "seconds": round(result.seconds, 3),
+                "counts": result.counts,
+                "warnings": result.warnings,
+            }
+        )
+    else:
+        print(f"{result.path}: built in {result.seconds:.1f} s")
+        _print_counts(result.counts)
+    return EXIT_DONE
+
+
+def run_search(args: argparse.Namespace) -> int:
+    """Print the passages for a query; return the exit code."""
+    from indexes.base import open_index
+
+    index = open_index(
+        args.index,
+        args.retriever,
+        embedder=args.embedder,
+        fusion_k=args.fusion_k,
+        bm25_weight=args.bm25_weight,
+    )
+    if not args.query.strip():
+        raise UsageError("the query is empty; give a few words or a sentence")
+    named = None if args.plain else [index.names_in(args.query)]
+    [hits] = index.search([args.query], args.passages, named)
+    if args.json:
+        _print_json([_hit_object(hit) for hit in hits])
+    elif not hits:
+        print("no passage shares a word with the query")
+    else:
+        print("\n\n".join(_hit_text(rank, hit) for rank, hit in enumerate(hits, start=1)))
+    return EXIT_DONE
+
+
+def run_info(args: argparse.Namespace) -> int:
+    """Print what an index holds; return the exit code."""
+    from indexes.brought import local_index
+    from indexes.manifest import read_manifest
+
+    path = local_index(args.index) if is_remote(args.index) else Path(args.index).expanduser()
+    manifest, _ = read_manifest(path, verify=args.verify)
+    if args.parquet:
+        from indexes.store import write_parquet
+
+        try:
+            written = write_parquet(path, Path(args.parquet).expanduser())
+        except OSError as error:
+            raise UsageError(f"cannot write --parquet {args.parquet}: {error}") from None
+        _say(f"{args.parquet}: {written:,} passages")
+    if args.json:
+        _print_json({**manifest, "verified": args.verify})
+        return EXIT_DONE
+    size = sum(file["bytes"] for file in manifest["files"])
+    checked = "all checksums agree" if args.verify else "sizes agree; --verify compares checksums"
+    kind = f"{manifest['format']} version {manifest['version']}"
+    print(f"{args.index}: {kind}, {size:,} bytes, {checked}")
+    for entry in manifest.get("inputs", ()):
+        print(f"  made from {entry['name']} ({entry['bytes']:,} bytes)")
+    engine, embedder = manifest["settings"]["engine"]["name"], manifest.get("embedder")
+    vectors = f", vectors of {embedder['dimension']} by {embedder['name']}" if embedder else ""
+    print(f"  searched with {engine}{vectors}")
+    if manifest.get("dump_date"):
+        print(f"  as of {manifest['dump_date']}")
+    _print_counts(manifest["counts"])
+    return EXIT_DONE
+
+
+def _print_counts(counts: dict[str, int]) -> None:
+    for name, label in _COUNTED:
+        if counts.get(name) or name in ("articles", "passages"):
+            print(f"  {counts.get(name, 0):>9,} {label}")
+
+
+def _hit_text(rank: int, hit: "ScoredPassage") -> str:
+    passage = hit.passage
+    where = f"{passage.title} › {passage.section}" if passage.section else passage.title
+    lines = [f"{rank}. {where}  (score {hit.score:.3f})"]
+    if passage.url:
+        lines.append(f"   {passage.url}")
+    for line in passage.text.splitlines():
+        lines.extend(textwrap.wrap(line, 96, initial_indent="   ", subsequent_indent="   "))
+    return "\n".join(lines)
+
+
+def _hit_object(hit: "ScoredPassage") -> dict[str, Any]:
+    passage = hit.passage
+    return {
+        "row": hit.row,
+        "score": hit.score,
+        "title": passage.title,
+        "section": passage.section,
+        "url": passage.url,
+        "page_id": passage.page_id,
+        "revision_id": passage.revision_id,
+        "published_at": passage.published_at,
+        "text": passage.text,
+    }
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,122 @@
+"""The command `ufo label`: sheets of fact units for people, and what they said, read back."""
+
+import argparse
+import csv
+import json
+import os
+import sys
+from dataclasses import asdict
+
+from schemas.errors import EXIT_DONE, UsageError
+
+_UNITS, _ERRORS = 200, 30
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands `label sample` and `label import`."""
+    from pipelines.options.arguments import number
+
+    parser = subparsers.add_parser(
+        "label",
+        help="have people label fact units, and read their labels back",
+        description="Labels turn the scores of an imperfect judge into honest ones: see the "
+        "reports corrected_scores, judge_errors and error_analysis.",
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    sample = commands.add_parser(
+        "sample",
+        help="write a sheet of fact units for people",
+        description="Write a CSV sheet of a run's fact units: a random sample in strata (source × "
+        "verdict × model), in proportion to their sizes and at least two of each. People fill the "
+        "column label with true or false (or unsure, or nothing).",
+    )
+    sample.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    sample.add_argument(
+        "--n",
+        type=number("--n", 1),
+        metavar="N",
+        help=f"how many units (default: {_UNITS}, with --errors {_ERRORS})",
+    )
+    sample.add_argument("--run", metavar="NAME", help="a finished run (default: the newest)")
+    sample.add_argument("--output", metavar="FILE", help="a .csv file (default: stdout)")
+    sample.add_argument(
+        "--seed", type=number("--seed", 0), default=0, metavar="N", help="of the draw (default 0)"
+    )
+    sample.add_argument(
+        "--evidence",
+        action="store_true",
+        help="show the passages that were found; without, people judge unbiased by them",
+    )
+    sample.add_argument(
+        "--errors",
+        action="store_true",
+        help="instead verdicts that differ from people's labels, with all evidence, to be tagged "
+        "wrong_claim, wrong_evidence or wrong_judgement",
+    )
+    sample.set_defaults(handler=_sample)
+
+    read = commands.add_parser(
+        "import",
+        help="read a sheet back",
+        description="Check a sheet that people filled in and keep its labels in DIR/labels; runs "
+        "are not changed. The same sheet again replaces what it said before.",
+    )
+    read.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    read.add_argument("file", metavar="SHEET", help="the filled sheet, .csv")
+    read.add_argument("--sheet", metavar="NAME", help="its name (default: the file's)")
+    read.add_argument(
+        "--annotator", metavar="NAME", help="who labelled (default: the sheet's name)"
+    )
+    read.add_argument("--json", action="store_true", help="print the counts as JSON")
+    read.set_defaults(handler=_import)
+
+
+def _sample(args: argparse.Namespace) -> int:
+    from pipelines.labels.sample_sheets import cells, sample, sample_errors
+    from pipelines.outputs import text_output
+    from pipelines.runs.results import open_results
+
+    if args.output is not None and os.path.exists(args.output):
+        raise UsageError(
+            f"--output {args.output!r} exists, and may hold what people wrote; give another name "
+            "or remove it."
+        )
+    n = args.n or (_ERRORS if args.errors else _UNITS)
+    with open_results(args.directory, args.run) as results:
+        if args.errors:
+            sheet = sample_errors(results, n, args.seed)
+        else:
+            sheet = sample(results, n, args.seed, args.evidence)
+        run = results.runs[-1].name
+    with text_output(args.output) as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(sheet.columns)
+        writer.writerows(cells(sheet))
+    column = "tag" if args.errors else "label"
+    print(f"ufo: run {run}: {sheet.drawn}.", file=sys.stderr)
+    print(
+        f"ufo: fill the column {column}, then: ufo label import {args.directory} "
+        f"{args.output or 'SHEET'}",
+        file=sys.stderr,
+    )
+    return EXIT_DONE
+
+
+def _import(args: argparse.Namespace) -> int:
+    from pipelines.labels.import_sheets import import_sheet
+
+    found = import_sheet(args.directory, args.file, args.sheet, args.annotator)
+    if args.json:
+        print(json.dumps(asdict(found), ensure_ascii=False))
+        return EXIT_DONE
+    labelled = found.true + found.false
+    again = f", {found.repeated:,} repeated" if found.repeated else ""
+    print(
+        f"{found.rows:,} rows: {labelled:,} labelled ({found.true:,} true, {found.false:,} false), "
+        f"{found.tagged:,} tagged, {found.unsure:,} unsure, {found.blank:,} blank{again}"
+    )
+    reports = ["corrected_scores"] * bool(labelled) + ["error_analysis"] * bool(found.tagged)
+    see = " and ".join(f"ufo report {args.directory} {name}" for name in reports)
+    print(f"kept in {found.path}; see {see}")
+    return EXIT_DONE

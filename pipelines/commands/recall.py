@@ -1,0 +1,128 @@
+"""`ufo recall`: what the command prints, and how it exits."""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pipelines import logs
+from schemas.errors import EXIT_DONE
+
+if TYPE_CHECKING:
+    from schemas.results import Results
+
+VIEWS = {
+    "recall_scores": (
+        *("formulation", "variant", "n_facts", "n_true", "n_false", "n_na", "n_na_before_repair"),
+        *("accuracy", "recall", "mean_recall"),
+    ),
+    "recall_errors": (
+        *("formulation", "variant", "n_labelled", "n_false", "n_na", "n_na_before_repair"),
+        *("error_rate", "f1_false", "error_rate_with_na", "f1_false_with_na"),
+    ),
+    "recall_cost": (
+        *("formulation", "model", "n_answers", "n_calls", "calls_per_answer", "prompt_tokens"),
+        *("completion_tokens", "cost_usd"),
+    ),
+}
+"""FaaF's Tables 1 to 3, and the columns of each that are printed."""
+_WIDTH = 120
+
+
+def register(commands: Any) -> None:
+    """Add the command. Its options are parsed by `handle`, which also reads the file of options."""
+    from pipelines.options.recall import add_recall_options
+
+    parser = commands.add_parser(
+        "recall",
+        help="tell how many of the facts of a true answer other answers say",
+        description="Factual recall (FaaF): facts are generated from questions and their true "
+        "answers, or given, and each answer of a RAG system is verified for all of them, by every "
+        "formulation. Results are Parquet under DIR/run=NAME; see `ufo report DIR recall_scores`.",
+    )
+    add_recall_options(parser)
+    parser.set_defaults(parse=handle, parser=parser)
+
+
+def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool = False) -> int:
+    """Run the command; returns the exit code."""
+    from pipelines.options.recall import recall_settings
+
+    chosen = recall_settings(parser, argv)
+    if chosen.dry_run:
+        from pipelines.commands.evaluate import print_estimate
+        from pipelines.estimates.recall import estimate_recall
+
+        print_estimate(estimate_recall(chosen), chosen.json, "records")
+        return EXIT_DONE
+    from pipelines.reports.tabular import as_json
+    from pipelines.runs import status
+    from pipelines.runs.recall import SHEET, run_recall
+    from pipelines.runs.results import open_results
+    from pipelines.tracing import trace_where_asked
+
+    if program:
+        status.command[:] = ["recall", *argv]
+    logs.start(logs.Telling(chosen.log_format))
+    trace_where_asked()
+    finished = run_recall(chosen)
+    sheet = {"sheet": f"{chosen.output.rstrip('/')}/{SHEET}"} if chosen.facts_only else {}
+    with open_results(chosen.output, finished.name) as results:
+        if chosen.json:
+            more = {"seconds": round(finished.seconds, 3), "path": finished.folder, **sheet}
+            print(as_json(recall_summary(results) | more))
+            return EXIT_DONE
+        print_recall(results)
+    failures = finished.manifest["counts"]["failures"]
+    if failures:
+        noun = "failure" if failures == 1 else "failures"
+        print(f"{failures:,} {noun}, each with its reason in the table `failures`")
+    if chosen.facts_only:
+        print(f"sheet to annotate: {sheet['sheet']}; give it back as --input")
+    print(f"results in {finished.folder}")
+    return EXIT_DONE
+
+
+def recall_summary(results: "Results") -> dict[str, Any]:
+    """Return what a recall run found: its size, and the rows of the paper's three tables."""
+    run = results.runs[-1]
+    return {
+        "run": run.name,
+        "mode": run.mode,
+        "judge": run.judge,
+        "records": run.counts["responses"],
+        "facts": run.counts["units"],
+        "answers": run.counts["answers"],
+        "failures": run.counts["failures"],
+        **{view: rows(results, view) for view in VIEWS},
+    }
+
+
+def rows(results: "Results", name: str) -> list[dict[str, Any]]:
+    """Return the rows of one of these views, without the run's name."""
+    from schemas.views import load_views
+
+    (view,) = (view for view in load_views() if view.name == name)
+    sql = f"SELECT * EXCLUDE (run) FROM {name} ORDER BY {view.order}"  # noqa: S608
+    found: list[dict[str, Any]] = results.query(sql).to_pylist()
+    return found
+
+
+def print_recall(results: "Results") -> None:
+    """Print the run's size, and those of the paper's three tables that have rows."""
+    from pipelines.reports.tabular import page, print_rows
+    from schemas.views import load_views
+
+    titles = {view.name: view.title for view in load_views()}
+    with page(sys.stdout, max(_WIDTH, shutil.get_terminal_size().columns)) as console:
+        run = results.runs[-1]
+        n_records, n_facts, n_answers = (run.counts[n] for n in ("responses", "units", "answers"))
+        console.print(
+            f"run {run.name}: {n_records:,} records, {n_facts:,} facts, {n_answers:,} answers"
+        )
+        for name, columns in VIEWS.items():
+            found = rows(results, name)
+            if found:
+                console.print(f"\n{titles[name]}")
+                print_rows(columns, [[row[column] for column in columns] for row in found], console)

@@ -1,0 +1,289 @@
+"""The commands `ufo report` and `ufo sql`: finished runs, read by people and by programs."""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, TextIO
+
+from pipelines.options.arguments import number
+from pipelines.outputs import sent_to
+from pipelines.storage import is_remote
+from schemas.errors import EXIT_DONE, UsageError, unknown_value
+from schemas.views import THRESHOLD
+
+if TYPE_CHECKING:
+    from schemas.results import Results
+    from schemas.views import View
+
+_ROWS = 20
+_OVERVIEW_ONLY = "the overview is not one table; name a report, or take --json"
+
+Handler = Callable[[argparse.Namespace], int]
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the commands `report` and `sql`."""
+    report = subparsers.add_parser(
+        "report",
+        help="print what a finished run found",
+        description="Print the overview of the newest finished run, or one report by its name.",
+    )
+    report.add_argument("directory", metavar="DIR", nargs="?", help="--output of ufo evaluate")
+    report.add_argument("name", metavar="NAME", nargs="?", help="a report or a table, see --list")
+    report.add_argument("--list", action="store_true", help="list the reports and the tables")
+    report.add_argument(
+        "--plots", metavar="FOLDER", help="also write the plots there, as PNG and SVG"
+    )
+    report.add_argument(
+        "--html", metavar="FILE", help="also write one page with plots, tables and evidence there"
+    )
+    _add_output_options(report, "a finished run (default: the newest)")
+    _add_view_options(report)
+    report.set_defaults(handler=_report)
+
+    sql = subparsers.add_parser(
+        "sql",
+        help="ask the tables and views of all finished runs",
+        description="Run one SELECT (DuckDB) over the tables and views of all finished runs, "
+        "which their column `run` tells apart.",
+    )
+    sql.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    sql.add_argument("sql", metavar="SELECT", help='for example "FROM scores LIMIT 5"')
+    _add_output_options(sql, "only this finished run (default: all of them)")
+    _add_view_options(sql)
+    sql.set_defaults(handler=_sql)
+
+
+def _add_output_options(parser: argparse.ArgumentParser, run_help: str) -> None:
+    parser.add_argument("--run", metavar="NAME", help=run_help)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, nothing cut")
+    form.add_argument("--csv", action="store_true", help="print CSV, nothing cut")
+    parser.add_argument(
+        "--rows",
+        metavar="N",
+        type=_row_count,
+        help=f"print N rows at most, 0 for all (default: {_ROWS} in a table, else all)",
+    )
+
+
+def _add_view_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--reports", metavar="FOLDER", help="reports of your own, one .sql file each, beside ours"
+    )
+    parser.add_argument(
+        "--threshold",
+        metavar="X",
+        type=number("--threshold", 0, 1, whole=False),
+        default=THRESHOLD,
+        help="a sentence of lower credibility is called not factual in the reports on agreement "
+        f"(default: {THRESHOLD})",
+    )
+
+
+def _row_count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows; 0 means all")
+    return int(text)
+
+
+def until_closed(handler: Handler) -> Handler:
+    """Let the reader of a pipe (`| head`) stop reading: that is no error."""
+
+    @wraps(handler)
+    def wrapped(args: argparse.Namespace) -> int:
+        try:
+            code = handler(args)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Else the interpreter complains when it flushes what nobody takes any more.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_DONE
+        return code
+
+    return wrapped
+
+
+@until_closed
+def _report(args: argparse.Namespace) -> int:
+    if args.list:
+        return _list(args)
+    if args.directory is None:
+        raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
+    from pipelines.runs.results import open_results
+
+    if args.csv and args.name is None:
+        raise UsageError(f"--csv: {_OVERVIEW_ONLY}.")
+    from schemas.views import load_views
+
+    views = load_views(args.reports)
+    across = any(view.name == args.name and view.all_runs for view in views)
+    with open_results(
+        args.directory, args.run, across, reports=args.reports, threshold=args.threshold
+    ) as results:
+        if args.name is not None and args.name not in results.names:
+            raise UsageError(unknown_value("report", args.name, sorted(results.names)))
+        if args.plots is not None and results.runs[-1].mode == "recall":
+            raise UsageError(
+                f"--plots: run {results.runs[-1].name!r} is of 'ufo recall', which has no plots; "
+                "name a run of 'ufo evaluate' with --run."
+            )
+        if args.plots is not None:
+            _write_plots(results, args.plots)
+        if args.html is not None:
+            from pipelines.reports.html.page import write_html
+
+            write_html(results, args.html)
+            print(f"wrote {args.html}", file=sys.stderr)
+        if args.name is not None:
+            _print_named(results, args)
+            return EXIT_DONE
+        from pipelines.commands.recall import print_recall, recall_summary
+        from pipelines.reports.overview import overview
+        from pipelines.reports.tabular import as_json, page
+        from pipelines.reports.text import print_overview
+
+        of_recall = results.runs[-1].mode == "recall"
+        if of_recall and not args.json:
+            print_recall(results)
+            return EXIT_DONE
+        there = args.directory if is_remote(args.directory) else None
+        found = recall_summary(results) if of_recall else overview(results, there)
+        if args.json:
+            _utf8(sys.stdout).write(as_json(found, indent=2) + "\n")
+        else:
+            with page(_lenient(sys.stdout)) as console:
+                print_overview(found, console)
+    return EXIT_DONE
+
+
+@until_closed
+def _sql(args: argparse.Namespace) -> int:
+    from pipelines.runs.results import open_results
+
+    with open_results(
+        args.directory,
+        args.run,
+        all_runs=args.run is None,
+        reports=args.reports,
+        threshold=args.threshold,
+    ) as results:
+        print_query(results, args.sql, args)
+    return EXIT_DONE
+
+
+def print_query(
+    results: "Results",
+    sql: str,
+    args: argparse.Namespace,
+    title: str = "",
+    empty: str = "",
+    params: dict[str, object] | None = None,
+) -> None:
+    """Print what a SELECT gives as --json, --csv and --rows ask, or as a table under the title."""
+    from pipelines.reports.tabular import page, print_reader, write_csv, write_json
+
+    if args.json or args.csv:
+        write = write_json if args.json else write_csv
+        with results.stream(sql, params or ()) as reader:
+            write(reader, _utf8(sys.stdout), args.rows or 0)
+        return
+    limit = _ROWS if args.rows is None else args.rows
+    with (
+        results.stream(sql, params or (), limit + 1 if limit else 10_000) as reader,
+        page(_lenient(sys.stdout)) as console,
+    ):
+        if title:
+            console.print(title)
+        if print_reader(reader, console, limit, empty):
+            console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")
+
+
+def _list(args: argparse.Namespace) -> int:
+    from pipelines.reports.tabular import as_json, page, print_rows
+    from schemas.tables import LABELS, TABLES
+    from schemas.views import load_views
+
+    views = [
+        {"name": view.name, "title": view.title, "help": view.help}
+        for view in load_views(args.reports)
+        if view.parameters is None
+    ]
+    views.sort(key=lambda view: view["name"])
+    if args.json:
+        _utf8(sys.stdout).write(as_json(views, indent=2) + "\n")
+        return EXIT_DONE
+    with page(_lenient(sys.stdout)) as console:
+        print_rows(["report", "what it shows"], [[v["name"], v["title"]] for v in views], console)
+        console.print(f"\nTables: {', '.join([*TABLES, LABELS, 'runs'])}")
+    return EXIT_DONE
+
+
+def _print_named(results: "Results", args: argparse.Namespace) -> None:
+    """Print a view or a table; people get its title, what is to be seen before it, and no column
+    that says the run each time."""
+    from schemas.tables import KEYS
+
+    views = {view.name: view for view in results.views}
+    view = views.get(args.name)
+    people = not args.json and not args.csv
+    for name in view.before if view and people else ():
+        _print_view(results, views[name], args)
+        print()
+    if view is not None:
+        _print_view(results, view, args)
+        return
+    order = ", ".join(f'"{key}"' for key in KEYS.get(args.name, ("run",)))
+    hidden = people and args.name != "runs"
+    title = f"{args.name}, run {results.runs[-1].name}\n" if hidden else ""
+    columns = "* EXCLUDE (run)" if hidden else "*"
+    # The name is one of ours: it was looked up.
+    print_query(results, f"SELECT {columns} FROM {args.name} ORDER BY {order}", args, title)  # noqa: S608
+
+
+def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> None:
+    columns, title = "*", ""
+    # One's own report need not say the run.
+    if not args.json and not args.csv:
+        of = f"{len(results.runs)} runs" if view.all_runs else f"run {results.runs[-1].name}"
+        title = f"{view.title}, {of}\n"
+        if view.shows:
+            columns = view.shows
+        elif "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names:  # noqa: S608
+            columns = "* EXCLUDE (run)"
+    sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
+    sql += f" ORDER BY {view.order}" if view.order else ""
+    empty = view.empty
+    if results.runs[-1].mode == "recall" and not view.name.startswith("recall_"):
+        empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
+    print_query(results, sql, args, title, empty)
+
+
+def _write_plots(results: "Results", folder: str) -> None:
+    from pipelines.reports.plots import plot_contributions, plot_scores
+
+    try:
+        with sent_to(folder) as here:
+            for name, plot in (("contributions", plot_contributions), ("scores", plot_scores)):
+                for ending in ("png", "svg"):
+                    plot(results, os.path.join(here, f"{name}.{ending}"))
+                    print(f"wrote {os.path.join(folder, name)}.{ending}", file=sys.stderr)
+    except OSError as error:
+        raise UsageError(f"--plots: cannot write to {folder!r}: {error}.") from error
+
+
+def _utf8(out: TextIO) -> TextIO:
+    """Return the stream set to what programs expect, whatever the terminal's locale."""
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(encoding="utf-8")
+    return out
+
+
+def _lenient(out: TextIO) -> TextIO:
+    """Return the stream so that a character it cannot show becomes a question mark."""
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="replace")
+    return out

@@ -1,0 +1,168 @@
+"""`ufo serve`: the service and its page."""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schemas.errors import EXIT_DONE, RunError, UsageError
+from schemas.places import is_remote
+
+if TYPE_CHECKING:
+    from schemas.records import SourceStatus
+    from schemas.results import Results
+    from transforms.job import Job
+    from web.desk import Setup
+
+TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
+
+_PLOTS = {
+    "source_contributions": None,
+    "scores_by_model": "model",
+    "scores_by_dataset": "dataset",
+    "scores": "response",
+}
+
+
+def register(commands: Any) -> None:
+    """Add the command."""
+    from pipelines.options.arguments import number
+
+    parser = commands.add_parser(
+        "serve",
+        help="the page: check a text, browse runs",
+        description="Serve the page and its interface. It is closed to other hosts and origins; "
+        "with a token it can be opened to them.",
+    )
+    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="default 127.0.0.1")
+    parser.add_argument(
+        "--port",
+        type=number("--port", 0, 65535),
+        default=8080,
+        metavar="N",
+        help="default 8080; 0: any that is free",
+    )
+    parser.add_argument(
+        "--results", default="results", metavar="DIR", help="runs to browse (default: results)"
+    )
+    parser.add_argument(
+        "--index", metavar="DIR", help="the wikipedia source's (default: that of the examples)"
+    )
+    parser.add_argument(
+        "--token",
+        metavar="TOKEN",
+        help=f"opens the service to whoever knows it; better in {TOKEN_VARIABLE}, where no list of "
+        "processes shows it",
+    )
+    parser.set_defaults(handler=handle)
+
+
+def handle(arguments: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    from web.server import serve
+
+    token = arguments.token or os.environ.get(TOKEN_VARIABLE) or None
+    ready = setup(arguments.results, arguments.index, token)
+    if ready.model:
+        # Half a second that the first to ask would else wait for.
+        import openai  # noqa: F401
+    serve(ready, arguments.host, arguments.port)
+    return EXIT_DONE
+
+
+def setup(results: str, index: str | None = None, token: str | None = None) -> "Setup":
+    """Return what the service works with: our options, sources, plots, and the evaluate command.
+
+    Raises:
+        UsageError: `index` is none, or `results` no folder of this machine.
+    """
+    from indexes.base import open_index
+    from indexes.brought import local_index
+    from pipelines.options.command_line import default_judge
+    from pipelines.options.settings import LLM
+    from pipelines.version import VERSION
+    from transforms.judges.offline import ACCURACY
+    from transforms.llm.base import VERIFIER
+    from transforms.llm.endpoint import endpoints
+    from web.desk import Setup
+
+    if is_remote(results):
+        raise UsageError(
+            f"--results {results!r}: the page browses and writes runs on this machine; name a "
+            f"folder, and bring runs there: 'gcloud storage cp -r {results.rstrip('/')}/* DIR'"
+        )
+    folder = str(local_index(index)) if index else example_index()
+    open_index(folder)  # what is wrong with it is told now, and no request waits for it
+    judge = default_judge()
+    return Setup(
+        results=Path(results).absolute(),
+        job_of=partial(_job_of, folder),
+        statuses=partial(_statuses, folder),
+        evaluate=(sys.executable, "-m", "pipelines.cli", "evaluate"),
+        version=VERSION,
+        judge=judge,
+        judge_note=ACCURACY,
+        model=endpoints()[VERIFIER].model if judge == LLM else None,
+        index=folder,
+        token=token,
+        plots={name: partial(_plot, name) for name in _PLOTS},
+    )
+
+
+def example_index() -> str:
+    """Return the index of the bundled encyclopaedia, which is built at the first start."""
+    from hashlib import sha256
+    from importlib.resources import as_file, files
+
+    from indexes.base import open_index
+    from schemas.errors import IndexUnusable
+    from schemas.kept import cache_folder
+
+    with as_file(files("examples") / "encyclopaedia.xml") as dump:
+        digest = sha256(dump.read_bytes()).hexdigest()[:12]
+        folder = str(cache_folder() / f"examples-{digest}")
+        try:
+            open_index(folder)
+        except IndexUnusable:
+            print("ufo: building the index of the examples", file=sys.stderr, flush=True)
+            _build(str(dump), folder)
+    return folder
+
+
+def _build(dump: str, folder: str) -> None:
+    # In a process of its own: a service has no Beam in it.
+    words = ("index", "build", "--input", dump, "--output", folder, "--embedder", "lsa")
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "pipelines.cli", *words], capture_output=True, text=True
+    )
+    if done.returncode != EXIT_DONE:
+        raise RunError(f"the index of the examples could not be built: {done.stderr.strip()}")
+
+
+def _job_of(index: str, values: Mapping[str, Any], sources: Sequence[str] | None) -> "Job":
+    from pipelines.runs.job_of import job_of_text
+
+    return job_of_text({"index": index, **values}, sources)
+
+
+def _statuses(index: str) -> "Sequence[SourceStatus]":
+    from pipelines.options.keywords import settings_of
+    from pipelines.runs.sources import choose
+
+    return choose(settings_of({"input": "-", "output": "-", "index": index}, None)).statuses
+
+
+def _plot(name: str, results: "Results") -> str:
+    from pipelines.reports.plots import plot_contributions, plot_scores
+
+    out = StringIO()
+    by = _PLOTS[name]
+    figure = plot_scores(results, by=by) if by else plot_contributions(results)
+    figure.savefig(out, format="svg")
+    return out.getvalue()

@@ -1,0 +1,82 @@
+"""`ufo status`: which runs of a folder are finished, running or stopped, and how to go on."""
+
+import argparse
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from schemas.errors import EXIT_DONE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.runs.status import Status
+
+
+def register(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "status",
+        help="tell which runs are finished, running or stopped, and how to go on",
+        description="Tell of each run of a folder whether it is finished, running or stopped: "
+        "chunks, counts, what models were asked, since when, and how to go on. Writes nothing.",
+    )
+    parser.add_argument("directory", metavar="DIR", help="the --output of 'ufo evaluate'")
+    parser.add_argument("--json", action="store_true", help="print a list of objects")
+    parser.set_defaults(handler=handle)
+
+
+def handle(arguments: argparse.Namespace) -> int:
+    """Print the runs; returns the exit code."""
+    from pipelines.runs.status import statuses
+
+    found = statuses(arguments.directory)
+    if arguments.json:
+        print(json.dumps([asdict(status) for status in found], ensure_ascii=False, indent=1))
+        return EXIT_DONE
+    for status in found:
+        print("\n".join(lines_of(status)))
+    if not found:
+        print(f"no run in {arguments.directory}; 'ufo evaluate --output' writes one")
+    return EXIT_DONE
+
+
+def lines_of(status: "Status") -> list[str]:
+    """Return what is printed of a run."""
+    rows = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in status.rows.items())
+    head = f"{status.run}  {status.state}"
+    if status.of_lines is None and status.chunks is None:
+        when = f" {_ago(status.changed_at)}" if status.changed_at else ""
+        told = f": {rows}" if rows else ""
+        return [f"{head}{when}{told}", f"  next  {status.next}"]
+    found = [head + (f" on {status.host}, process {status.pid}" if status.host else "")]
+    chunks = f"{_of(status.chunks, status.of_chunks)} chunks, " if status.chunks is not None else ""
+    lines = f"{_of(status.lines, status.of_lines)} lines"
+    found.append(f"  done  {chunks}{lines}" + (f": {rows}" if rows else ""))
+    if status.job:
+        found.append(f"  job   {status.job} on {status.runner}")
+    found += [f"  step  {step}: {_counts(counts)}" for step, counts in status.steps.items()]
+    if status.spent:
+        told = ", ".join(f"{value:,.6g} {name}" for name, value in status.spent.items())
+        found.append(f"  spent {told}")
+    if status.started_at:
+        last = f"; last chunk {_ago(status.changed_at)}" if status.changed_at else ""
+        found.append(f"  since {status.started_at} ({_ago(status.started_at)}){last}")
+    return [*found, f"  next  {status.next}"]
+
+
+def _counts(counts: "Mapping[str, int]") -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+
+
+def _of(count: int | None, total: int | None) -> str:
+    return f"{count or 0:,}" + ("" if total is None else f" of {total:,}")
+
+
+def _ago(time: str) -> str:
+    seconds = (datetime.now(UTC) - datetime.fromisoformat(time)).total_seconds()
+    for size, unit in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit} ago"
+    return f"{max(0, seconds):.0f} s ago"

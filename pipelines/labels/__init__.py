@@ -1,0 +1,1 @@
+"""Sheets of fact units for people, and what they said, read back."""

@@ -1,0 +1,105 @@
+"""The configuration file of `ufo evaluate`: YAML with any flag by its name, and named sources.
+
+    mode: seq
+    passages: 5
+    sources:
+      - reference
+      - {name: enwiki-2022, type: wikipedia, index: /indexes/2022}
+      - {name: mine, type: sources/mine.py:MySource, limit: 3}
+
+A mapping in `sources` defines a source under a name of its own; `--sources` may name it in another
+order. Paths are relative to where the command runs, as they are in flags.
+"""
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from pipelines import storage
+from schemas.errors import UsageError, unknown_value
+
+
+def load(
+    path: str, parser: argparse.ArgumentParser
+) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]], list[str]]:
+    """Return (values by flag name, source definitions by name, Beam's flags).
+
+    Raises:
+        UsageError: the file is missing, not YAML, or has a key that is no flag.
+    """
+    import yaml
+
+    from pipelines.options.beam_flags import beam_flags, known_to_beam
+
+    try:
+        content = yaml.safe_load(storage.read(path).decode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--config {path!r} cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"--config {path!r} is not YAML: {error}") from error
+    if content is None:
+        return {}, {}, []
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        raise UsageError(f"--config {path!r} is a mapping from flags to values, as in `mode: seq`")
+    definitions: dict[str, Mapping[str, Any]] = {}
+    values: dict[str, Any] = {}
+    flags = {action.dest: action for action in parser._actions if action.dest != "config"}
+    argv: list[str] = []
+    beam: list[str] = []
+    try:
+        for key, value in content.items():
+            name = key.removeprefix("--")
+            if name == "sources" and not isinstance(value, str):
+                values["sources"], definitions = named_sources(value)
+            elif name in flags:
+                argv += _as_flags(name, value, flags[name].nargs == 0)
+            elif known_to_beam(name):
+                beam += _as_flags(name, value, isinstance(value, bool))
+            else:
+                raise UsageError(unknown_value("key", name, flags))
+        # The parser checks what the file says just as it checks flags.
+        filed = parser.parse_args(argv)
+        beam_flags(beam, parser)
+    except UsageError as error:
+        raise UsageError(f"--config {path!r}: {error.message}") from None
+    values.update((key, value) for key, value in vars(filed).items() if value is not None)
+    return values, definitions, beam
+
+
+def _as_flags(name: str, value: object, switch: bool) -> list[str]:
+    if value is None or (switch and value is False):
+        return []
+    if switch:
+        if value is not True:
+            raise UsageError(f"{name} is true or false, not {value!r}")
+        return [f"--{name}"]
+    if isinstance(value, list):
+        return [f"--{name}", *map(str, value)]
+    return [f"--{name}={value}"]
+
+
+def named_sources(items: object) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+    """Return the order of names and the definitions in a list of names and mappings.
+
+    Raises:
+        UsageError: an item that is neither, lacks `name` or `type`, or repeats a name.
+    """
+    if not isinstance(items, list) or not items:
+        raise UsageError("`sources` is a list of names and of {name, type, …}")
+    order: list[str] = []
+    definitions: dict[str, Mapping[str, Any]] = {}
+    for item in items:
+        if isinstance(item, str):
+            order.append(item)
+            continue
+        if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+            raise UsageError(f"a source is a name or {{name, type, …options}}, not {item!r}")
+        name = item.get("name", item["type"])
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"a source's name is text, not {name!r}")
+        if name in definitions:
+            raise UsageError(f"two sources are named {name!r}; give each a name of its own")
+        options = {str(key): value for key, value in item.items() if key not in ("name", "type")}
+        definitions[name] = {"type": item["type"], "options": options}
+        order.append(name)
+    return order, definitions

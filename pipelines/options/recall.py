@@ -1,0 +1,156 @@
+"""The options of `ufo recall`: most are those of `ufo evaluate`, and mean the same."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.options.arguments import Flag
+from pipelines.options.command_line import settings_as
+from pipelines.options.flags import EXPLAIN, JUDGING, MODELS, RUN
+from pipelines.options.settings import OFFLINE, Settings
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    from transforms.judges.llm.settings import LlmSettings
+
+IF_FINISHED: Final = ("replace", "skip")
+_ALL_FACTS: Final = 10_000  # in one call; what a reply can hold limits it before
+
+_OF_RUN: Final = ("output", "run", "fresh", "workers", "chunk_size", "max_line_bytes", "dry_run")
+_OF_JUDGING: Final = ("judge", "format", "repairs", "facts_per_call", "prompts")
+
+
+def _named(flags: Sequence[Flag], names: Sequence[str]) -> list[Flag]:
+    return [flag for flag in flags if flag.name in names]
+
+
+GROUPS: Final = {
+    "run": [
+        Flag(
+            "input",
+            "questions with their true answers and the answers to be checked: .jsonl, .jsonl.gz, "
+            ".parquet, or .csv in the columns of WikiEvalFacts",
+            "FILE",
+        ),
+        *_named(RUN, _OF_RUN),
+        Flag(
+            "if_finished",
+            "what to do where the run is finished: replace (default) or skip",
+            "WHAT",
+            IF_FINISHED,
+        ),
+        Flag(
+            "facts_only",
+            "generate facts and write DIR/facts.csv, a sheet for people to annotate, which is read "
+            "back as --input",
+        ),
+        *_named(RUN, ("json", "log_format", "config")),
+    ],
+    "judging": [
+        Flag(
+            "formulations",
+            "compared in one run: prompt, tf, tfn, each of the latter with +citation and +xml "
+            "(default: prompt,tf,tf+citation,tfn,tfn+citation)",
+            "A,B,C",
+        ),
+        Flag(
+            "explain",
+            "none (default): the verdict alone, as FaaF; short: with answer and rationale",
+            "HOW",
+            EXPLAIN,
+        ),
+        *_named(JUDGING, _OF_JUDGING),
+    ],
+    "models": [flag for flag in MODELS if not flag.name.startswith("knowledge_")],
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSettings(Settings):
+    """The options of a recall run. `formulations` are those by which every answer is verified:
+    `offline` alone without a model, none with `facts_only`."""
+
+    formulations: Any = None
+    facts_only: bool = False
+
+    def llm(self) -> "LlmSettings | None":
+        """Return what the model is told, but for what is its formulation's."""
+        from schemas.functions import NONE
+
+        told = Settings.llm(self)
+        if told is None:
+            return None
+        facts = self.facts_per_call or _ALL_FACTS
+        return replace(told, explain=self.explain or NONE, facts_per_call=facts)
+
+    def affecting(self) -> dict[str, Any]:
+        """Return the options that results depend on, for the fingerprint."""
+        found: dict[str, Any] = {
+            "mode": "recall",
+            "judge": self.judge,
+            "formulations": list(self.formulations),
+            "facts_only": self.facts_only,
+            "max_line_bytes": self.max_line_bytes,
+        }
+        if self.repeat:
+            found["repeat"] = self.repeat
+        told = self.llm()
+        if told is not None:
+            from transforms.recall.llm import LlmRecaller
+
+            recaller = LlmRecaller(told, self.formulations, _no_client)
+            versions = [recaller.prompt_version(name) for name in self.formulations]
+            found["llm"] = asdict(told)
+            found["prompts"] = [recaller.generation_version, *versions]
+        return found
+
+
+def _no_client() -> Any:
+    raise AssertionError("nothing is asked for the fingerprint")
+
+
+def add_recall_options(parser: argparse.ArgumentParser) -> None:
+    """Declare all flags, in their groups."""
+    for title, flags in GROUPS.items():
+        group = parser.add_argument_group(title)
+        for flag in flags:
+            flag.add(group)
+
+
+def recall_settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> RecallSettings:
+    """Return the settings of a command line, its configuration file and the defaults.
+
+    Raises:
+        UsageError: whatever is wrong, with the nearest right thing.
+    """
+    from transforms.recall.formulations import DEFAULT, canonical
+    from transforms.recall.formulations import OFFLINE as WITHOUT_MODEL
+
+    chosen = settings_as(RecallSettings, parser, argv)
+    if chosen.sources is not None:
+        raise UsageError("`sources` is of `ufo evaluate`: recall holds answers against facts alone")
+    if chosen.beam:
+        _check_runner(chosen.beam)
+    if chosen.facts_only:
+        for name in ("formulations", "explain", "format", "facts_per_call"):
+            if getattr(chosen, name) is not None:
+                raise UsageError(f"--{name} is of verification, and --facts_only verifies nothing")
+        return replace(chosen, formulations=())
+    if chosen.judge == OFFLINE:
+        return replace(chosen, formulations=(WITHOUT_MODEL,))
+    given = chosen.formulations
+    asked = (
+        DEFAULT if given is None else [part.strip() for part in given.split(",") if part.strip()]
+    )
+    if not asked:
+        raise UsageError("--formulations names none; leave it out to compare all five")
+    return replace(chosen, formulations=canonical(asked, chosen.format or "json"))
+
+
+def _check_runner(flags: Sequence[str]) -> None:
+    from pipelines.options.beam_flags import IN_PROCESS, runner_of
+
+    runner = runner_of(flags)
+    if runner not in IN_PROCESS:
+        raise UsageError(f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`")

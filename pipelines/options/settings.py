@@ -1,0 +1,258 @@
+"""The options of a run, checked, and what follows from them: the judge, the models, the sources."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pipelines.options.beam_flags import on_dataflow
+from pipelines.options.flags import LIMITS, WEB
+
+if TYPE_CHECKING:
+    from transforms.judges import JudgeSpec
+    from transforms.judges.llm.settings import LlmSettings
+    from transforms.llm.calls import CallSettings
+    from transforms.llm.client import ClientSettings
+
+OFFLINE = "offline"
+LLM = "llm"
+CASCADE = "cascade"
+OF_MODELS = (LLM, CASCADE)
+"""The judges that ask a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of a run, checked. `sources` None means those of the defaults that can serve.
+
+    `source_definitions` are the named sources of the configuration file. What is None was not
+    given, and whoever takes it has the default. `beam` are the flags that are Beam's.
+    """
+
+    input: tuple[str, ...]
+    output: str
+    run: str | None = None
+    if_finished: str = "replace"
+    since: str | None = None
+    fresh: bool = False
+    streaming: bool = False
+    window_seconds: float | None = None
+    idle_seconds: float | None = None
+    workers: int = 1
+    chunk_size: int | None = None
+    fail_under: float | None = None
+    baseline: str | None = None
+    fail_if_worse: float | None = None
+    max_line_bytes: int = 4 * 1024 * 1024
+    json: bool = False
+    log_format: str = "text"
+    sources: tuple[Any, ...] | None = None
+    source_definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    mode: str = "seq"
+    tie: str = "not_factual"
+    units: str = "claim"
+    index: str | None = None
+    retriever: str | None = None
+    embedder: str | None = None
+    passages: int | None = None
+    samples: int | None = None
+    temperature: float | None = None
+    sampling: str | None = None
+    search: str | None = None
+    locale: str | None = None
+    pages: int | None = None
+    passages_per_page: int | None = None
+    context_sentences: int | None = None
+    web_retriever: str | None = None
+    include_categories: str | None = None
+    exclude_categories: str | None = None
+    include_domains: str | None = None
+    exclude_domains: str | None = None
+    categories: str | None = None
+    web_snapshot: str | None = None
+    allow_private_hosts: bool | None = None
+    judge: str = OFFLINE
+    sure: float | None = None
+    formulation: str | None = None
+    options: str | None = None
+    explain: str | None = None
+    citation: bool | None = None
+    format: str | None = None
+    repairs: int | None = None
+    passages_per_call: int | None = None
+    facts_per_call: int | None = None
+    extract_tokens: int | None = None
+    prompts: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    extractor_model: str | None = None
+    extractor_base_url: str | None = None
+    knowledge_model: str | None = None
+    knowledge_base_url: str | None = None
+    concurrency: int = 64
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    extractor_concurrency: int | None = None
+    extractor_requests_per_minute: int | None = None
+    extractor_tokens_per_minute: int | None = None
+    knowledge_concurrency: int | None = None
+    knowledge_requests_per_minute: int | None = None
+    knowledge_tokens_per_minute: int | None = None
+    timeout: float | None = None
+    retry_seconds: float | None = None
+    cache: str | None = None
+    repeat: int = 0
+    no_share: bool = False
+    max_cost: float | None = None
+    prices: str | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    dry_run: bool = False
+    beam: tuple[str, ...] = ()
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """Return those of these options that have a value."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def source_flags(
+        self, client: "ClientSettings | None" = None, run: str | None = None
+    ) -> dict[str, Any]:
+        """Return the flags that a fact source's parameter of that name takes its value from.
+
+        `client` is how the models are reached where that is known already; `run` is an id of the
+        run, None outside of one.
+        """
+        flags = self.given(
+            *(
+                "index",
+                "retriever",
+                "embedder",
+                "passages",
+                "samples",
+                "temperature",
+                "sampling",
+            ),
+            *(flag.name for flag in WEB),
+            *("prompts", "model", "base_url", "knowledge_model", "knowledge_base_url"),
+            "concurrency",
+        )
+        flags["call_settings"] = self.calls(client, run)
+        if client is not None:
+            flags["client_settings"] = client
+            flags["judge_settings"] = client if self.judge == LLM else None
+        return flags
+
+    def calls(
+        self, client: "ClientSettings | None" = None, run: str | None = None
+    ) -> "CallSettings":
+        """Return how places that are no models are asked."""
+        from transforms.llm.calls import CallSettings
+        from transforms.llm.retry import Retry
+
+        seconds = self.given("retry_seconds")
+        return CallSettings(
+            self.concurrency,
+            Retry(seconds=seconds["retry_seconds"]) if seconds else Retry(),
+            client.cache if client is not None else self.cache_uri(),
+            client.cache_writes if client is not None else True,
+            run=run,
+        )
+
+    def cache_uri(self) -> str:
+        """Return where answers are kept."""
+        from transforms.llm.store import VARIABLE, default_uri
+
+        # A worker's own disk ends with it, and a bundle that is tried again would be paid again.
+        if not self.cache and on_dataflow(self.beam) and not os.environ.get(VARIABLE):
+            return f"{self.output.rstrip('/')}/cache/"
+        return self.cache or default_uri()
+
+    def llm(self) -> "LlmSettings | None":
+        """Return what the model that judges is told, or None where none does."""
+        if self.judge not in OF_MODELS:
+            return None
+        from transforms.judges.llm.settings import LlmSettings
+        from transforms.llm.base import EXTRACTOR, VERIFIER
+
+        endpoints = self.client().endpoints
+        asked = self.given(
+            *("formulation", "options", "explain", "citation", "format", "repairs"),
+            *("passages_per_call", "facts_per_call", "extract_tokens"),
+        )
+        return LlmSettings(
+            model=endpoints[VERIFIER].model,
+            extractor_model=endpoints[EXTRACTOR].model,
+            prompts_dir=self.prompts,
+            **asked,
+        )
+
+    def judge_spec(self, client: "ClientSettings | None" = None) -> "JudgeSpec":
+        """Return the judge as it travels to the workers; `client` where it is known already."""
+        from transforms.judges import JudgeSpec
+
+        told = self.llm()
+        asked = (client or self.client()) if told else None
+        return JudgeSpec(self.judge, told, asked, self.sure)
+
+    def client(self) -> "ClientSettings":
+        """Return how the models are reached."""
+        from transforms.llm.base import EXTRACTOR, KNOWLEDGE
+        from transforms.llm.client import ClientSettings
+        from transforms.llm.endpoint import endpoints
+        from transforms.llm.limits import Limits
+        from transforms.llm.prices import load_prices
+        from transforms.llm.retry import Retry
+
+        places = self.given(
+            *("model", "base_url", "extractor_model", "extractor_base_url"),
+            *("knowledge_model", "knowledge_base_url", "timeout"),
+        )
+        own = {
+            role: Limits(*(getattr(self, f"{role}_{limit}") for limit in LIMITS))
+            for role in (EXTRACTOR, KNOWLEDGE)
+        }
+        seconds = self.given("retry_seconds")
+        return ClientSettings(
+            endpoints(**places),
+            self.concurrency,
+            Retry(seconds=seconds["retry_seconds"]) if seconds else Retry(),
+            requests_per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            limits={role: limits for role, limits in own.items() if limits != Limits()},
+            prices=load_prices(self.prices),
+            cache=self.cache_uri(),
+            repeat=self.repeat,
+            share=not self.no_share,
+            max_cost=self.max_cost,
+        )
+
+    def affecting(self) -> dict[str, Any]:
+        """Return the options that results depend on, beside the sources; for the fingerprint."""
+        names = ("mode", "tie", "units", "judge", "max_line_bytes")
+        found: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if self.repeat:
+            found["repeat"] = self.repeat
+        if self.no_share:
+            found["share"] = False
+        told = self.llm()
+        if told is not None:
+            from dataclasses import asdict
+
+            from transforms.judges.cascade import SURE
+            from transforms.judges.llm.judge import LlmJudge
+
+            judge = LlmJudge(told, _no_client)
+            found["llm"] = asdict(told)
+            if self.judge == CASCADE:
+                found["sure"] = SURE if self.sure is None else self.sure
+            found["prompts"] = [judge.prompt_version, judge.extraction_version(self.units)]
+        return found
+
+
+def _no_client() -> Any:
+    raise AssertionError("nothing is asked for the fingerprint")
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,1 @@
+"""Finished runs for people: text, tables, plots, the HTML report, comparisons."""

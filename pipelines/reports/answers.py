@@ -1,0 +1,189 @@
+"""What the Python interface returns: a finished run, or one checked text; see `ufo`."""
+
+import shutil
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schemas.records import Verdict
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from schemas.results import Results
+    from transforms.check_text import CheckedText
+
+
+class FinishedRun:
+    """A finished run: its tables and views as Arrow tables, and SQL over them.
+
+    `run` is the run's name and `path` its folder. Without an output folder of yours the results
+    live as long as this object.
+    """
+
+    def __init__(self, results: "Results", path: str, temporary: str | None = None) -> None:
+        self._results = results
+        self._forget = weakref.finalize(self, remove, temporary) if temporary else None
+        self.path = path
+        self.run = results.runs[0].name
+
+    @property
+    def failures(self) -> "pa.Table":
+        """One row for each input or step that failed, with the reason."""
+        return self.sql("FROM failures ORDER BY step, key")
+
+    def sql(self, query: str, params: Sequence[object] = ()) -> "pa.Table":
+        """Return what a SELECT over the tables and views gives.
+
+        Raises:
+            UsageError: the SQL is wrong.
+        """
+        return self._results.query(query, params)
+
+    def close(self) -> None:
+        """Close the database over the results, and delete them if no output folder was given.
+
+        Tables that were taken from it stay valid.
+        """
+        self._results.close()
+        if self._forget is not None:
+            self._forget()
+
+
+class Evaluation(FinishedRun):
+    """A finished run of `ufo.evaluate`: the tables and views that are asked for most, and plots."""
+
+    @property
+    def scores(self) -> "pa.Table":
+        """One row a response: factuality_score, decided_score, coverage and counts of units."""
+        return self.sql("FROM scores ORDER BY mode, source, response_id")
+
+    @property
+    def contributions(self) -> "pa.Table":
+        """One row a source: the share of units it decided, `none` being the undecided ones."""
+        return self.sql("FROM source_contributions ORDER BY mode, position")
+
+    @property
+    def verdicts(self) -> "pa.Table":
+        """One row a fact unit (and way of voting): label 1, 0 or NULL, who decided, the votes."""
+        return self.sql("FROM verdicts ORDER BY response_id, unit_id, mode, source")
+
+    @property
+    def evidence(self) -> "pa.Table":
+        """One row for each passage that was held against a fact unit, with the passage's text."""
+        return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
+
+    def plot_contributions(self, path: str | Path | None = None) -> "Figure":
+        """Draw which source decided how much as a pie; `path` saves it as .png or .svg."""
+        from pipelines.reports.plots import plot_contributions
+
+        return plot_contributions(self._results, path)
+
+    def plot_scores(self, path: str | Path | None = None) -> "Figure":
+        """Draw the factuality scores as bars; `path` saves it as .png or .svg."""
+        from pipelines.reports.plots import plot_scores
+
+        return plot_scores(self._results, path)
+
+    def __repr__(self) -> str:
+        """Return the report of the run, as `ufo report` prints it."""
+        from pipelines.reports.text import render_overview
+
+        return render_overview(self._results)
+
+    def _repr_html_(self) -> str:
+        import html
+        import io
+
+        picture = io.StringIO()
+        self.plot_contributions().savefig(picture, format="svg")
+        svg = picture.getvalue()
+        return f"<pre>{html.escape(repr(self))}</pre>{svg[svg.index('<svg') :]}"
+
+
+class Recall(FinishedRun):
+    """A finished recall run; the tables and views of facts and what the answers say of them."""
+
+    @property
+    def scores(self) -> "pa.Table":
+        """Accuracy and recall of each variant, by people and by each formulation."""
+        return self.sql("FROM recall_scores ORDER BY formulation, variant")
+
+    @property
+    def errors(self) -> "pa.Table":
+        """Error rate and F1 of the class false of each formulation, against people."""
+        return self.sql("FROM recall_errors ORDER BY formulation, variant")
+
+    @property
+    def cost(self) -> "pa.Table":
+        """Calls and tokens of each formulation."""
+        return self.sql("FROM recall_cost ORDER BY formulation")
+
+    @property
+    def facts(self) -> "pa.Table":
+        """One row a fact."""
+        return self.sql("FROM recall_facts ORDER BY record_id, fact_index")
+
+    @property
+    def verdicts(self) -> "pa.Table":
+        """One row for each fact, answer and formulation, those of people among them."""
+        return self.sql("FROM recall_verdicts ORDER BY record_id, variant, fact_id, formulation")
+
+
+def remove(folder: str) -> None:
+    """Delete a temporary folder, as far as that can be done."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class Check:
+    """What the sources say of one text. The rows are records as the tables hold them."""
+
+    def __init__(self, rows: "CheckedText") -> None:
+        self.sentences = rows.sentences
+        self.fact_units = rows.fact_units
+        self.evidence = rows.evidence
+        self.passages = rows.passages
+        self.verdicts = rows.verdicts
+        self.failures = rows.failures
+        self.usage = rows.usage
+        self.text = rows.response.text
+
+    @property
+    def score(self) -> float | None:
+        """The share of claims that are factual, undecided ones as 0; None without any claim.
+
+        With `mode="all"` that of the sources in their order, with `"single"` that of the source.
+        """
+        labels = [verdict.label for verdict in self._main()]
+        return sum(label or 0 for label in labels) / len(labels) if labels else None
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of claims that some source decided; None without any claim."""
+        labels = [verdict.label for verdict in self._main()]
+        return sum(label is not None for label in labels) / len(labels) if labels else None
+
+    def _main(self) -> list[Verdict]:
+        modes = {verdict.mode for verdict in self.verdicts}
+        main = "seq" if "seq" in modes else next(iter(modes), "")
+        return [verdict for verdict in self.verdicts if verdict.mode == main]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        names = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
+        rows = {name: [asdict(row) for row in getattr(self, name)] for name in names}
+        return {"text": self.text, "score": self.score, "coverage": self.coverage, **rows}
+
+    def __repr__(self) -> str:
+        """Return the score and each claim with what became of it."""
+        words = {1: "supported", 0: "refuted", None: "undecided"}
+        verdicts = {verdict.unit_id: verdict for verdict in self._main()}
+        lines = ["no checkable claim" if self.score is None else f"factuality {self.score:.2f}"]
+        for unit in self.fact_units:
+            verdict = verdicts[unit.unit_id]
+            by = "" if verdict.label is None else f" by {verdict.source}"
+            lines.append(f"  {words[verdict.label]}{by}: {unit.claim}")
+        return "\n".join(lines)

@@ -1,0 +1,252 @@
+"""The overview of a run as text, for a terminal of 80 columns and up or for a file."""
+
+import shlex
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from pipelines.reports.overview import Row, overview
+from pipelines.reports.tabular import one_line, page, print_rows
+from schemas.records import MULTI, NO_SOURCE
+from schemas.results import Results
+from transforms.votes import main_mode
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MODES = {
+    "seq": "one source after another",
+    "mv": "majority of all sources",
+    "single": "one source alone",
+    "all": "every source for every unit",
+}
+_STYLES = {1: "green", 0: "red", None: "yellow"}
+_SYMBOLS = {1: "✓", 0: "✗", None: "?"}
+_ASCII_SYMBOLS = {1: "+", 0: "x", None: "?"}
+_BAR_WIDTH = 24
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def render_overview(results: Results, width: int = 100, color: bool = False) -> str:
+    """Return the overview as text of that width; `color` adds a terminal's escape codes."""
+    out = StringIO()
+    with page(out, width, color) as console:
+        print_overview(overview(results), console)
+    return out.getvalue()
+
+
+def print_overview(found: Row, console: "Console") -> None:
+    """Print what `overview` found."""
+    _print_header(found, console)
+    _print_scores(found, console)
+    _print_corrected(found, console)
+    _print_contributions(found, console)
+    if found["responses"]:
+        rest = found["counts"].get("responses", 0) - len(found["responses"])
+        more = f" ({rest:,} more: {_command(found, 'scores')})" if rest > 0 else ""
+        _title(f"Scores by response, the lowest first{more}", console)
+        names = ["response_id", "model", "factuality_score", "coverage", "n_units", "question"]
+        print_rows(
+            ["response", "model", "score", "coverage", "units", "question"],
+            [[row[name] for name in names] for row in found["responses"]],
+            console,
+        )
+    if found["examples"]:
+        _title("Some claims", console)
+        for example in found["examples"]:
+            _print_example(example, console)
+    if found["failures"]:
+        _title(f"Failures: {_command(found, 'failures')} has each with its input", console)
+        names = ["step", "error_type", "n"]
+        print_rows(names, [[row[name] for name in names] for row in found["failures"]], console)
+
+
+def _title(text: str, console: "Console") -> None:
+    from rich.text import Text
+
+    console.print(Text("\n" + text, style="bold"))
+
+
+def _command(found: Row, name: str) -> str:
+    return f"ufo report {shlex.quote(found['directory'])} {name} --run {shlex.quote(found['run'])}"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _print_header(found: Row, console: "Console") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    used = [row["source"] for row in found["sources"] if row["status"] == "used"]
+    then = " > " if console.options.ascii_only else " → "
+    counts = found["counts"]
+    size = f"{_count(counts['responses'], 'response')}, {_count(counts['units'], 'fact unit')}"
+    failed = counts.get("failures", 0)
+    lines = [
+        ("Run", f"{found['run']} ({found['mode']}: {MODES.get(found['mode'], 'unknown mode')})"),
+        ("Sources", (then if found["mode"] == "seq" else ", ").join(used) or "none"),
+        ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
+        ("Size", f"{size}, {_count(failed, 'failure') if failed else 'no failures'}"),
+    ]
+    for row in found["sources"]:
+        if row["status"] != "used":
+            lines.insert(2, ("Not asked", f"{row['source']}: {row['reason'] or row['status']}"))
+    if found["errors"]:
+        n = sum(row["n"] for row in found["errors"])
+        why = ", ".join(f"{row['source']} {row['reason']} {row['n']:,}" for row in found["errors"])
+        lines.append(("Errors", f"{_count(n, 'judgement')} without an answer, no votes: {why}"))
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column()
+    for name, value in lines:
+        grid.add_row(name, Text(one_line(value)))
+    console.print(grid)
+
+
+_SCORE_COLUMNS = {
+    "score": "factuality_score",
+    "decided": "decided_score",
+    "coverage": "coverage",
+    "people": "human_score",
+    "responses": "n_responses",
+    "no claims": "n_without_units",
+    "units": "n_units",
+}
+
+
+def _print_scores(found: Row, console: "Console") -> None:
+    from rich.text import Text
+
+    own = main_mode(found["mode"])
+    whole = next((row for row in found["scores"] if row["mode"] == own), None)
+    if whole is None or whole["factuality_score"] is None:
+        console.print(Text("\nNo response has a fact unit, so there is no score.", style="bold"))
+        return
+    line = Text("\n").append(f"Factuality score {whole['factuality_score']:.3f}", style="bold")
+    if whole["decided_score"] is None:
+        line.append("  no fact unit was decided, and an undecided one counts 0")
+    else:
+        line.append(
+            f"  undecided units count 0; {whole['decided_score']:.3f} of the decided ones, "
+            f"coverage {whole['coverage']:.3f}"
+        )
+    console.print(line)
+    people = any(row["human_score"] is not None for row in found["scores"])
+    columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
+
+    def table(title: str, key: dict[str, str], rows: list[Row]) -> None:
+        _title(title, console)
+        names = {**key, **columns}
+        print_rows(list(names), [[row[name] for name in names.values()] for row in rows], console)
+
+    if len(found["scores"]) > 1:
+        table("Scores by mode", {"mode": "mode", "source": "source"}, found["scores"])
+    table("Scores by model", {"model": "model"}, found["models"])
+    if [row["dataset"] for row in found["datasets"]] != [None]:
+        table("Scores by data set", {"data set": "dataset"}, found["datasets"])
+
+
+def _print_corrected(found: Row, console: "Console") -> None:
+    """Print what people's labels make of the scores, and how often the judge errs."""
+    rows = [row for row in found["corrected"] if row["level"] != "dataset"]
+    if not rows:
+        return
+    _title("Corrected by what people said, with 95 % intervals", console)
+    names = ["judge_score", "corrected_score", "low", "high", "n_labelled"]
+    print_rows(
+        ["model", "judge", "corrected", "low", "high", "labels"],
+        [["(all)" if row["level"] == "run" else row["name"], *map(row.get, names)] for row in rows],
+        console,
+    )
+    _title(f"The judge's errors ({_command(found, 'judge_errors')} has them by source)", console)
+    names = ["model", "error", "value", "low", "high", "n"]
+    print_rows(
+        ["model", "error", "share", "low", "high", "units"],
+        [[row[name] for name in names] for row in found["judge_errors"]],
+        console,
+    )
+
+
+_CONTRIBUTIONS = {
+    "seq": "Source contributions: the share of fact units that each decided",
+    "mv": "Source contributions: the share of valid votes, and of those that agree with verdicts",
+    "single": "Sources alone: the share of fact units that each decides",
+}
+
+
+def _print_contributions(found: Row, console: "Console") -> None:
+    for mode, title in _CONTRIBUTIONS.items():
+        rows = [row for row in found["contributions"] if row["mode"] == mode]
+        if not any(row["n_units"] for row in rows):
+            continue
+        _title(title, console)
+        counted = "n_votes" if mode == "mv" else "n_decided"
+        names = ["source", "", "share", "votes" if mode == "mv" else "units"]
+        lines = [
+            [
+                "(undecided)" if row["source"] == NO_SOURCE else row["source"],
+                bar(row["share"], console.options.ascii_only),
+                _percent(row["share"]),
+                row[counted],
+            ]
+            for row in rows
+        ]
+        if mode == "mv":
+            names.append("agreeing")
+            lines = [
+                [*line, _percent(row["agreeing_share"])]
+                for line, row in zip(lines, rows, strict=True)
+            ]
+        print_rows(names, lines, console, right=("share", "agreeing"))
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{share:.1%}"
+
+
+def bar(share: float | None, ascii_only: bool = False) -> str:
+    """Return a share of 1 as a bar, to an eighth of a character where these can be shown."""
+    size = (share or 0.0) * _BAR_WIDTH
+    if ascii_only:
+        return "#" * round(size)
+    eighths = round(size * 8)
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
+
+
+def _print_example(row: Row, console: "Console") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    label = row["label"]
+    symbols = _ASCII_SYMBOLS if console.options.ascii_only else _SYMBOLS
+    head = Text(f"{symbols[label]} {row['verdict']}", style=f"bold {_STYLES[label]}")
+    if label is not None:
+        by = "all sources" if row["source"] == MULTI else row["source"]
+        votes = f"{row['n_supported']} for, {row['n_refuted']} against"
+        head.append(f" by {by} ({votes}{', tied' if row['tied'] else ''})", style="not bold")
+    who = " · ".join(filter(None, (row["response_id"], row["model"])))
+    head.append(f"  {one_line(who, 60)}", style="not bold dim")
+    console.print(head)
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    grid.add_row("  claim", Text(one_line(row["claim"], 300)))
+    for name, text in (("evidence", _evidence(row)), ("why", _why(row))):
+        if text:
+            grid.add_row(f"  {name}", Text(text))
+    console.print(grid)
+
+
+def _evidence(row: Row) -> str:
+    where = ", ".join(one_line(part, 120) for part in (row["title"], row["url"]) if part)
+    said = f'"{one_line(row["citation"], 300)}"' if row["citation"] else ""
+    return " - ".join(filter(None, (said, where)))
+
+
+def _why(row: Row) -> str:
+    if row["rationale"]:
+        return one_line(row["rationale"], 300)
+    if row["reason"]:
+        return f"{row['evidence_source']}: {row['reason'].replace('_', ' ')}"
+    return ""

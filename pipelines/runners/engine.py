@@ -1,0 +1,274 @@
+"""The job of a run on an engine: what it is called there, how far it is, and how it is ended.
+
+    DIR/run=NAME/.attempt-ID/chunks/portable/job.json       the job that was started last
+                                            /TRY/…          its parts
+                                            /TRY/counts/…   what each of its workers has counted
+
+An engine's own page has the job under its name. Beam's job server for Flink does not end a job that
+it has submitted, so that is asked of Flink itself.
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pipelines import storage
+from pipelines.options.beam_flags import runner_of, value_of, waits
+from pipelines.runners.counters import Counters, summed_files
+from schemas.errors import RunError
+from transforms.llm.ledger import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
+from transforms.votes import SEQ, SINGLE
+
+CHUNK = "portable"
+FILE = "job.json"
+COUNTS = "counts"
+
+_ENDED = ("CANCELED", "FAILED", "FINISHED")
+_SECONDS_TO_APPEAR = 3.0
+_SECONDS_TO_END = 30.0
+_SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_BETWEEN_REMOTE_LOOKS = 10.0
+_SECONDS_TO_ANSWER = 10.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineJob:
+    """A job on an engine. `name` is its name there, which is the user's where he `named` it; `url`
+    is where Flink is asked about it, None where it is not on a Flink that has an address.
+
+    `counts` is the folder where its workers tell what they have done, for these `sources` in this
+    `mode`, of `lines` of input. `waited` if the command waits for its end.
+    """
+
+    runner: str
+    name: str
+    named: bool
+    url: str | None
+    counts: str
+    sources: tuple[str, ...]
+    mode: str
+    lines: int
+    waited: bool = True
+
+    def flags(self) -> list[str]:
+        """Return what Beam is to be told of it."""
+        return [] if self.named else [f"--job_name={self.name}"]
+
+    def keep(self, folder: str) -> None:
+        """Note in a folder that the job is started."""
+        storage.write(storage.join(folder, FILE), json.dumps(asdict(self)).encode())
+
+    def until_there(self, result: Any, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Return once the engine has the job, or it has ended; `result` is Beam's.
+
+        Beam's job server, which brings it to Flink, ends with this process, and says that the job
+        runs before Flink knows of it.
+
+        Raises:
+            RuntimeError: the runner reports that it failed.
+        """
+        from apache_beam.runners.runner import PipelineState
+
+        while self.url is not None and not self._is_there():
+            if PipelineState.is_terminal(result.state):
+                result.wait_until_finish()
+                return
+            sleep(_SECONDS_BETWEEN_LOOKS)
+
+    def _is_there(self) -> bool:
+        assert self.url is not None
+        state = None
+        with suppress(OSError, ValueError, KeyError):
+            state = _state(self.url, self.name)[1]
+        # A name of the user's may have been an earlier job's.
+        return state is not None and not (self.named and state in _ENDED)
+
+    def cancel(
+        self,
+        result: Any,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> str:
+        """End the job, and return what there is to tell of that; `result` is Beam's, None where the
+        job was not handed over yet."""
+        told = False
+        with suppress(Exception):  # what a runner raises here is its own; Flink is asked again
+            if result is not None:
+                result.cancel()
+                told = True
+        if self.url is None:
+            return f"the job {self.name} is told to stop" if told else ""
+        if _cancel_on_flink(self.url, self.name, sleep, clock):
+            return f"the job {self.name} is cancelled"
+        return f"the job {self.name} may go on: cancel it at {self.url}"
+
+
+def job_of(
+    flags: Sequence[str],
+    run_folder: str,
+    folder: str,
+    sources: Sequence[str],
+    mode: str,
+    lines: int,
+) -> EngineJob:
+    """Return the job that evaluates the run in `run_folder` into the new `folder` of a try."""
+    name = value_of(flags, "job_name")
+    run, token = (re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in (run_folder, folder))
+    # Dataflow takes small letters, digits and hyphens.
+    ours = re.sub(r"[^a-z0-9]+", "-", f"ufo-{run.removeprefix('run=')}-{token}".lower())
+    master = value_of(flags, "flink_master") or ""
+    url = None
+    if master and not master.startswith("["):
+        url = master if "://" in master else f"http://{master}"
+    counts = storage.join(folder, COUNTS)
+    return EngineJob(
+        runner_of(flags),
+        name or ours,
+        bool(name),
+        url,
+        counts,
+        tuple(sources),
+        mode,
+        lines,
+        waits(flags),
+    )
+
+
+def started_job(folder: str) -> EngineJob | None:
+    """Return the job that was started last for a run, None where there was none."""
+    path = storage.join(folder, FILE)
+    with suppress(OSError, ValueError, TypeError):
+        if storage.exists(path):
+            found = json.loads(storage.read(path))
+            return EngineJob(**{**found, "sources": tuple(found["sources"])})
+    return None
+
+
+def end_earlier(folder: str, say: Say) -> None:
+    """Cancel the job of a try that was killed, if it still runs: nobody takes its results.
+
+    Raises:
+        RunError: it runs, and finishes the run itself: nobody was to wait for it.
+    """
+    earlier = started_job(folder)
+    if earlier is None or earlier.url is None or earlier.named:
+        return
+    state = None
+    with suppress(OSError, ValueError, KeyError):  # who runs jobs there will tell what is wrong
+        state = _state(earlier.url, earlier.name)[1]
+    if state in (None, *_ENDED):
+        return
+    if not earlier.waited:
+        raise RunError(
+            f"the job {earlier.name} evaluates this run already; wait for it, or cancel it at "
+            f"{earlier.url}"
+        )
+    say(f"An earlier try was killed; {earlier.cancel(None)}.")
+
+
+class LiveCounts:
+    """What the workers of a job have counted so far, under the names of a ledger."""
+
+    exact = False  # of work that was lost with its worker and done again, both are counted
+
+    def __init__(self, job: EngineJob) -> None:
+        self._job = job
+        self._found: dict[str, float] = {}
+        self._next = 0.0
+
+    def totals(self) -> dict[str, float]:
+        """Return the sums; of a folder far away, those of some seconds ago."""
+        now = time.monotonic()
+        if now >= self._next:
+            far = storage.is_remote(self._job.counts)
+            self._next = now + (_SECONDS_BETWEEN_REMOTE_LOOKS if far else 0)
+            self._found = totals_of(self._job, counted(self._job))
+        return self._found
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def counted(job: EngineJob) -> Counters:
+    """Return what the workers of a job have counted so far: step → name → number."""
+    return summed_files(path for path in storage.files_below(job.counts) if path.endswith(".json"))
+
+
+def totals_of(job: EngineJob, counters: Counters) -> dict[str, float]:
+    """Return what steps have counted as numbers of a run, under the names of a ledger.
+
+    A response without claims is done when it is extracted, another one when no source is to be
+    asked about it any more.
+    """
+    if not counters:
+        return {}
+    extract = counters.get("extract", {})
+    stages = [counters.get(f"source:{name}", {}) for name in job.sources]
+    last: Mapping[str, int] = stages[-1] if stages else {}
+    done = extract.get("no_claims", 0) + last.get("responses", 0)
+    if job.mode == SEQ:
+        done += sum(one.get("responses", 0) - one.get("responses_out", 0) for one in stages[:-1])
+    found: dict[str, float] = {
+        RESPONSES: min(done, job.lines),
+        EXTRACTED: min(extract.get("responses", 0), job.lines),
+        UNITS: extract.get("units", 0),
+        FAILURES: sum(one.get("failures", 0) for one in counters.values()),
+        REQUESTS: sum(one.get("requests", 0) for one in counters.values()),
+    }
+    for name, one in zip(job.sources, stages, strict=True):
+        found[f"{DECIDED}{name}"] = one.get("answered", 0)
+    if job.mode in (SEQ, SINGLE):
+        left = last.get("units_out", last.get("units_in", 0) - last.get("answered", 0))
+        found[f"{DECIDED}none"] = left
+    return {name: float(number) for name, number in found.items() if number}
+
+
+def _cancel_on_flink(
+    url: str, name: str, sleep: Callable[[float], None], clock: Callable[[], float]
+) -> bool:
+    """End the newest job of that name; returns whether it is certain that none goes on."""
+    started, asked = clock(), False
+    while clock() - started < _SECONDS_TO_END:
+        try:
+            number, state = _state(url, name)
+        except (OSError, ValueError, KeyError):
+            return False
+        if state in _ENDED:
+            return True
+        if state is None and clock() - started > _SECONDS_TO_APPEAR:
+            return True  # it was never submitted
+        if number is not None and not asked:
+            with suppress(OSError):
+                _ask(f"{url}/jobs/{number}?mode=cancel", "PATCH")
+                asked = True
+        sleep(_SECONDS_BETWEEN_LOOKS)
+    return False
+
+
+def _state(url: str, name: str) -> tuple[str | None, str | None]:
+    """Return the number and the state of the newest job of that name."""
+    found = [job for job in _ask(f"{url}/jobs/overview")["jobs"] if job["name"] == name]
+    newest = max(found, key=lambda job: job["start-time"], default=None)
+    return (newest["jid"], newest["state"]) if newest else (None, None)
+
+
+def _ask(url: str, method: str = "GET") -> Any:
+    """Return what Flink answers.
+
+    Raises:
+        OSError: it cannot be reached, or refuses.
+        ValueError: that is no Flink.
+    """
+    import httpx
+
+    try:
+        reply = httpx.request(method, url, timeout=_SECONDS_TO_ANSWER, trust_env=False)
+        return reply.raise_for_status().json()
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise OSError(str(error)) from error

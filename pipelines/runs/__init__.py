@@ -1,0 +1,1 @@
+"""A run from its settings to its finished folder: input, plan, attempt, progress, manifest."""

@@ -1,0 +1,283 @@
+"""A run on disk: attempts that resume, and a finished run that is never half there.
+
+    DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint the attempt was started with
+                            /chunks/00012/…     its parts, and done.json once all are written
+    DIR/run=NAME/<table>/part-ID-….parquet      moved in at the end
+    DIR/run=NAME/manifest.json                  written last: what readers read is what it lists
+
+Until the manifest is replaced, an earlier finished run of the name stays readable; what it does not
+list any more is deleted right after.
+"""
+
+import io
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pipelines import storage
+from pipelines.version import VERSION
+from schemas.errors import UsageError
+from schemas.records import Part
+from schemas.tables import OF_EVALUATE, SCHEMA_VERSION, TABLES, to_arrow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.runners.counters import Counters
+
+_RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MANIFEST = "manifest.json"
+_ATTEMPT = "attempt.json"
+_DONE = "done.json"
+
+Fingerprint = Mapping[str, Any]
+"""Plain JSON values, so that one that was read back is equal."""
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a run, which is also part of a folder's.
+
+    Raises:
+        UsageError: it has other characters than letters, digits, `.`, `_` and `-`.
+    """
+    if not _RUN_NAME.fullmatch(name):
+        raise UsageError(
+            f"--run {name!r}: a run's name is 1 to 100 letters, digits, '.', '_' and '-', "
+            "and begins with a letter or digit"
+        )
+    return name
+
+
+def name_of(fingerprint: Fingerprint) -> str:
+    """Return the default name of a run: a hash of the inputs' names and of what affects results."""
+    left_out = ("inputs", "chunk_size")
+    stable = {key: value for key, value in fingerprint.items() if key not in left_out}
+    stable["inputs"] = [item["name"] for item in fingerprint["inputs"]]
+    text = json.dumps(stable, sort_keys=True, default=str)
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def differences(old: Fingerprint, new: Fingerprint, at: str = "") -> list[str]:
+    """Return what differs between two fingerprints, one line each."""
+    found = []
+    for key in sorted({*old, *new}):
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            found += differences(before, after, f"{at}{key}.")
+        else:
+            found.append(f"{at}{key}: {_short(before)} → {_short(after)}")
+    return found
+
+
+def _carried(run: str | None) -> dict[str, str]:
+    return {} if run is None else {"carried_from": run}
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 160 else text[:157] + "…"
+
+
+class Attempt:
+    """One try at a run. `chunks` done by an earlier process of the same attempt are kept."""
+
+    def __init__(self, run_folder: str, identifier: str, fingerprint: Fingerprint) -> None:
+        self.run_folder = run_folder
+        self.identifier = identifier
+        self.fingerprint = fingerprint
+        self.folder = storage.join(run_folder, f".attempt-{identifier}")
+
+    @classmethod
+    def open(
+        cls,
+        run_folder: str,
+        fingerprint: Fingerprint,
+        fresh: bool = False,
+        carried_from: str | None = None,
+    ) -> "Attempt":
+        """Resume the unfinished attempt of this run, or start one.
+
+        `carried_from` tells the run from which the results come that are not evaluated here.
+
+        Raises:
+            UsageError: an unfinished attempt was started with another fingerprint, and not `fresh`;
+                or nothing can be written there.
+        """
+        for path in storage.files_below(run_folder):
+            match = re.search(r"\.attempt-([0-9a-f]+)[/\\]" + re.escape(_ATTEMPT) + "$", path)
+            if not match:
+                continue
+            old = json.loads(storage.read(path))
+            started = {**fingerprint, **_carried(carried_from)}
+            attempt = cls(run_folder, match[1], fingerprint)
+            if fresh:
+                storage.delete(attempt.folder)
+                storage.delete(attempt.here())
+            elif old == started:
+                storage.make_folder(attempt.here())
+                return attempt
+            else:
+                changed = "\n  ".join(differences(old, started))
+                raise UsageError(
+                    f"the unfinished attempt in {attempt.folder} differs from this command:\n"
+                    f"  {changed}\nRun it as it was started to complete it, pass --fresh to start "
+                    "over, or --run NAME to keep both."
+                )
+        attempt = cls(run_folder, uuid4().hex[:8], fingerprint)
+        attempt.note(carried_from)
+        storage.make_folder(attempt.here())
+        return attempt
+
+    def note(self, carried_from: str | None = None) -> None:
+        """Write down what the attempt is of, by which one who resumes it knows it.
+
+        Raises:
+            UsageError: nothing can be written there.
+        """
+        text = json.dumps({**self.fingerprint, **_carried(carried_from)}, indent=1)
+        try:
+            storage.make_folder(self.folder)
+            storage.write(storage.join(self.folder, _ATTEMPT), text.encode())
+        except OSError as error:
+            message = f"--output {self.run_folder!r} cannot be written: {error}"
+            raise UsageError(message) from error
+
+    def chunk_folder(self, chunk: int | str) -> str:
+        """Return the folder of a chunk's parts, made if need be."""
+        name = chunk if isinstance(chunk, str) else f"{chunk:05d}"
+        folder = storage.join(self.folder, "chunks", name)
+        storage.make_folder(folder)
+        return folder
+
+    def here(self) -> str:
+        """Return the attempt's folder on this machine, for what only its processes share."""
+        if not storage.is_remote(self.folder):
+            return self.folder
+        return os.path.join(tempfile.gettempdir(), f"ufo-{self.identifier}")
+
+    def input_folder(self, here: bool) -> str:
+        """Return the folder for copies of inputs that workers cannot read as they are; on this
+        machine if the workers are `here`."""
+        folder = storage.join(self.here() if here else self.folder, "input")
+        storage.make_folder(folder)
+        return folder
+
+    def ledger(self) -> str:
+        """Return the local file in which the processes of this machine count what they do."""
+        return storage.join(self.here(), "ledger.sqlite")
+
+    def done(self, chunk: int | str) -> list[Part] | None:
+        """Return the parts of a chunk that is finished, or None."""
+        path = storage.join(self.chunk_folder(chunk), _DONE)
+        if not storage.exists(path):
+            return None
+        return [Part(**item) for item in json.loads(storage.read(path))]
+
+    def mark_done(self, chunk: int | str, parts: Sequence[Part]) -> None:
+        """Record that a chunk is finished, all its parts being written."""
+        text = json.dumps([asdict(part) for part in parts])
+        storage.write(storage.join(self.chunk_folder(chunk), _DONE), text.encode())
+
+    def abandon(self) -> None:
+        """Delete the attempt, unless some of it is done."""
+        if not any(path.endswith(_DONE) for path in storage.files_below(self.folder)):
+            storage.delete(self.folder)
+            storage.delete(self.here())
+
+    def finish(
+        self,
+        parts: Iterable[Part],
+        facts: Mapping[str, Any],
+        among: Iterable[str] = OF_EVALUATE,
+        again: bool = False,
+    ) -> dict[str, Any]:
+        """Move the parts in, write the manifest, delete what it does not list; returns it.
+
+        `among` are the tables that the run has, those without rows included.
+
+        A run that is stopped in here is completed by the same command: parts that were moved
+        already are found where they went. With `again` they are copied, and deleted at the end, so
+        that an engine that has forgotten how far it was may begin anew.
+        """
+        tables: dict[str, dict[str, Any]] = {table: {"rows": 0, "files": []} for table in among}
+        for part in parts:
+            self._move_in(part, tables[part.table], again)
+        for table, entry in tables.items():
+            if not entry["files"]:
+                # Plain DuckDB over the folder fails on a table without a file.
+                self._move_in(self.write_part(table, to_arrow(table, [])), entry)
+        manifest = {
+            "format": "ufo-run",
+            "schema_version": SCHEMA_VERSION,
+            "ufo_version": VERSION,
+            "attempt": self.identifier,
+            "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            **facts,
+            "counters": self._counters(),
+            "fingerprint": self.fingerprint,
+            "tables": tables,
+        }
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
+        storage.write(storage.join(self.run_folder, _MANIFEST), text.encode())
+        self._sweep(tables)
+        storage.delete(self.here())
+        return manifest
+
+    def _counters(self) -> "Counters":
+        from pipelines.runners.counters import summed
+
+        paths = storage.files_below(storage.join(self.folder, "chunks"))
+        return summed(path[: -len(_DONE)] for path in paths if path.endswith(_DONE))
+
+    def _move_in(self, part: Part, entry: dict[str, Any], again: bool = False) -> None:
+        folder = storage.join(self.run_folder, part.table)
+        storage.make_folder(folder)
+        name = f"part-{self.identifier}-{len(entry['files']):05d}.parquet"
+        target = storage.join(folder, name)
+        if again:
+            storage.copy(part.path, target)
+        elif storage.exists(part.path) or not storage.exists(target):
+            storage.move(part.path, target)
+        entry["files"].append(f"{part.table}/{name}")
+        entry["rows"] += part.rows
+
+    def write_part(self, table: str, rows: "pa.Table") -> Part:
+        """Write a table that is made as a whole, such as `sources`."""
+        import pyarrow.parquet as pq
+
+        sink = io.BytesIO()
+        pq.write_table(rows, sink, compression="zstd")
+        storage.make_folder(self.folder)
+        path = storage.join(self.folder, f"{table}.parquet")
+        storage.write(path, sink.getvalue())
+        return Part(table, path, rows.num_rows)
+
+    def _sweep(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
+        kept = {name for entry in tables.values() for name in entry["files"]}
+        # A run of this name may have been another command's, with other tables.
+        for table in TABLES:
+            folder = storage.join(self.run_folder, table)
+            for path in storage.files_below(folder):
+                name = re.split(r"[/\\]", path)[-1]
+                if f"{table}/{name}" not in kept:
+                    storage.delete(path)
+        for path in storage.files_below(self.run_folder):
+            match = re.search(r"^(.*\.attempt-[0-9a-f]+)[/\\]", path)
+            if match:
+                storage.delete(match[1])
+
+
+def tidy(run_folder: str, manifest: Mapping[str, Any]) -> None:
+    """Delete what a run has left that was stopped between its manifest and its end."""
+    attempt = Attempt(run_folder, manifest["attempt"], manifest["fingerprint"])
+    if storage.exists(attempt.folder):
+        attempt._sweep(manifest["tables"])

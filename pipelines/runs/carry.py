@@ -1,0 +1,215 @@
+"""Results taken over from an earlier run, and passages that several chunks found."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from pipelines import storage
+from pipelines.runs.attempt import differences
+from pipelines.runs.manifests import manifest_of
+from pipelines.runs.results import choose_runs, open_results
+from schemas.errors import UsageError
+from schemas.records import InputRecord, Part
+from schemas.tables import arrow_schema
+from transforms.llm.ledger import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
+from transforms.read import record_hash
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CARRIED = "carried"
+FINAL = "final"
+
+# Failures are not carried: those of reading come again with the input, and a response that had one
+# of another step is evaluated again.
+_BY_RESPONSE = ("responses", "sentences", "fact_units", "evidence", "verdicts", "usage")
+
+_SPENT = f"""
+    SELECT
+        CAST(count(*) AS DOUBLE) AS {REQUESTS},
+        CAST(coalesce(sum(prompt_tokens), 0) AS DOUBLE) AS {PROMPT_TOKENS},
+        CAST(coalesce(sum(completion_tokens), 0) AS DOUBLE) AS {COMPLETION_TOKENS},
+        coalesce(sum(cost_usd), 0.0) AS {COST}
+    FROM usage WHERE NOT (cached OR coalesced)
+"""  # noqa: S608
+
+_WITHOUT_ERRORS = """
+    SELECT response_id, record_hash FROM responses WHERE response_id NOT IN (
+        SELECT response_id FROM evidence WHERE outcome = 'error'
+        UNION
+        SELECT key FROM failures WHERE step <> 'read'
+    )
+"""
+
+
+@dataclass(slots=True)
+class Carry:
+    """The results of an earlier run that this one takes over: of responses without any error.
+
+    `hashes` has the hash of each such response's record. With `compared` only those are taken whose
+    record is the same now. `taken` are those that the input was found to have; `again` counts the
+    responses that had an error. `spent` is what an earlier writing of this very run has spent, by
+    the ledger's names.
+    """
+
+    run: str
+    attempt: str
+    hashes: dict[str, str | None]
+    again: int
+    compared: bool
+    spent: dict[str, float] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    @property
+    def source(self) -> str:
+        """The run and which writing of it."""
+        return f"{self.run}@{self.attempt}"
+
+    def takes(self, record: InputRecord) -> bool:
+        """Tell whether the results of this record are taken over."""
+        if record.response_id not in self.hashes:
+            return False
+        if self.compared and self.hashes[record.response_id] != record_hash(record):
+            return False
+        self.taken.add(record.response_id)
+        return True
+
+
+def carry_from(
+    output: str, run: str, earlier: Mapping[str, Any], fingerprint: Mapping[str, Any], since: bool
+) -> Carry:
+    """Return what is taken over from a finished run, whose manifest is `earlier`.
+
+    `since` is for another input; without, the run is to be completed where it had errors.
+
+    Raises:
+        UsageError: its results are those of other options, or of another input where it may not be.
+    """
+    left_out = ("inputs", "chunk_size") if since else ()
+    old, new = (
+        {key: value for key, value in one.items() if key not in left_out}
+        for one in (earlier["fingerprint"], fingerprint)
+    )
+    changed = differences(old, new)
+    if changed:
+        what = "options" if since else "inputs or options"
+        remedy = "evaluate without --since" if since else "use --if_finished replace"
+        raise UsageError(
+            f"run {run!r} was made with other {what}; its results cannot be kept:\n  "
+            + "\n  ".join(changed)
+            + f"\nGive the options it was made with, {remedy}, or another --run."
+        )
+    with open_results(output, run) as results:
+        found = results.query(_WITHOUT_ERRORS)
+        total = results.query("SELECT count(*) AS n FROM responses")["n"][0].as_py()
+        spent = {} if since else results.query(_SPENT).to_pylist()[0]
+    hashes = dict(
+        zip(found["response_id"].to_pylist(), found["record_hash"].to_pylist(), strict=True)
+    )
+    return Carry(run, earlier["attempt"], hashes, total - len(hashes), since, spent)
+
+
+def since_run(output: str, run: str) -> dict[str, Any]:
+    """Return the manifest of the finished run that `--since` names.
+
+    Raises:
+        UsageError: there is none of that name.
+        RunError: it is damaged.
+    """
+    manifest = manifest_of(storage.join(output, f"run={run}"))
+    if manifest is None:
+        choose_runs(output, run)
+        raise UsageError(f"--since {run!r}: there is no finished run of that name in {output!r}")
+    return manifest
+
+
+def carry_over(output: str, carry: Carry, folder: str) -> list[Part]:
+    """Write the rows of the carried responses, and the passages they cite, below `folder`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = []
+    with open_results(output, carry.run) as results:
+        (source,) = results.runs
+    ids = pa.array(sorted(carry.taken), pa.string())
+    cited: set[str] = set()
+    for table in (*_BY_RESPONSE, "passages"):
+        key, wanted = "response_id", ids
+        if table == "passages":
+            key, wanted = "passage_id", pa.array(sorted(cited), pa.string())
+        for number, path in enumerate(source.files[table]):
+            rows = _read(str(path))
+            # This run has spent what its earlier writing spent, whatever became of that.
+            if table != "usage" or carry.compared:
+                rows = rows.filter(pc.is_in(rows[key], value_set=wanted))
+            if table == "evidence":
+                cited.update(filter(None, rows["passage_id"].to_pylist()))
+            for column in arrow_schema(table):
+                if column.name not in rows.column_names:  # of an earlier version
+                    rows = rows.append_column(column, pa.nulls(len(rows), column.type))
+            rows = rows.select(arrow_schema(table).names)
+            if table == "usage" and carry.compared:
+                rows = _paid_before(rows)
+            target = storage.join(folder, f"{table}-{number:05d}.parquet")
+            _write(target, rows)
+            parts.append(Part(table, target, rows.num_rows))
+    return parts
+
+
+def _paid_before(usage: "pa.Table") -> "pa.Table":
+    """Return usage rows of another run as this one's: answers that were there, and cost nothing."""
+    import pyarrow as pa
+
+    values = {"cached": True, "cost_usd": 0.0}
+    for name, value in values.items():
+        at = usage.schema.get_field_index(name)
+        column = pa.repeat(pa.scalar(value, usage.schema.field(at).type), len(usage))
+        usage = usage.set_column(at, usage.schema.field(at), column)
+    return usage
+
+
+def each_passage_once(parts: Sequence[Part]) -> list[Part]:
+    """Return the parts with each passage in the first part that has it, and in no other.
+
+    Chunks find the same passages of an index, and each wrote its own. Takes some 100 bytes of
+    memory a distinct passage.
+    """
+    if sum(part.table == "passages" for part in parts) < 2:
+        return list(parts)
+    seen: set[str] = set()
+    found = []
+    for part in parts:
+        if part.table != "passages":
+            found.append(part)
+            continue
+        ids = _read(part.path, ["passage_id"])["passage_id"].to_pylist()
+        again = [passage_id for passage_id in ids if passage_id in seen]
+        seen.update(ids)
+        if again:
+            import pyarrow as pa
+            import pyarrow.compute as pc
+
+            rows = _read(part.path)
+            rows = rows.filter(pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(again))))
+            # Beside the first writing: an attempt that is resumed in here starts from that again.
+            part = replace(part, path=part.path + ".once", rows=rows.num_rows)
+            _write(part.path, rows)
+        found.append(part)
+    return found
+
+
+def _read(path: str, columns: list[str] | None = None) -> "pa.Table":
+    import pyarrow.parquet as pq
+
+    with storage.open_read(path) as stream:
+        # `read_table` imports the whole of pyarrow.dataset.
+        return pq.ParquetFile(stream).read(columns=columns)
+
+
+def _write(path: str, rows: "pa.Table") -> None:
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    pq.write_table(rows, sink, compression="zstd")
+    storage.write(path, sink.getvalue())

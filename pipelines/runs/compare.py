@@ -1,0 +1,68 @@
+"""Two finished runs compared, and whether the later one is significantly worse."""
+
+from typing import Any
+
+from pipelines.runs.results import choose_runs
+from schemas.errors import UsageError
+from schemas.results import Results
+
+Row = dict[str, Any]
+
+
+def compare(directory: str, baseline: str, run: str) -> tuple[Row, list[Row]]:
+    """Return how `run` differs from `baseline`, and the claims whose verdict turned.
+
+    The first is the row of the macro `run_comparison`, the second are those of `turned_claims`.
+
+    Raises:
+        UsageError: a run that there is not, the same run twice, or runs that share neither a
+            question nor a response.
+    """
+    check_baseline(directory, baseline, run)
+    runs = [
+        *choose_runs(directory, baseline, tables=None),
+        *choose_runs(directory, run, tables=None),
+    ]
+    with Results(runs) as results:
+        names = [baseline, run]
+        (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
+        turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
+    if not found["n_pairs"]:
+        raise UsageError(
+            f"runs {baseline!r} and {run!r} share no question and no response with a score, so "
+            "there is nothing to compare; they are to be runs over the same questions."
+        )
+    return found, turned
+
+
+def check_baseline(directory: str, baseline: str, run: str | None = None) -> None:
+    """Raise a UsageError unless `baseline` is a finished run in the folder, other than `run`."""
+    choose_runs(directory, baseline)
+    if baseline == run:
+        raise UsageError(
+            f"run {run!r} is the baseline itself; compare two runs, or give this one another --run."
+        )
+
+
+def is_worse(found: Row, p: float) -> bool:
+    """Tell whether the drop is significant at level `p`."""
+    return found["p"] is not None and bool(found["p"] < p)
+
+
+def in_words(found: Row) -> str:
+    """Return what was found as a sentence or two."""
+    pairs = _count(found["n_questions"], "question", found["n_responses"], "response")
+    alone = found["only_baseline"] + found["only_run"]
+    left = f"; {alone:,} without a pair left out" if alone else ""
+    told = "(one pair only: no interval, no p)"
+    if found["p"] is not None:
+        told = f"({found['low']:+.3f} to {found['high']:+.3f}), one-sided p = {found['p']:.2g}"
+    return (
+        f"{found['run_score']:.3f} against {found['baseline_score']:.3f} of {found['baseline']}: "
+        f"{found['difference']:+.3f} {told}, paired by {pairs}{left}"
+    )
+
+
+def _count(questions: int, one: str, responses: int, other: str) -> str:
+    counts = ((questions, one), (responses, other))
+    return " and ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in counts if n)

@@ -1,0 +1,168 @@
+"""Which fact sources a run asks, in which order, and why another one is not asked."""
+
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pipelines.options.flags import MODELS
+from pipelines.options.settings import OF_MODELS, Settings
+from schemas.errors import SourceUnavailable, UsageError
+from schemas.records import MULTI, NO_SOURCE, SourceStatus
+from transforms.sources.base import FactSource
+from transforms.sources.registry import SourceSpec, make_source, source_types
+
+# Where the user names none: those of these that can serve, the most trusted first.
+DEFAULTS = ("reference", "wikipedia", "web", "llm")
+USED = "used"
+UNAVAILABLE = "unavailable"
+_TOLD_TO_MODELS = (*(flag.name for flag in MODELS), "samples", "temperature", "sampling", "prompts")
+_OF_CALLS = {"concurrency", "retry_seconds", "cache"}
+_SECRETS = ("key", "token", "secret", "password")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint."""
+
+    specs: tuple[SourceSpec, ...]
+    statuses: tuple[SourceStatus, ...]
+    fingerprint: tuple[Mapping[str, Any], ...]
+
+
+def choose(settings: Settings) -> Chosen:
+    """Return the sources of a run, each made once to see whether it can serve.
+
+    Raises:
+        UsageError: an unknown source or option, a name used twice, several sources for `single`.
+        SourceUnavailable: a source named explicitly can serve nobody.
+        PluginError: a plug-in does not load.
+    """
+    explicit = settings.sources is not None
+    wanted = settings.sources or [name for name in DEFAULTS if name in source_types()]
+    specs: list[SourceSpec] = []
+    statuses: list[SourceStatus] = []
+    prints: list[Mapping[str, Any]] = []
+    heard: set[str] = set()
+    for item in wanted:
+        spec = _spec(item, settings.source_definitions)
+        source = make_source(spec, settings.source_flags())
+        options = _options(spec, source)
+        reason = source.unavailable()
+        if reason and explicit:
+            raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
+        if spec.name in [other.name for other in specs]:
+            raise UsageError(f"two sources are named {spec.name!r}; give each a name of its own")
+        if spec.name in (NO_SOURCE, MULTI):
+            raise UsageError(
+                f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} is that no "
+                f"source answered, and {MULTI!r} that all voted; give it another name"
+            )
+        status = UNAVAILABLE if reason else USED
+        shown = json.dumps(options, sort_keys=True, default=str)
+        statuses.append(
+            SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown)
+        )
+        if not reason:
+            heard.update(inspect.signature(type(source)).parameters)
+            specs.append(spec)
+            prints.append(
+                {
+                    "name": spec.name,
+                    "type": spec.type,
+                    "options": options,
+                    "content": _content(spec, source),
+                }
+            )
+    if not specs:
+        raise SourceUnavailable(
+            "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
+        )
+    _check_heard(settings, heard)
+    if settings.options == "tf" and settings.mode == "seq" and len(specs) > 1:
+        raise UsageError(
+            "--options tf cannot say that a passage does not tell, so the first of several sources "
+            "would decide everything; use tfn, or --mode mv, single or all"
+        )
+    if settings.mode == "single" and len(specs) > 1:
+        names = ", ".join(spec.name for spec in specs)
+        raise UsageError(
+            f"--mode single asks one source, and there are {len(specs)}: {names}. Name one with "
+            "--sources, or use --mode all to have each by itself."
+        )
+    return Chosen(tuple(specs), tuple(statuses), tuple(prints))
+
+
+def _check_heard(settings: Settings, heard: set[str]) -> None:
+    """Refuse an option of models where the run asks none; it would be passed over in silence.
+
+    `heard` are the parameters of the run's sources.
+    """
+    if settings.judge in OF_MODELS or "client_settings" in heard:
+        return
+    if "call_settings" in heard:
+        heard = heard | _OF_CALLS
+    for name, value in settings.given(*_TOLD_TO_MODELS).items():
+        if name not in heard and value != Settings.__dataclass_fields__[name].default:
+            raise UsageError(
+                f"--{name} {value!r} would be passed over: the judge is offline and no source "
+                "asks a model; add --judge llm or the source llm, with OPENAI_API_KEY or "
+                "--base_url, or leave it out"
+            )
+
+
+def _spec(item: object, definitions: Mapping[str, Mapping[str, Any]]) -> SourceSpec:
+    if isinstance(item, FactSource):
+        kind = f"{type(item).__module__}.{type(item).__qualname__}"
+        return SourceSpec(item.name or type(item).__name__, kind, instance=item)
+    if not isinstance(item, str):
+        raise UsageError(f"a source is a name or an ufo.FactSource, not {item!r}")
+    if item in definitions:
+        defined = definitions[item]
+        return SourceSpec(item, _absolute(defined["type"]), dict(defined["options"]))
+    path, colon, class_name = item.rpartition(":")
+    return SourceSpec(class_name if colon and path.endswith(".py") else item, _absolute(item))
+
+
+def _absolute(type_name: str) -> str:
+    # Workers may have another current folder than the command.
+    path, colon, class_name = type_name.rpartition(":")
+    if colon and path.endswith(".py"):
+        return f"{Path(path).resolve()}:{class_name}"
+    return type_name
+
+
+def _options(spec: SourceSpec, source: FactSource) -> dict[str, Any]:
+    """Return what the source was made with, without anything that looks secret: the options set in
+    the configuration, and plain values of its other parameters."""
+    options = dict(spec.options)
+    if spec.instance is None:
+        for name in inspect.signature(type(source)).parameters:
+            value = getattr(source, name, None)
+            if isinstance(value, (str, int, float, bool)):
+                options.setdefault(name, value)
+    hidden = [key for key in options if any(word in key.lower() for word in _SECRETS)]
+    return options | dict.fromkeys(hidden, "***")
+
+
+def _content(spec: SourceSpec, source: FactSource) -> str:
+    """Return a hash of what the source's answers depend on beside its options."""
+    path, colon, _ = spec.type.rpartition(":")
+    code = Path(path).read_bytes() if colon and path.endswith(".py") else b""
+    own = source.fingerprint()
+    return sha256(code + own.encode()).hexdigest()[:16] if code or own else ""
+
+
+def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:
+    """Return the folders of the web's snapshots that a run uses, each once."""
+    sources = (make_source(spec, settings.source_flags()) for spec in specs)
+    found = (getattr(source, "snapshot", None) for source in sources)
+    return list(dict.fromkeys(folder for folder in found if isinstance(folder, str)))
+
+
+def names(specs: Sequence[SourceSpec]) -> list[str]:
+    """Return the sources' names in their order."""
+    return [spec.name for spec in specs]

@@ -1,0 +1,284 @@
+"""Where the runs of an output folder are: finished, running, or stopped and how to go on.
+
+An attempt's `process.json` tells which process works, or worked, on it; its chunks tell how far it
+is. Nothing is written here, and no run is held up.
+"""
+
+import json
+import os
+import re
+import socket
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipelines import storage
+from pipelines.runners.engine import CHUNK, EngineJob, counted, started_job, totals_of
+from pipelines.runs.attempt import Attempt
+from pipelines.runs.manifests import manifest_of
+from schemas.errors import RunError, UsageError
+from transforms.llm.ledger import (
+    COMPLETION_TOKENS,
+    COST,
+    FAILURES,
+    PROMPT_TOKENS,
+    REQUESTS,
+    RESPONSES,
+    UNITS,
+)
+
+FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
+"""States of a run. `elsewhere`: an engine or another machine has it, and this one knows no more
+than when its last chunk was finished."""
+DAMAGED = "damaged"
+"""A finished run whose manifest cannot be read."""
+
+_PROCESS = "process.json"
+_RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
+_COUNTED = ("responses", "fact_units", "failures", "recall_records", "recall_facts")
+_SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
+
+command: list[str] = []
+"""The words of this program's command; none where it is not ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A run: where it is, how far, since when (UTC), and how to go on.
+
+    `chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines`
+    and `of_lines` of the input likewise. `rows` are those of finished chunks by table, `spent` what
+    models were asked. `changed_at` is when the last chunk, or the run, was finished.
+
+    On an engine (`runner`) a run is one `job`, not chunks, and what its workers have counted so far
+    is in `steps`, by step and name.
+    """
+
+    run: str
+    state: str
+    folder: str
+    started_at: str | None = None
+    changed_at: str | None = None
+    host: str | None = None
+    pid: int | None = None
+    chunks: int | None = None
+    of_chunks: int | None = None
+    lines: int | None = None
+    of_lines: int | None = None
+    rows: Mapping[str, int] = field(default_factory=dict)
+    spent: Mapping[str, float] = field(default_factory=dict)
+    next: str = ""
+    runner: str | None = None
+    job: str | None = None
+    steps: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def note_process(attempt: Attempt, lines: int | None, engine: str | None = None) -> None:
+    """Tell in the attempt's folder which process works on it from now on, and on how many lines
+    (None: not known); or which engine has it, where this process does not wait."""
+    found = {
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "lines": lines,
+        "engine": engine,
+        "command": [_without_secrets(word) for word in command],
+    }
+    storage.write(storage.join(attempt.folder, _PROCESS), json.dumps(found).encode())
+
+
+def _without_secrets(word: str) -> str:
+    # A URL may carry a password before its host, or a key in its query.
+    return re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)\S*", "…", word) if "://" in word else word
+
+
+def statuses(output: str) -> list[Status]:
+    """Return the runs of a folder, the one that changed last at the end.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    if not storage.is_remote(output) and not storage.is_folder(output):
+        raise UsageError(
+            f"{output!r} is no folder; give the --output folder of an earlier 'ufo evaluate'"
+        )
+    if not storage.is_remote(output):
+        output = str(Path(output))  # as the paths below it are written
+    runs: dict[tuple[str, str], list[str]] = {}
+    for path in storage.files_below(output):
+        above = len(output.rstrip("/\\"))
+        match = _RUN_OF.search(path, above)
+        if match:
+            # Windows of a stream that are under way lie deeper than finished runs.
+            runs.setdefault((match[1], path[: match.end(1)]), []).append(path)
+    found = [
+        status
+        for (run, folder), paths in runs.items()
+        for status in _of_run(output, run, folder, paths)
+    ]
+    return sorted(found, key=lambda one: (one.changed_at or one.started_at or "", one.run))
+
+
+def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[Status]:
+    found = []
+    manifest = storage.join(folder, "manifest.json")
+    try:
+        finished = manifest_of(folder) if manifest in paths else None
+    except RunError as error:
+        return [Status(run, DAMAGED, folder, next=str(error))]
+    if finished:
+        told = f"ufo report {output} --run {run}"
+        rows = {name: int(count) for name, count in finished["counts"].items()}
+        at = str(finished["finished_at"])
+        found.append(Status(run, FINISHED, folder, changed_at=at, rows=rows, next=told))
+    for path in paths:
+        match = re.search(r"\.attempt-([0-9a-f]+)[/\\]attempt\.json$", path)
+        if match and not (finished and finished["attempt"] == match[1]):
+            fingerprint = json.loads(storage.read(path))
+            found.append(_of_attempt(Attempt(folder, match[1], fingerprint), run, paths))
+    return found
+
+
+def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
+    process: dict[str, Any] = {}
+    with suppress(OSError, ValueError):  # an attempt of before there was such a file
+        process = json.loads(storage.read(storage.join(attempt.folder, _PROCESS)))
+    done = [
+        path
+        for path in paths
+        if path.startswith(attempt.folder) and re.search(r"[/\\]\d+[/\\]done\.json$", path)
+    ]
+    rows: Counter[str] = Counter()
+    for path in done:
+        for part in json.loads(storage.read(path)):
+            rows[part["table"]] += part["rows"]
+    lines, chunk_size = process.get("lines"), attempt.fingerprint["chunk_size"]
+    state = _state(process, attempt.run_folder)
+    on_engine = started_job(storage.join(attempt.folder, "chunks", CHUNK))
+    if on_engine is not None:
+        return _of_job(on_engine, state, run, process, attempt)
+    return Status(
+        run,
+        state,
+        attempt.folder,
+        process.get("started_at"),
+        _changed(done),
+        process.get("host"),
+        process.get("pid"),
+        len(done),
+        -(-lines // chunk_size) if lines is not None else None,
+        min(len(done) * chunk_size, lines if lines is not None else len(done) * chunk_size),
+        lines,
+        {table: rows[table] for table in _COUNTED if table in rows},
+        _spent(attempt),
+        _advice(state, process, attempt),
+    )
+
+
+def _of_job(
+    job: EngineJob, state: str, run: str, process: Mapping[str, Any], attempt: Attempt
+) -> Status:
+    if not job.waited:
+        state = ELSEWHERE
+    # What a job that was stopped has done is done again.
+    steps = {} if state == STOPPED else counted(job)
+    totals = totals_of(job, steps)
+    rows = {"fact_units": totals.get(UNITS), "failures": totals.get(FAILURES)}
+    return Status(
+        run,
+        state,
+        attempt.folder,
+        process.get("started_at"),
+        None,
+        process.get("host"),
+        process.get("pid"),
+        None,
+        None,
+        round(totals.get(RESPONSES, 0)),
+        job.lines,
+        {name: round(count) for name, count in rows.items() if count},
+        {name: totals[name] for name in (REQUESTS,) if name in totals},
+        _advice(state, process, attempt),
+        job.runner,
+        job.name,
+        steps,
+    )
+
+
+def _state(process: Mapping[str, Any], run_folder: str) -> str:
+    if not process:
+        return STOPPED
+    if process.get("engine") or process["host"] != socket.gethostname():
+        return ELSEWHERE
+    return RUNNING if _alive(process["pid"]) and _locked(run_folder) else STOPPED
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True  # another user's
+    except OSError:
+        return False
+    return True
+
+
+def _locked(run_folder: str) -> bool:
+    """Tell whether a process holds the run's lock: its number may be another one's by now."""
+    if storage.is_remote(run_folder):
+        return True
+    try:
+        import fcntl
+
+        with open(os.path.join(run_folder, ".lock"), "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    except (ImportError, OSError):
+        return True  # nobody can tell here
+    return False
+
+
+def _changed(done: Sequence[str]) -> str | None:
+    local = [path for path in done if not storage.is_remote(path)]
+    if not local:
+        return None
+    newest = max(Path(path).stat().st_mtime for path in local)
+    return datetime.fromtimestamp(newest, UTC).isoformat(timespec="seconds")
+
+
+def _spent(attempt: Attempt) -> dict[str, float]:
+    path = attempt.ledger()
+    if not os.path.exists(path):
+        return {}
+    try:
+        # Read only: it is another process that counts here.
+        with closing(
+            sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
+        ) as base:
+            found = dict(base.execute("SELECT name, sum(value) FROM counts GROUP BY name"))
+    except sqlite3.Error:
+        return {}
+    return {name: found[name] for name in _SPENT if name in found}
+
+
+def _advice(state: str, process: Mapping[str, Any], attempt: Attempt) -> str:
+    words = process.get("command")
+    if state == RUNNING:
+        return f"kill {process['pid']} stops it; what is finished is kept"
+    if process.get("engine"):
+        return f"{process['engine']} has it; look there whether it runs"
+    if state == ELSEWHERE:
+        return f"it was started on {process['host']}; look there whether it runs"
+    if words:
+        import shlex
+
+        return "ufo " + shlex.join(words)
+    return "the same command, or call of ufo.evaluate, as before completes it"

@@ -1,0 +1,136 @@
+"""The LLM endpoints of a run, asked what they can do before anything is read or paid for."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.options.beam_flags import IN_PROCESS, runner_of
+from pipelines.options.settings import OF_MODELS, Settings
+from schemas.errors import RunError, UsageError
+from schemas.records import Usage
+from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
+from transforms.llm.capabilities import CALL, SAMPLE, Capabilities
+from transforms.llm.endpoint import Endpoint
+from transforms.sources.registry import SourceSpec, make_source
+
+if TYPE_CHECKING:
+    from transforms.llm.client import ClientSettings
+
+_KNOWLEDGE_TYPE: Final = "llm"
+_VALID_SECONDS: Final = 7 * 86_400.0  # of what is known of an endpoint: servers are updated
+
+
+def models_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[str]:
+    """Return the models that a run asks, each once; none where nobody asks one."""
+    models = []
+    if settings.judge in OF_MODELS:
+        places = settings.client().endpoints
+        models += [places[VERIFIER].model, places[EXTRACTOR].model]
+    for spec in sources:
+        if spec.type == _KNOWLEDGE_TYPE:
+            source = make_source(spec, settings.source_flags())
+            models.append(str(getattr(source, "knowledge_model", "")))
+    return list(dict.fromkeys(models))
+
+
+def unpriced(settings: Settings, models: Sequence[str]) -> list[str]:
+    """Return those of the models a run asks whose price is not known.
+
+    Raises:
+        UsageError: `--max_cost` is given, and cannot be kept.
+    """
+    if not models and settings.max_cost is None:
+        return []
+    prices = settings.client().prices
+    unknown = [model for model in models if model not in prices]
+    if settings.max_cost is None:
+        return unknown
+    if runner_of(settings.beam) not in IN_PROCESS:
+        raise UsageError(
+            "--max_cost is kept by the processes of this machine together; it cannot be with "
+            f"--runner {runner_of(settings.beam)}. Leave one of them out"
+        )
+    if unknown:
+        raise UsageError(
+            f"--max_cost needs a price for {', '.join(map(repr, unknown))}, and none is known; "
+            f"give one with --prices FILE, a YAML with `{unknown[0]}: {{input: 0.15, output: "
+            "0.6}`, in US dollars a million tokens"
+        )
+    return unknown
+
+
+def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple[str, str]]:
+    """Return the roles of the models that a run asks, and the shape of what each is asked."""
+    roles = []
+    if settings.judge in OF_MODELS:
+        shape = CALL if settings.formulation in (None, "function") else SAMPLE
+        roles += [(VERIFIER, shape), (EXTRACTOR, CALL)]
+    if any(spec.type == _KNOWLEDGE_TYPE for spec in sources):
+        roles.append((KNOWLEDGE, SAMPLE))
+    return roles
+
+
+def probed(
+    settings: Settings, sources: Sequence[SourceSpec], ledger: str | None = None
+) -> "tuple[ClientSettings | None, list[Usage]]":
+    """Return how the models are reached and what they can do, and the requests that told it.
+
+    None where the run asks no model. The workers need not find it out again. What is spent is
+    counted in `ledger`, by the workers too.
+
+    Raises:
+        RunError: an endpoint cannot be used (key, address, model, quota), with the remedy.
+    """
+    roles = roles_asked(settings, sources)
+    if not roles:
+        return None, []
+    from transforms.loop import wait_for
+
+    client = replace(settings.client(), ledger=ledger)
+    return wait_for(_probe(client, roles))
+
+
+async def _probe(
+    settings: "ClientSettings", roles: Sequence[tuple[str, str]]
+) -> "tuple[ClientSettings, list[Usage]]":
+    from transforms.llm.client import OpenAiClient
+    from transforms.llm.memory import key_of
+    from transforms.llm.shared import shared_memory
+
+    client = OpenAiClient(settings)
+    usage: list[Usage] = []
+    known = {}
+    memory = shared_memory(settings)
+    try:
+        shapes: dict[Endpoint, tuple[str, list[str]]] = {}
+        for role, shape in roles:
+            shapes.setdefault(settings.endpoints[role], (role, []))[1].append(shape)
+        for endpoint, (role, wanted) in shapes.items():
+            key = key_of("c", endpoint.url, endpoint.model, endpoint.api_key_env, sorted(wanted))
+            before = _before((await memory.get_many([key])).get(key))
+            if before is None:
+                before, sent = await client.probe(role, *dict.fromkeys(wanted))
+                usage += sent
+                await memory.put_many({key: {"found": asdict(before), "at": time.time()}})
+            known[endpoint] = before
+    except LlmError as error:
+        raise RunError(error.message) from error
+    finally:
+        await client.aclose()
+    # What failed here was told of here; the workers need not find it out one by one.
+    settings = replace(settings, cache_writes=memory.writes)
+    if not memory.reads:
+        settings = replace(settings, cache=None)
+    return replace(settings, capabilities=known, sent_before=len(usage)), usage
+
+
+def _before(value: Any) -> Capabilities | None:
+    """Return what was found out of an endpoint lately; None where that is not known."""
+    try:
+        if not 0 <= time.time() - value["at"] < _VALID_SECONDS:
+            return None
+        found = value["found"]
+        return Capabilities(**{**found, "limit_fields": tuple(found["limit_fields"])})
+    except (TypeError, KeyError):
+        return None

@@ -1,0 +1,1 @@
+"""Files that go on arriving (`--streaming`): windows, each a run of its own."""

@@ -1,0 +1,264 @@
+"""A stream as one unbounded pipeline:
+
+    watch ─ windows ─ open ─ splits ─ evaluate ─ parts ─┐
+                        └ what a window is of ──────────┴ finish ─ DIR/run=NAME.w000001
+
+`watch` is a splittable DoFn over the log of windows (see `streams/windows.py`): it closes them, and
+gives each once, at its number as event time. So a window of the stream is a window of Beam, the
+watermark passes it as soon as it was given, and nothing can come late: a file that does is in the
+next window. Beam's own MatchContinuously gives a file as soon as it has a name, half written too,
+and a new job would take all files again; the log is there for whoever goes on. Where an engine goes
+back to a checkpoint, the same windows come again from the log, and those that are finished do not.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
+from apache_beam.io.watermark_estimators import ManualWatermarkEstimator
+from apache_beam.pvalue import TaggedOutput
+from apache_beam.transforms.core import RestrictionProvider
+from apache_beam.transforms.window import FixedWindows, TimestampedValue
+from apache_beam.utils.timestamp import Duration, Timestamp
+
+from pipelines import storage
+from pipelines.evaluate import evaluate
+from pipelines.runs.attempt import Attempt
+from pipelines.runs.finish import Ending
+from pipelines.runs.inputs import lines_of, measure, shown_names, spool
+from pipelines.runs.job_of import usual_chunk_size
+from pipelines.runs.plan import PlainFile, plan
+from pipelines.runs.status import note_process
+from pipelines.streams.gathering import Gathering
+from pipelines.streams.windows import Windows, number_of
+from schemas.errors import RunError, UsageError
+from schemas.records import Failure, Part
+from transforms.beam.write import folder_of
+from transforms.splits import Split
+
+_LOG = logging.getLogger(__name__)
+_END = 1 << 40
+_OPENED = "opened"
+_UNREAD = "failures"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What the steps of the pipeline know of their stream: plain values that travel to workers.
+
+    `first` is the number of the first window that is not finished, `identifier` that of the command
+    and of each window's attempt. `ending` is how a window is finished, but for which one it is;
+    `probed` are parts that the first window has besides. `engine` names the runner.
+    """
+
+    output: str
+    name: str
+    identifier: str
+    engine: str
+    patterns: tuple[str, ...]
+    window_seconds: float | None
+    idle_seconds: float | None
+    chunk_size: int | None
+    asks_models: bool
+    first: int
+    ending: Ending
+    parts: str
+
+    @property
+    def windows(self) -> Windows:
+        """The stream's windows on disk."""
+        return Windows(self.output, self.name)
+
+    def attempt(self, window: str, fingerprint: Any) -> Attempt:
+        """Return the attempt at a window."""
+        return Attempt(self.windows.staged(window), self.identifier, fingerprint)
+
+
+class _Numbers(OffsetRestrictionTracker):  # type: ignore[misc]
+    """The numbers of windows from one on. They come one by one, so nobody else can take some."""
+
+    def try_split(self, fraction_of_remainder: float) -> Any:
+        return super().try_split(0) if fraction_of_remainder == 0 else None
+
+    def is_bounded(self) -> bool:
+        return False
+
+
+class _FromFirst(RestrictionProvider):  # type: ignore[misc]
+    def initial_restriction(self, stream: Stream) -> OffsetRange:
+        return OffsetRange(stream.first, _END)
+
+    def create_tracker(self, restriction: OffsetRange) -> _Numbers:
+        return _Numbers(restriction)
+
+    def restriction_size(self, stream: Stream, restriction: OffsetRange) -> int:
+        return 1
+
+    def truncate(self, stream: Stream, restriction: OffsetRange) -> None:
+        return None
+
+
+_TRACKER = beam.DoFn.RestrictionParam(_FromFirst())
+_WATERMARK = beam.DoFn.WatermarkEstimatorParam(ManualWatermarkEstimator.default_provider())
+
+# Of this process: a bundle is over at each look, and the next may be another copy's of the DoFn.
+_gathering: dict[str, Gathering] = {}
+
+
+class _Watch(beam.DoFn):  # type: ignore[misc]
+    """The stream → the name of each of its windows, once that is closed."""
+
+    @beam.DoFn.unbounded_per_element()  # type: ignore[untyped-decorator]
+    def process(
+        self,
+        stream: Stream,
+        tracker: Any = _TRACKER,
+        watermark: Any = _WATERMARK,
+    ) -> Iterator[TimestampedValue]:
+        gathering = self._gathering(stream)
+        windows = gathering.windows
+        number = tracker.current_restriction().start
+        while True:
+            window = windows.named(number)
+            if windows.files(window) is None:
+                ended = windows.ended(stream.identifier)
+                if not ended and gathering.look() is not None:
+                    continue
+                if ended or gathering.over:
+                    if not ended:
+                        windows.end(stream.identifier)
+                    tracker.try_claim(_END)
+                else:
+                    tracker.defer_remainder(Duration.of(gathering.step))
+                return
+            if not tracker.try_claim(number):
+                return
+            if not windows.finished(window):
+                yield TimestampedValue(window, Timestamp(number))
+            number += 1
+            watermark.set_watermark(Timestamp(number))
+
+    def _gathering(self, stream: Stream) -> Gathering:
+        if stream.identifier not in _gathering:
+            seconds = stream.window_seconds, stream.idle_seconds
+            _gathering[stream.identifier] = Gathering.begin(
+                stream.windows, stream.patterns, _LOG.warning, *seconds
+            )
+        return _gathering[stream.identifier]
+
+
+class _Open(beam.DoFn):  # type: ignore[misc]
+    """A window's name → splits of its files, failures of those that cannot be read, and what its
+    manifest says of them."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def process(self, window: str) -> Iterator[Split | TaggedOutput]:
+        stream = self._stream
+        if stream.windows.finished(window):
+            return  # it comes again from a checkpoint of before it was
+        taken = stream.windows.files(window) or []
+        folder = stream.attempt(window, {}).input_folder(here=False)
+        inputs, files, plain = [], [], []
+        for one, name in zip(taken, shown_names([one.path for one in taken]), strict=True):
+            try:
+                file = measure(one.path, name)
+                path = file.path if file.plain(here=False) else spool(file, folder)
+                plain.append(PlainFile(name, path, storage.size(path)))
+            except UsageError as error:
+                inputs.append({"name": name, "size": one.size, "sha256": None})
+                failure = Failure("read", name, "unreadable_file", error.message)
+                yield TaggedOutput(_UNREAD, failure)
+            else:
+                files.append(file)
+                inputs.append({"name": name, "size": file.size, "sha256": file.sha256})
+        chunk_size = stream.chunk_size or usual_chunk_size(files, stream.asks_models)
+        fingerprint = {**stream.ending.fingerprint, "inputs": inputs, "chunk_size": chunk_size}
+        attempt = stream.attempt(window, fingerprint)
+        attempt.note()
+        note_process(attempt, lines_of(files), stream.engine)
+        yield TaggedOutput(_OPENED, json.dumps({"window": window, "fingerprint": fingerprint}))
+        for chunk in plan(plain, chunk_size, stream.ending.job.max_line_bytes):
+            yield from chunk.splits
+
+
+class _Finish(beam.DoFn):  # type: ignore[misc]
+    """All parts of a window, and what it is of → the finished run; gives its name."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def process(
+        self, item: tuple[int, Iterable[str]], beam_window: Any = beam.DoFn.WindowParam
+    ) -> Iterator[str]:
+        found = [json.loads(text) for text in item[1]]
+        opened = [one for one in found if "window" in one]
+        parts = [Part(**one) for one in found if "window" not in one]
+        if not opened:
+            raise RunError(f"{len(parts)} parts have come after their window was finished")
+        window, fingerprint = str(opened[0]["window"]), opened[0]["fingerprint"]
+        stream, windows = self._stream, self._stream.windows
+        if not windows.finished(window):
+            if parts:
+                self._finish(window, fingerprint, parts)
+            else:
+                windows.mark_empty(window)
+                storage.delete(stream.attempt(window, fingerprint).folder)
+        else:
+            windows.tidy(window)
+        storage.delete(storage.join(stream.parts, folder_of(beam_window)))
+        yield window
+
+    def _finish(self, window: str, fingerprint: Any, parts: list[Part]) -> None:
+        stream, windows = self._stream, self._stream.windows
+        staged, folder = windows.staged(window), windows.final(window)
+        if staged != folder:
+            # A folder of this attempt alone, since it is moved as a whole.
+            folder = storage.join(staged, f".finished-{stream.identifier}")
+        first = number_of(window) == stream.first
+        ending = replace(
+            stream.ending,
+            run_folder=folder,
+            fingerprint=fingerprint,
+            facts={**stream.ending.facts, "run": window},
+            parts=stream.ending.parts if first else (),
+        )
+        ending.finish(parts)
+        windows.publish(folder, window)
+
+
+def watched(stream: Stream, pipeline: "beam.Pipeline") -> "beam.PCollection[str]":
+    """Give the name of each window of the stream, once it is closed."""
+    return (
+        pipeline
+        | "stream" >> beam.Create([stream])
+        | "watch" >> beam.ParDo(_Watch()).with_output_types(str)
+    )
+
+
+def finished(closed: "beam.PCollection[str]", stream: Stream) -> "beam.PCollection[str]":
+    """Evaluate the closed windows of these names, each at its number as event time and as a run of
+    its own; gives the name of each that is finished."""
+    windows = closed | "windows" >> beam.WindowInto(FixedWindows(1)) | "apart" >> beam.Reshuffle()
+    outputs = {_OPENED: str, _UNREAD: Failure}
+    opening = beam.ParDo(_Open(stream)).with_output_types(Split, **outputs)
+    opened = windows | "open" >> opening.with_outputs(*outputs, main="splits")
+    splits = opened.splits | "spread" >> beam.Reshuffle()
+    parts = evaluate(splits, stream.ending.job, stream.parts, opened[_UNREAD])
+    written = parts | "told" >> beam.Map(_told).with_output_types(str)
+    return (
+        (written, opened[_OPENED])
+        | "both" >> beam.Flatten()
+        | "together" >> beam.WithKeys(0).with_output_types(tuple[int, str])
+        | "whole window" >> beam.GroupByKey()
+        | "finish" >> beam.ParDo(_Finish(stream)).with_output_types(str)
+    )
+
+
+def _told(part: Part) -> str:
+    return json.dumps(asdict(part))

@@ -1,0 +1,172 @@
+"""A stream handed to an engine, and what its windows come to told as they are finished."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from pipelines import storage
+from pipelines.options.beam_flags import runner_of, value_of, waits, workers_of
+from pipelines.options.handing import FLINK
+from pipelines.options.settings import Settings
+from pipelines.quiet import quiet_beam
+from pipelines.runners import engine
+from pipelines.runners.local import of_step
+from pipelines.runners.portable import SHARDS_A_WORKER
+from pipelines.runs.attempt import Attempt
+from pipelines.runs.finish import Ending, facts_of
+from pipelines.runs.job_of import fingerprint_of, job_of
+from pipelines.runs.run import Finished
+from pipelines.runs.run_folder import earlier_manifest
+from pipelines.runs.sources import choose, recorded
+from pipelines.services import endpoints
+from pipelines.streams.arrivals import Say
+from pipelines.streams.graph import Stream, finished, watched
+from pipelines.streams.windows import Windows, number_of
+from schemas.errors import Interrupted, RunError
+from schemas.tables import to_arrow
+
+_LOOK_SECONDS = 0.5
+# Without checkpoints Flink ends the source of a stream at once. What a bundle holds back while one
+# is made would wait for the next element, which a stream that is quiet does not have.
+_OF_FLINK = {"checkpointing_interval": "10000", "max_bundle_time_mills": "200"}
+_FLAGS_OF_FLINK = ("--finish_bundle_before_checkpointing",)
+
+
+def stream_portable(
+    settings: Settings,
+    windows: Windows,
+    on_window: Callable[[Finished], None],
+    say: Say,
+    sleep: Callable[[float], None] = time.sleep,
+) -> int:
+    """Evaluate a stream as one pipeline on the runner that the flags name, and tell of each window.
+
+    Returns the number of windows once the stream has ended: after `idle_seconds`, or at once where
+    nobody waits. Who stops this stops the pipeline; one whose command was killed goes on, until the
+    next command takes over.
+
+    Raises:
+        Interrupted: by Ctrl-C; the pipeline is cancelled, and the same command goes on.
+        RunError: the runner reports that the pipeline failed; the same command goes on.
+    """
+    quiet_beam()
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+    from apache_beam.runners.runner import PipelineState
+
+    stream = stream_of(settings, windows)
+    windows = stream.windows
+    told = {window for window, _ in windows.all() if windows.finished(window)}
+    flags = engine_flags(settings)
+    names = [source.name for source in stream.ending.job.sources]
+    place = storage.join(windows.lock, stream.identifier)
+    there = engine.job_of(flags, windows.lock, place, names, settings.mode, 0)
+    try:
+        pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
+        finished(watched(stream, pipeline), stream)
+        say(f"{there.runner} has the job {there.name}.")
+        result = pipeline.run()
+        there.until_there(result, sleep)
+    except Exception as error:
+        raise of_step(error, stream.attempt(windows.name, {}), "the stream") from error
+    if not waits(settings.beam):
+        say(f"stream {windows.name} is the engine's now; end it there")
+        return 0
+    number = 0
+    try:
+        while True:
+            over = windows.ended(stream.identifier) and not windows.unfinished()
+            failed = not over and PipelineState.is_terminal(result.state)
+            for news in _news(windows, told):
+                on_window(news)
+                number += 1
+            if over:
+                there.cancel(result, sleep)  # Flink keeps the source of a stream that has ended
+                storage.delete(Attempt(windows.lock, stream.identifier, {}).folder)
+                return number
+            if failed:
+                result.wait_until_finish()
+                raise RunError(f"{runner_of(settings.beam)} has ended the stream")
+            sleep(_LOOK_SECONDS)
+    except KeyboardInterrupt:
+        ended = there.cancel(result)
+        raise Interrupted(
+            f"interrupted{ended and '; '}{ended}; finished windows are kept, and the same command "
+            "goes on with the others"
+        ) from None
+    except RuntimeError as error:
+        raise RunError(
+            f"the stream failed: {_cause(str(error))}\nFinished windows are kept; the same command "
+            "goes on with the others."
+        ) from error
+
+
+def _cause(text: str) -> str:
+    """Return what a step said, without where on the engine and through which frames it came."""
+    said = re.findall(r"^\S*(?:Error|Exception): (.*) \[while running '.*'\]$", text, re.MULTILINE)
+    return str(said[-1]) if said else text
+
+
+def engine_flags(settings: Settings) -> list[str]:
+    """Return Beam's flags for the stream: those given, and what a stream needs besides."""
+    flags = [*settings.beam, "--streaming"]
+    if runner_of(settings.beam) == FLINK:
+        flags += _FLAGS_OF_FLINK
+        for name, value in _OF_FLINK.items():
+            if value_of(settings.beam, name) is None:
+                flags.append(f"--{name}={value}")
+    return flags
+
+
+def stream_of(settings: Settings, windows: Windows) -> Stream:
+    """Return what the steps of the pipeline are told. From here on this command is the one that
+    gathers files: the pipeline of an earlier one takes no more."""
+    windows = Windows(storage.absolute(settings.output), windows.name)
+    chosen = choose(settings)
+    models = endpoints.models_asked(settings, chosen.specs)
+    client, probes = endpoints.probed(settings, chosen.specs)
+    identifier = windows.take_over()
+    workers = workers_of(settings.beam, settings.workers)
+    job = job_of(settings, chosen, client, identifier).elsewhere().among(workers)
+    job = replace(job, parts=workers, shards=max(job.shards, SHARDS_A_WORKER * workers))
+    attempt = Attempt(windows.lock, identifier, {})
+    storage.make_folder(attempt.folder)
+    ending = Ending(
+        windows.lock,
+        identifier,
+        fingerprint_of(settings, chosen, [], 0),
+        chosen.statuses,
+        facts_of(settings, chosen, windows.name),
+        job,
+        (attempt.write_part("usage", to_arrow("usage", probes)),) if probes else (),
+        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
+    )
+    return Stream(
+        windows.output,
+        windows.name,
+        identifier,
+        runner_of(settings.beam),
+        tuple(map(storage.absolute, settings.input)),
+        settings.window_seconds,
+        settings.idle_seconds,
+        settings.chunk_size,
+        bool(models),
+        min(map(number_of, windows.unfinished()), default=windows.next()),
+        ending,
+        storage.join(attempt.folder, "parts"),
+    )
+
+
+def _news(windows: Windows, told: set[str]) -> Iterator[Finished]:
+    """Yield the windows that are finished since, and add them to those that are told."""
+    for window, _ in windows.all():
+        if window in told or not windows.finished(window):
+            continue
+        told.add(window)
+        manifest = earlier_manifest(windows.final(window))
+        if manifest is not None:
+            ended = datetime.fromisoformat(manifest["finished_at"])
+            seconds = (ended - windows.closed_at(window)).total_seconds()
+            yield Finished(window, windows.final(window), manifest, seconds)

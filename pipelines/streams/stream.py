@@ -1,0 +1,121 @@
+"""A stream: files as they arrive, gathered into windows; each window is a run, there whole or not
+at all.
+
+A window opens with its first file and closes `--window_seconds` later, full or not; what comes
+after that is the next one's, however late it is (see `windows.py`). In process each window
+is evaluated as one bounded pipeline, since Beam's runner there takes no other; on an engine all of
+them are one unbounded pipeline (see `graph.py`). The checkpoint of both is
+`window.json`: a stream that was stopped anywhere, and is started again either way, finishes the
+windows that were closed and takes no file twice.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from pipelines.options.beam_flags import BOUNDED, runner_of
+from pipelines.options.handing import check_handing
+from pipelines.options.settings import Settings
+from pipelines.runs.attempt import checked_name
+from pipelines.runs.run import Finished, run
+from pipelines.runs.run_folder import only_one
+from pipelines.runs.sources import choose
+from pipelines.streams.arrivals import Say
+from pipelines.streams.gathering import Gathering
+from pipelines.streams.windows import Windows
+from schemas.errors import NothingToEvaluate, UsageError
+
+_NAME_CHARACTERS = 90
+_OF_ONE_RUN = ("since", "baseline", "fail_under", "fresh", "dry_run")
+
+OnWindow = Callable[[Finished], None]
+
+
+def check_stream(settings: Settings) -> str:
+    """Return the stream's name.
+
+    Raises:
+        UsageError: an option that only a run with an end has, or no name.
+    """
+    for name in _OF_ONE_RUN:
+        value = getattr(settings, name)
+        if value is not None and value is not False:
+            raise UsageError(
+                f"--{name} is for a run with an end, and --streaming has none; leave one of them "
+                "out"
+            )
+    if settings.if_finished != "replace":
+        raise UsageError("--if_finished is for a run with an end; --streaming goes on by itself")
+    if settings.run is None:
+        raise UsageError("--streaming needs --run NAME: by it a stream that was stopped goes on")
+    if len(settings.run) > _NAME_CHARACTERS:
+        raise UsageError(f"--run {settings.run!r}: a stream's name has up to 90 characters")
+    return checked_name(settings.run)
+
+
+def stream(
+    settings: Settings,
+    on_window: OnWindow,
+    say: Say,
+    quiet: bool = False,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> int:
+    """Evaluate files as they arrive; returns the number of windows, if the stream ends.
+
+    It ends after `idle_seconds` without a new file; without that option it goes on until it is
+    stopped.
+
+    Raises:
+        UsageError: see `check_stream`; also a source that cannot serve.
+        RunError: a window could not be evaluated; the same command goes on with it.
+    """
+    name = check_stream(settings)
+    check_handing(settings, BOUNDED)
+    choose(settings)
+    windows = Windows(settings.output, name)
+    with only_one(settings.output, windows.lock, name):
+        if runner_of(settings.beam) not in BOUNDED:
+            from pipelines.streams.portable import stream_portable
+
+            return stream_portable(settings, windows, on_window, say, sleep)
+        windows.take_over()
+        done = sum(
+            _finish(settings, windows, one, on_window, say, quiet) for one in windows.unfinished()
+        )
+        seconds = settings.window_seconds, settings.idle_seconds
+        gathering = Gathering.begin(windows, settings.input, say, *seconds, clock)
+        while not gathering.over:
+            window = gathering.look()
+            if window is not None:
+                done += _finish(settings, windows, window, on_window, say, quiet)
+            else:
+                sleep(gathering.step)
+    return done
+
+
+def _finish(
+    settings: Settings, windows: Windows, window: str, on_window: OnWindow, say: Say, quiet: bool
+) -> int:
+    """Evaluate a closed window and move it in; returns how many windows that were."""
+    files = windows.files(window)
+    assert files is not None, window
+    bounded = replace(
+        settings,
+        input=tuple(file.path for file in files),
+        output=windows.place,
+        run=window,
+        if_finished="skip",  # stopped between its manifest and its move
+        streaming=False,
+        window_seconds=None,
+        idle_seconds=None,
+    )
+    try:
+        finished = run(bounded, quiet)
+    except NothingToEvaluate as error:
+        windows.mark_empty(window)
+        say(f"window {window}: {error.message}")
+        return 0
+    windows.publish(windows.staged(window), window)
+    on_window(replace(finished, folder=windows.final(window)))
+    return 1

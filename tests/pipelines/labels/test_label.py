@@ -1,0 +1,328 @@
+"""Sheets for people and their way back, through the commands and the reports."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.labels.sample_sheets import allocate
+from schemas.results import open_results
+
+UNITS = {f"u{n:02d}": {"ref": "s" if n % 3 else "r"} for n in range(30)}
+VOTES = {
+    "a": UNITS,
+    "b": {f"v{n:02d}": {"ref": "n", "wiki": "s" if n % 2 else "n"} for n in range(30)},
+    "c": {},
+}
+
+
+def read(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def write(path, rows, **columns):
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [*rows[0], *columns])
+        writer.writeheader()
+        writer.writerows({**row, **columns} for row in rows)
+    return path
+
+
+@pytest.fixture(name="runs")
+def _runs(tmp_path, rows_of, write_run):
+    folder = tmp_path / "out"
+    rows = rows_of(VOTES, models={"a": "m1", "b": "m2"})
+    write_run(folder, rows, "first", finished_at="2025-06-01T00:00:00Z")
+    write_run(folder, rows, "second", finished_at="2025-06-02T00:00:00Z")
+    return folder
+
+
+@pytest.fixture(name="ask")
+def _ask(runs):
+    def ask(sql, run=None):
+        with open_results(runs, run) as results:
+            return [tuple(row.values()) for row in results.query(sql).to_pylist()]
+
+    return ask
+
+
+@given(st.lists(st.integers(0, 500), max_size=12), st.integers(1, 800))
+def test_an_allocation_is_in_proportion_and_leaves_no_stratum_out(sizes, n):
+    taken = allocate(sizes, n)
+    assert all(0 <= take <= size for take, size in zip(taken, sizes, strict=True))
+    least = [min(2, size) for size in sizes]
+    if sum(least) <= n:
+        assert sum(taken) == min(n, sum(sizes))
+        assert all(take >= few for take, few in zip(taken, least, strict=True))
+
+
+def test_an_allocation_by_hand():
+    assert allocate([60, 30, 10], 20) == [12, 6, 2]
+    assert allocate([1000, 1], 10) == [9, 1]
+    assert allocate([5], 1) == [1]
+
+
+def test_a_sheet_has_every_stratum_and_says_nothing_of_verdicts(ufo, runs):
+    done = ufo("label", "sample", runs, "--n", 20)
+    rows = read(done.out)
+    assert done.code == 0
+    assert len(rows) == 20
+    assert list(rows[0]) == [
+        *("run", "response_id", "unit_id", "stratum", "stratum_size", "question", "response"),
+        *("sentence", "claim", "label", "note"),
+    ]
+    sizes = {row["stratum"]: int(row["stratum_size"]) for row in rows}
+    assert sum(sizes.values()) == 60
+    assert sorted(sizes.values()) == [10, 15, 15, 20]
+    first = next(row for row in rows if row["response_id"] == "a")
+    assert first["question"] == "What of a?"
+    assert first["claim"] == f"Claim {first['unit_id']}."
+    assert first["sentence"] == f"S {first['unit_id']}."
+    assert {row["label"] for row in rows} == {""}
+    assert "supported" not in done.out
+    assert "20 of 60 units in 4 strata" in done.err
+
+
+def test_the_same_seed_draws_the_same_units_and_another_others(ufo, runs):
+    sheets = [ufo("label", "sample", runs, "--n", 20, "--seed", seed).out for seed in (1, 1, 2)]
+    assert sheets[0] == sheets[1] != sheets[2]
+
+
+def test_where_strata_are_too_many_they_are_fewer(ufo, runs):
+    # Four strata of source, verdict and model; three verdicts; one whole.
+    assert "in 3 strata (verdict)" in ufo("label", "sample", runs, "--n", 7).err
+    done = ufo("label", "sample", runs, "--n", 3)
+    assert "in one stratum" in done.err
+    assert len(read(done.out)) == 3
+
+
+def test_evidence_is_shown_where_it_is_asked_for(ufo, runs):
+    rows = read(ufo("label", "sample", runs, "--n", 60, "--evidence").out)
+    shown = next(row for row in rows if row["unit_id"] == "v01")["evidence"]
+    assert "[ref] Page v01: Passage ref:b-v01-0." in shown
+    assert "[wiki] Page v01: Passage wiki:b-v01-0." in shown
+    assert "supported" not in shown
+
+
+def test_a_sheet_that_exists_is_not_written_over(ufo, runs, tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("hours of work")
+    done = ufo("label", "sample", runs, "--output", sheet)
+    assert done.code == 2
+    assert "may hold what people wrote" in done.err
+    assert sheet.read_text() == "hours of work"
+
+
+def test_a_formula_of_a_model_is_text_to_a_spreadsheet(ufo, tmp_path, rows_of, write_run):
+    rows = rows_of({"a": {"u": {"ref": "s"}}})
+    evil = '=HYPERLINK("http://x.example/";"click")'
+    rows["fact_units"] = [replace(row, claim=evil) for row in rows["fact_units"]]
+    write_run(tmp_path / "out", rows)
+    (row,) = read(ufo("label", "sample", tmp_path / "out").out)
+    assert row["claim"] == f"'{evil}"
+
+
+def test_labels_read_back_are_of_every_run_that_has_the_unit(ufo, runs, ask, tmp_path):
+    rows = read(ufo("label", "sample", runs, "--n", 20, "--run", "first").out)
+    for number, row in enumerate(rows):
+        row["label"] = ("true", "No", "unsure", "")[min(number, 15) % 4]
+        row["note"] = f"n{number}"
+    sheet = write(tmp_path / "our sheet.csv", rows)
+    assert "one with --sheet NAME" in ufo("label", "import", runs, sheet).err
+    done = ufo("label", "import", runs, sheet, "--sheet", "ours", "--annotator", "Ann", "--json")
+    assert done.code == 0
+    assert done.json == {
+        "path": str(runs / "labels" / "ours.parquet"),
+        "rows": 20,
+        "true": 4,
+        "false": 4,
+        "tagged": 0,
+        "unsure": 4,
+        "blank": 8,
+        "repeated": 0,
+    }
+    assert ask("SELECT run, annotator, sheet, count(*) FROM labels GROUP BY ALL") == [
+        ("first", "Ann", "ours", 8)
+    ]
+    for run in ("first", "second"):
+        assert ask("SELECT count(*), sum(label), any_value(origin) FROM human_labels", run) == [
+            (8, 4, "sheet")
+        ]
+    # A stratum's weights add up to its size.
+    weights = dict(ask("SELECT stratum, sum(weight) FROM labels GROUP BY stratum"))
+    sizes = {row["stratum"]: float(row["stratum_size"]) for row in rows}
+    assert weights == pytest.approx({stratum: sizes[stratum] for stratum in weights})
+
+
+def test_the_same_sheet_again_replaces_what_it_said(ufo, runs, ask, tmp_path):
+    rows = read(ufo("label", "sample", runs, "--n", 10).out)
+    sheet = write(tmp_path / "s.csv", [{**row, "label": "1"} for row in rows])
+    assert ufo("label", "import", runs, sheet).code == 0
+    kept = (runs / "labels" / "s.parquet").read_bytes()
+    assert ufo("label", "import", runs, sheet).code == 0
+    assert (runs / "labels" / "s.parquet").read_bytes() == kept
+    write(sheet, [{**row, "label": "1"} for row in [*rows, rows[0]]])
+    assert "10 labelled (10 true, 0 false)" in (told := ufo("label", "import", runs, sheet).out)
+    assert "1 repeated" in told
+    write(sheet, [{**row, "label": "0"} for row in reversed(rows)])
+    assert ufo("label", "import", runs, sheet).code == 0
+    assert ask("SELECT DISTINCT label FROM human_labels") == [(0,)]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_spreadsheet_may_write_it_its_way(ufo, runs, ask, tmp_path, delimiter):
+    sheet = tmp_path / "s.csv"
+    lines = ["response_id,unit_id,label", "a,u01,TRUE", '"a",u02,Refuted', ",,", "b,v01,?"]
+    lines += ["a,u03,1.0", "a,u04,0.0"]
+    text = "\r\n".join(lines).replace(",", delimiter)
+    sheet.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert ufo("label", "import", runs, sheet).code == 0
+    columns = "run, response_id, unit_id, label, weight"
+    assert ask(f"SELECT {columns} FROM labels ORDER BY ALL") == [
+        ("second", "a", "u01", 1, None),
+        ("second", "a", "u02", 0, None),
+        ("second", "a", "u03", 1, None),
+        ("second", "a", "u04", 0, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["a,u01,1", "a,u99,1"], "line 3: no finished run in"),
+        (["a,u01,maybe"], "line 2: label 'maybe' is not 1, true, yes or supported"),
+        (
+            ["a,u01,1", '"a","u02","0\n"', "a,u01,0"],
+            "line 5: unit 'u01' has another label on line 2",
+        ),
+        (["a,u01,"], "has no label: fill its column `label`"),
+        (["a,u01,1", 'a,"u02,0'], "after line"),
+    ],
+)
+def test_a_sheet_with_a_fault_is_refused_whole(ufo, runs, tmp_path, lines, message):
+    sheet = tmp_path / "s.csv"
+    sheet.write_text("\n".join(["response_id,unit_id,label", *lines]) + "\n")
+    done = ufo("label", "import", runs, sheet)
+    assert done.code == 2
+    assert message in done.err
+    assert not (runs / "labels").exists()
+
+
+def test_a_file_that_is_no_sheet_is_told_what_it_lacks(ufo, runs, tmp_path):
+    sheet = tmp_path / "s.csv"
+    sheet.write_text("claim,verdict\nx,1\n")
+    done = ufo("label", "import", runs, sheet)
+    assert (done.code, "lacks the columns response_id and unit_id" in done.err) == (2, True)
+    sheet.write_bytes(b"response_id,unit_id,label\n\xff\xfe")
+    assert "CSV in UTF-8" in ufo("label", "import", runs, sheet).err
+    assert "cannot read" in ufo("label", "import", runs, tmp_path / "none.csv").err
+
+
+def test_a_sheet_wins_over_the_input_and_two_over_one(ufo, tmp_path, rows_of, write_run):
+    rows = rows_of({"a": {u: {"ref": "s"} for u in ("both", "even", "given", "sheet")}})
+    rows["fact_units"] = [
+        replace(row, human_label=None if row.unit_id == "sheet" else 0)
+        for row in rows["fact_units"]
+    ]
+    write_run(tmp_path / "out", rows)
+    for name, labels in (
+        ("one", {"both": 1, "even": 1, "sheet": 1}),
+        ("two", {"both": 1, "even": 0, "sheet": 0}),
+        ("three", {"sheet": 1}),
+    ):
+        sheet = write(
+            tmp_path / f"{name}.csv",
+            [{"response_id": "a", "unit_id": u, "label": y} for u, y in labels.items()],
+        )
+        assert ufo("label", "import", tmp_path / "out", sheet).code == 0
+    with open_results(tmp_path / "out") as results:
+        found = results.query("SELECT unit_id, label, origin, n_labels FROM human_labels")
+    assert sorted(tuple(row.values()) for row in found.to_pylist()) == [
+        ("both", 1, "sheet", 2),
+        ("even", 0, "input", 1),
+        ("given", 0, "input", 1),
+        ("sheet", 1, "sheet", 3),
+    ]
+
+
+def test_errors_are_tagged_and_counted_by_kind(ufo, runs, ask, tmp_path):
+    nothing = ufo("label", "sample", runs, "--errors")
+    assert (nothing.code, "0 of its units have a human label" in nothing.err) == (2, True)
+    given = [{"response_id": "a", "unit_id": u, "label": "0"} for u in UNITS]
+    assert ufo("label", "import", runs, write(tmp_path / "given.csv", given)).code == 0
+    done = ufo("label", "sample", runs, "--errors", "--n", 4, "--seed", 3)
+    rows = read(done.out)
+    assert "4 of 20 wrong verdicts" in done.err
+    assert {(row["verdict"], row["human_label"], row["source"]) for row in rows} == {
+        ("supported", "0", "ref")
+    }
+    assert "[ref] supported (ref supported" in rows[0]["evidence"]
+    tags = ["wrong claim", "Wrong_Evidence", "wrong-evidence", "wrong judgment"]
+    tagged = [{**row, "tag": tag} for row, tag in zip(rows, tags, strict=True)]
+    sheet = tmp_path / "errors.csv"
+    refused = ufo("label", "import", runs, write(sheet, tagged))
+    assert "tag 'wrong judgment' is not one of wrong_claim" in refused.err
+    tagged[3]["tag"] = "wrong_judgement"
+    done = ufo("label", "import", runs, write(sheet, tagged))
+    assert (done.code, done.out.split()[-1]) == (0, "error_analysis")
+    columns = "mode, tag, n, n_tagged, n_wrong, share"
+    query = f"SELECT {columns} FROM error_analysis ORDER BY tag"
+    assert ask(query) == [
+        ("seq", "wrong_claim", 1, 4, 20, 0.25),
+        ("seq", "wrong_evidence", 2, 4, 20, 0.5),
+        ("seq", "wrong_judgement", 1, 4, 20, 0.25),
+    ]
+    # Tags are of the run whose evidence was seen.
+    assert {row[2:4] for row in ask(query, "first")} == {(0, 0)}
+
+
+def test_judge_errors_by_hand(ufo, tmp_path, rows_of, write_run):
+    votes = {"a": {"s1": {"ref": "s"}, "s2": {"ref": "s"}, "r1": {"ref": "r"}, "n1": {"ref": "n"}}}
+    rows = rows_of(votes, sources=("ref",), models={"a": "m"})
+    truth = {"s1": 1, "s2": 0, "r1": 1, "n1": 1}
+    rows["fact_units"] = [
+        replace(row, human_label=truth[row.unit_id]) for row in rows["fact_units"]
+    ]
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as results:
+        found = results.query(
+            "SELECT source, error, n, n_errors, value, round(low, 3), round(high, 3) "
+            "FROM judge_errors WHERE model = 'm' ORDER BY ALL"
+        )
+    assert [tuple(row.values()) for row in found.to_pylist()] == [
+        ("all", "false_refuted", 1, 1, 1.0, 0.207, 1.0),
+        ("all", "false_supported", 2, 1, 0.5, 0.095, 0.905),
+        ("all", "undecided", 4, 1, 0.25, 0.046, 0.699),
+        ("all", "wrong", 3, 2, pytest.approx(2 / 3), 0.208, 0.939),
+        ("ref", "false_refuted", 1, 1, 1.0, 0.207, 1.0),
+        ("ref", "false_supported", 2, 1, 0.5, 0.095, 0.905),
+        ("ref", "wrong", 3, 2, pytest.approx(2 / 3), 0.208, 0.939),
+    ]
+
+
+def test_weights_of_strata_count_in_the_judges_errors(ufo, runs, ask, tmp_path):
+    rows = read(ufo("label", "sample", runs, "--n", 30).out)
+    labelled = [{**row, "label": row["unit_id"][0] == "u"} for row in rows]
+    assert ufo("label", "import", runs, write(tmp_path / "s.csv", labelled)).code == 0
+    # m1's 30 units are all true to people; 20 are supported, 10 refuted, whatever was drawn.
+    (value,) = ask(
+        "SELECT value FROM judge_errors WHERE source = 'all' AND model = 'm1' AND error = 'wrong'"
+    )
+    assert value == (pytest.approx(1 / 3),)
+
+
+def test_the_overview_has_the_corrected_score_once_there_are_labels(ufo, runs, tmp_path):
+    before = ufo("report", runs).out
+    assert "Corrected by what people said" not in before
+    rows = read(ufo("label", "sample", runs, "--n", 30).out)
+    labelled = [{**row, "label": row["unit_id"][0] == "u"} for row in rows]
+    assert ufo("label", "import", runs, write(tmp_path / "s.csv", labelled)).code == 0
+    out = ufo("report", runs).out
+    assert "Corrected by what people said" in out
+    assert "The judge's errors" in out
+    by_name = {row["name"]: row for row in ufo("report", runs, "--json").json["corrected"]}
+    assert [by_name[name]["corrected_score"] for name in ("m1", "m2")] == pytest.approx([1, 0])
+    assert ufo("report", runs, "scores").out.count("corrected") >= 2

@@ -1,0 +1,121 @@
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.pipelines.reports.html.conftest import page_of
+from tests.pipelines.reports.html.reading import Reader
+
+
+@pytest.fixture(name="articles")
+def _articles(page):
+    return articles_in(page)
+
+
+def articles_in(page):
+    return re.findall(r"<article.*?</article>", page, re.DOTALL)
+
+
+def articles_of(folder):
+    return articles_in(page_of(folder))
+
+
+def test_the_lowest_scores_come_first_with_why(articles):
+    read = [Reader(article) for article in articles]
+    assert {one.texts[0] for one in read} == set("abcde")
+    scores = [float(re.search(r"score (\d\.\d+)", one.text)[1]) for one in read]
+    assert scores == sorted(scores)
+    text = next(one.text for one in read if one.texts[0] == "c")
+    assert "1 error" in text
+    assert "people 0.500" in text
+    assert any("disagreement" in one.text for one in read)
+
+
+def test_sentences_have_colour_symbol_and_label(articles):
+    article = next(one for one in articles if ">a<" in one)
+    found = re.findall(r'class="sentence (\w+)">(.*?)</span>\u2060<a[^>]*>(.*?)</a>', article)
+    assert found == [
+        ("good", "S a1.", "✓ supported 0.67"),
+        ("mixed", "S a2.", "≈ mixed 0.33"),
+        ("good", "S a3.", "✓ supported 1.00"),
+    ]
+    assert "Nothing to check here." in article
+    assert article.index("🛸") < article.index("S a1.")
+
+
+def test_a_mark_leads_to_the_evidence_of_its_sentence(articles):
+    for article in articles:
+        read = Reader(article)
+        targets = {attributes.get("id") for _, attributes in read.elements}
+        marks = [a["href"] for a in read.all("a") if a["href"].startswith("#")]
+        assert marks
+        assert {mark[1:] for mark in marks} <= targets
+
+
+def test_claims_have_verdict_people_and_evidence(articles):
+    read = Reader(next(one for one in articles if "Claim a2." in one))
+    for expected in [
+        "3 claims and the evidence",
+        "Claim a1.",
+        "Q a1?",
+        "by ref",
+        "2 for, 0 against",
+        "true to people",
+        "what ref says of a1",
+        "refutes",
+        "supports",
+        "Page a1",
+    ]:
+        assert expected in read.text
+
+
+def test_a_response_with_only_an_error_is_shown(tmp_path, rows_of, write_run):
+    votes = {f"r{n:02}": {f"u{n}": {"ref": "r"}} for n in range(30)}
+    votes["z"] = {"good": {"ref": "s"}, "lost": {"ref": "e", "wiki": "s"}}
+    votes["y"] = {"fine": {"ref": "s"}}
+    write_run(tmp_path, rows_of(votes))
+    texts = " ".join(Reader(article).text for article in articles_of(tmp_path))
+    assert "Claim lost." in texts
+    assert "1 error" in texts
+    assert "Claim fine." not in texts
+
+
+def test_texts_claims_and_evidence_are_bounded(tmp_path, rows_of, write_run):
+    votes = {"a": {f"u{n:03}": {"ref": "r" * 9} for n in range(60)}}
+    rows = rows_of(votes)
+    rows["responses"] = [replace(rows["responses"][0], text="word " * 10_000)]
+    rows["evidence"] = [
+        replace(row, citation=None, rationale="why " * 5_000) for row in rows["evidence"]
+    ]
+    rows["passages"] = [replace(row, text="long " * 5_000) for row in rows["passages"]]
+    write_run(tmp_path, rows)
+    (article,) = articles_of(tmp_path)
+    text = Reader(article).text
+    assert "40 of 60 claims are shown." in text
+    assert "5 of 9 judgements are shown." in text
+    assert "38,000 more characters" in text
+    assert len(article) < 400_000
+
+
+def test_a_claim_without_a_sentence_is_apart(tmp_path, rows_of, write_run):
+    rows = rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "-"}}})
+    rows["fact_units"] = [replace(row, sentence_index=None) for row in rows["fact_units"]]
+    write_run(tmp_path, rows)
+    (article,) = articles_of(tmp_path)
+    text = Reader(article).text
+    assert "Claims without a place in the text" in text
+    assert "does not answer: no passages" in text
+
+
+def test_a_citation_that_is_not_there_is_told(tmp_path, rows_of, write_run):
+    rows = rows_of({"a": {"u": {"ref": "s"}}})
+    rows["evidence"] = [replace(row, citation_found=False) for row in rows["evidence"]]
+    write_run(tmp_path, rows)
+    assert "This citation is not in the passage." in articles_of(tmp_path)[0]
+
+
+def test_disagreements_are_listed(page, tmp_path, rows_of, write_run):
+    title = "Where sources, or judge and people, differ"
+    assert title in page
+    write_run(tmp_path, rows_of({"a": {"u": {"ref": "s"}}}))
+    assert title not in page_of(tmp_path)

@@ -1,0 +1,64 @@
+"""How rows are written: JSON and CSV that lose nothing, cells and widths for a terminal."""
+
+import csv
+import json
+from io import StringIO
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.reports.tabular import cell, fit, one_line, unique_names, write_csv, write_json
+
+names = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, max_size=4)
+
+
+@given(st.data(), names)
+def test_json_and_csv_lose_nothing(data, columns):
+    texts = st.none() | st.text(st.characters(codec="utf-8"), max_size=12)
+    rows = data.draw(st.lists(st.tuples(*[texts] * len(columns)), max_size=5))
+    arrays = [pa.array([row[i] for row in rows], pa.string()) for i in range(len(columns))]
+    table = pa.Table.from_arrays(arrays, names=columns)
+    out = StringIO(newline="")
+    write_json(table.to_reader(2), out)
+    assert json.loads(out.getvalue()) == [
+        dict(zip(unique_names(columns), row, strict=True)) for row in rows
+    ]
+    out = StringIO(newline="")
+    write_csv(table.to_reader(2), out)
+    lines = list(csv.reader(StringIO(out.getvalue(), newline=""), strict=True))
+    expected = [tuple(columns), *[tuple(text or "" for text in row) for row in rows]]
+    # A row of one NULL is an empty line, which csv reads as a row without fields.
+    assert [tuple(line) or ("",) for line in lines] == expected
+
+
+def test_cells():
+    shown = [0.0, 2 / 3, 1e-7, 12345678.0, True, None, 3, "a\tb", [1]]
+    assert list(map(cell, shown)) == [
+        "0.000",
+        "0.667",
+        "1e-07",
+        "1.235e+07",
+        "yes",
+        "–",
+        "3",
+        "a b",
+        "[1]",
+    ]
+    assert one_line("x" * 10, 5) == "xxxx…"
+    assert one_line("👩\u200d🔬") == "👩\u200d🔬"
+
+
+@given(st.lists(st.tuples(st.integers(1, 60), st.booleans()), min_size=1), st.integers(0, 200))
+def test_widths_fit_or_there_are_none(columns, room):
+    natural = [width for width, _ in columns]
+    widths = fit(natural, [text for _, text in columns], room)
+    if widths is None:
+        least = sum(min(width, 8) if text else width for width, text in columns)
+        assert least > room
+    else:
+        assert sum(widths) <= max(room, 0) or widths == natural
+        assert all(
+            got == want or (text and 8 <= got < want)
+            for got, (want, text) in zip(widths, columns, strict=True)
+        )

@@ -1,0 +1,236 @@
+"""The job of a run on an engine: its name, how far it is, and how it is ended."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.runners.engine import (
+    EngineJob,
+    LiveCounts,
+    end_earlier,
+    job_of,
+    started_job,
+    totals_of,
+)
+from schemas.errors import RunError
+from transforms.llm.ledger import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
+
+RUN = "/out/run=My_Run.2"
+TRY = "/out/run=My_Run.2/.attempt-1/chunks/portable/0a1b2c3d"
+
+
+def a_job(*flags: str, mode: str = "seq", folder: str = TRY) -> EngineJob:
+    return job_of(["--runner=FlinkRunner", *flags], RUN, folder, ["ref", "wiki"], mode, 10)
+
+
+def test_a_job_is_called_by_its_run_and_try() -> None:
+    job = a_job("--flink_master=localhost:8081")
+    assert (job.name, job.url) == ("ufo-my-run-2-0a1b2c3d", "http://localhost:8081")
+    assert job.flags() == ["--job_name=ufo-my-run-2-0a1b2c3d"]
+
+
+def test_a_job_that_the_user_has_named_keeps_its_name() -> None:
+    job = a_job("--job_name", "mine", "--flink_master=https://flink.example:443")
+    assert (job.name, job.url, job.flags()) == ("mine", "https://flink.example:443", [])
+
+
+@pytest.mark.parametrize("flags", [(), ("--flink_master=[local]",), ("--flink_master=[auto]",)])
+def test_a_flink_without_an_address_is_not_asked(flags: tuple[str, ...]) -> None:
+    assert a_job(*flags).url is None
+
+
+SEQ = {
+    "read": {"lines": 10, "failures": 1},
+    "extract": {"responses": 9, "no_claims": 2, "units": 30, "failures": 1, "requests": 9},
+    "source:ref": {
+        "responses": 6,
+        "responses_out": 4,
+        "units_in": 25,
+        "answered": 15,
+        "noans": 10,
+        "units_out": 10,
+    },
+    "source:wiki": {
+        "responses": 3,
+        "responses_out": 1,
+        "units_in": 6,
+        "answered": 4,
+        "units_out": 2,
+        "requests": 5,
+    },
+}
+
+
+def test_what_steps_have_counted_is_how_far_a_run_is() -> None:
+    assert totals_of(a_job(), SEQ) == {
+        RESPONSES: 2 + (6 - 4) + 3,
+        EXTRACTED: 9,
+        UNITS: 30,
+        FAILURES: 2,
+        REQUESTS: 14,
+        f"{DECIDED}ref": 15,
+        f"{DECIDED}wiki": 4,
+        f"{DECIDED}none": 2,
+    }
+
+
+def test_where_all_sources_vote_a_response_is_done_with_the_last() -> None:
+    pooled = {name: {**counts} for name, counts in SEQ.items()}
+    for counts in pooled.values():
+        counts.pop("responses_out", None)
+        counts.pop("units_out", None)
+    totals = totals_of(a_job(mode="mv"), pooled)
+    assert totals[RESPONSES] == 2 + 3
+    assert f"{DECIDED}none" not in totals
+
+
+def test_work_that_was_done_twice_is_not_more_than_there_is() -> None:
+    twice = {step: {name: 2 * n for name, n in counts.items()} for step, counts in SEQ.items()}
+    totals = totals_of(a_job(), twice)
+    assert (totals[RESPONSES], totals[EXTRACTED]) == (10, 10)
+
+
+def test_counts_are_read_while_they_are_written(tmp_path: Path) -> None:
+    job = a_job(folder=str(tmp_path))
+    live = LiveCounts(job)
+    assert live.totals() == {}
+    Path(job.counts).mkdir()
+    for number in range(2):
+        content = json.dumps({"extract": {"responses": number + 1}})
+        Path(job.counts, f"{number}.json").write_text(content)
+    Path(job.counts, "2.json.0a1b2c3d.tmp").write_text('{"extract": {"resp')
+    assert live.totals() == {EXTRACTED: 3}
+
+
+def test_a_job_is_noted(tmp_path: Path) -> None:
+    assert started_job(str(tmp_path)) is None
+    job = a_job("--flink_master=localhost:8081")
+    job.keep(str(tmp_path))
+    assert started_job(str(tmp_path)) == job
+
+
+class Flink:
+    """Flink's address for jobs: those that it has, and what was asked of them."""
+
+    def __init__(self, *jobs: tuple[str, str, int, str]) -> None:
+        names = ("jid", "name", "start-time", "state")
+        self.jobs = [dict(zip(names, job, strict=True)) for job in jobs]
+        self.asked: list[str] = []
+        flink = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.answer({"jobs": flink.jobs})
+
+            def do_PATCH(self) -> None:
+                flink.asked.append(self.path)
+                (job,) = (job for job in flink.jobs if job["jid"] in self.path)
+                job["state"] = "CANCELED"
+                self.answer({})
+
+            def answer(self, content: Any) -> None:
+                data = json.dumps(content).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None: ...
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.flag = f"--flink_master=127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def flink() -> Iterator[Callable[..., Flink]]:
+    servers = []
+
+    def start(*jobs: tuple[str, str, int, str]) -> Flink:
+        started = Flink(*jobs)
+        servers.append(started.server)
+        threading.Thread(target=started.server.serve_forever, args=(0.01,)).start()
+        return started
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+class Result:
+    """Beam's handle of a job, whose cancellation fails or does not."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self.fails:
+            raise NotImplementedError
+
+
+def test_the_newest_job_of_the_name_is_cancelled_on_flink(flink: Callable[..., Flink]) -> None:
+    name = "ufo-my-run-2-0a1b2c3d"
+    there = flink(
+        ("j1", name, 1, "FAILED"), ("j2", name, 2, "RUNNING"), ("j3", "other", 3, "RUNNING")
+    )
+    assert a_job(there.flag).cancel(Result(fails=True)) == f"the job {name} is cancelled"
+    assert there.asked == ["/jobs/j2?mode=cancel"]
+
+
+def test_a_job_that_flink_has_not_got_needs_no_end(flink: Callable[..., Flink]) -> None:
+    there, now = flink(), [0.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    told = a_job(there.flag).cancel(None, sleep, lambda: now[0])
+    assert told == "the job ufo-my-run-2-0a1b2c3d is cancelled"
+    assert 3 <= now[0] < 4, "it may be on its way for a moment"
+
+
+def test_a_job_of_which_nothing_is_known_is_named() -> None:
+    # Nobody listens at port 1.
+    told = a_job("--flink_master=127.0.0.1:1").cancel(Result())
+    assert told == "the job ufo-my-run-2-0a1b2c3d may go on: cancel it at http://127.0.0.1:1"
+
+
+def test_other_engines_are_told_by_beam() -> None:
+    result = Result()
+    assert a_job().cancel(result) == "the job ufo-my-run-2-0a1b2c3d is told to stop"
+    assert result.cancelled
+    assert a_job().cancel(Result(fails=True)) == "", "nothing is said that is not known"
+
+
+def test_the_job_of_a_try_that_was_killed_is_ended(
+    flink: Callable[..., Flink], tmp_path: Path
+) -> None:
+    told: list[str] = []
+    there = flink(("j1", "ufo-my-run-2-0a1b2c3d", 1, "RUNNING"), ("j2", "mine", 2, "RUNNING"))
+    end_earlier(str(tmp_path), told.append)
+    a_job(there.flag, "--job_name=mine").keep(str(tmp_path))
+    end_earlier(str(tmp_path), told.append)
+    assert not told, "a name that the user has chosen may be another run's by now"
+    a_job(there.flag).keep(str(tmp_path))
+    for _ in range(2):
+        end_earlier(str(tmp_path), told.append)
+    assert told == ["An earlier try was killed; the job ufo-my-run-2-0a1b2c3d is cancelled."]
+    assert there.asked == ["/jobs/j1?mode=cancel"]
+
+
+def test_a_job_that_finishes_the_run_itself_is_not_ended_for_another(
+    flink: Callable[..., Flink], tmp_path: Path
+) -> None:
+    there = flink(("j1", "ufo-my-run-2-0a1b2c3d", 1, "RUNNING"))
+    a_job(there.flag, "--no_wait_until_finish").keep(str(tmp_path))
+    with pytest.raises(RunError, match="evaluates this run already; wait for it, or cancel it at"):
+        end_earlier(str(tmp_path), print)
+    there.jobs[0]["state"] = "FAILED"
+    end_earlier(str(tmp_path), print)
+    assert not there.asked

@@ -1,0 +1,84 @@
+"""The pipeline as it is for an engine: how work and budgets are spread, and what the user sees."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apache_beam as beam
+import pytest
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+
+from pipelines.evaluate import evaluate
+from pipelines.options.beam_flags import workers_of
+from transforms.job import Job
+from transforms.sources.registry import SourceSpec
+from transforms.splits import Split
+
+GROUPED = {"beam:transform:group_by_key:v1", "beam:transform:reshuffle:v1"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "workers"),
+    [
+        ([], 3),
+        (["--parallelism=16"], 16),
+        (["--parallelism", "16", "--sdk_worker_parallelism=2"], 32),
+        (["--sdk_worker_parallelism=2"], 3),
+        (["--max_num_workers=40", "--num_workers=4"], 40),
+        (["--parallelism=-1"], 3),
+    ],
+)
+def test_the_worker_processes_are_those_that_the_runners_flags_tell(
+    flags: list[str], workers: int
+) -> None:
+    assert workers_of(flags, 3) == workers
+
+
+def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
+    ufo: Any,
+    tables: Callable[..., Any],
+    responses: Path,
+    index: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(index.parent)
+    run = ("evaluate", "--input", responses, "--judge", "offline", "--run", "r")
+    run += ("--sources", "reference,wikipedia", "--index", index.name)
+    assert ufo(*run, "--output", tmp_path / "here").code == 0
+    other = ("--output", tmp_path / "other", "--runner=FnApiRunner", "--parallelism=3")
+    done = ufo(*run, *other)
+    assert done.code == 0, done.err
+    assert "22/22 responses" in done.err
+    assert "FnApiRunner has the job ufo-r-" in done.err
+    assert "reference" in done.err.splitlines()[-1]
+    assert tables(tmp_path / "other") == tables(tmp_path / "here")
+    assert len(list(tmp_path.glob("other/run=r/evidence/*.parquet"))) == 3
+
+
+def upstream(transforms: Any, made_by: dict[str, str], step: str, found: set[str]) -> None:
+    for collection in transforms[step].inputs.values():
+        maker = made_by.get(collection)
+        if maker and maker not in found:
+            found.add(maker)
+            if transforms[maker].spec.urn not in GROUPED:
+                upstream(transforms, made_by, maker, found)
+
+
+def test_no_engine_can_fuse_a_source_with_what_comes_before_it(tmp_path: Path) -> None:
+    """Else whoever reads a file would ask every source for all of its responses."""
+    sources = tuple(SourceSpec(name, "reference") for name in ("one", "two", "three"))
+    pipeline = beam.Pipeline(runner=FnApiRunner())
+    splits = pipeline | beam.Create([Split("a", "a", 0, 1)]).with_output_types(Split)
+    evaluate(splits, Job(sources), str(tmp_path))
+    transforms = pipeline.to_runner_api().components.transforms
+    leaves = {key: step for key, step in transforms.items() if not step.subtransforms}
+    made_by = {made: key for key, step in leaves.items() for made in step.outputs.values()}
+    asked = [key for key, step in leaves.items() if "/ask/" in step.unique_name]
+    assert len(asked) == 3
+    for step in asked:
+        before: set[str] = set()
+        upstream(leaves, made_by, step, before)
+        names = [leaves[key].unique_name for key in before]
+        assert any(leaves[key].spec.urn in GROUPED for key in before), names
+        assert not [name for name in names if name.startswith("extract") or "/ask/" in name]

@@ -1,0 +1,77 @@
+import io
+
+import pytest
+
+from pipelines.runs.progress import Progress
+from schemas.records import Part
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr("pipelines.runs.progress.time.monotonic", lambda: now[0])
+    return now
+
+
+PARTS = [Part("fact_units", "p", 40), Part("failures", "p", 1), Part("verdicts", "p", 40)]
+
+
+def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    bar = Progress(100)
+    clock[0] += 1
+    bar.chunk(10, PARTS, fresh=True)
+    assert stream.getvalue() == ""
+    clock[0] += 9
+    bar.chunk(10, PARTS, fresh=True)
+    expected = "20/100 responses · 80 units · 2 failures · 2/s · 40 s left"
+    assert stream.getvalue() == expected + "\n"
+    bar.say("a line")
+    assert stream.getvalue().endswith("a line\n")
+
+
+def test_what_was_done_earlier_does_not_count_for_the_rate(clock: list[float]) -> None:
+    bar = Progress(100, quiet=True)
+    bar.chunk(50, [], fresh=False)
+    assert bar.line() == "50/100 responses · 0 units"
+    clock[0] += 10
+    bar.chunk(10, [], fresh=True)
+    assert bar.line() == "60/100 responses · 0 units · 1/s · 40 s left"
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds", "left"), [(1, 20, "3 min"), (1, 100, "15 min"), (1, 1000, "2.5 h")]
+)
+def test_the_time_left(clock: list[float], lines: int, seconds: float, left: str) -> None:
+    bar = Progress(10, quiet=True)
+    clock[0] += seconds
+    bar.chunk(lines, [], fresh=True)
+    assert bar.line().endswith(f"{left} left")
+
+
+def test_a_bar_on_a_terminal(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    bar = Progress(8)
+    bar.chunk(2, PARTS, fresh=True)
+    assert stream.getvalue().startswith("\r")
+    assert "█" * 6 + "░" * 18 + "  25%" in stream.getvalue()
+    # An estimate that was too low is no bar over its end.
+    bar.chunk(20, PARTS, fresh=True)
+    assert "100%" in stream.getvalue()
+    assert "22/22 responses" in stream.getvalue()
+
+
+def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    bar = Progress(8, quiet=True)
+    bar.chunk(8, PARTS, fresh=True)
+    bar.say("a line")
+    assert stream.getvalue() == ""

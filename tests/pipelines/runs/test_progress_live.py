@@ -1,0 +1,180 @@
+"""What a run tells of chunks that are under way: the counts of the processes that work on them."""
+
+import io
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines.runs.progress import Progress, deciders
+from schemas.records import Part
+from schemas.tables import to_arrow
+from tests.llm_server import LlmServer
+from tests.pipelines.llm_runs import rows
+from transforms.llm.ledger import (
+    COMPLETION_TOKENS,
+    COST,
+    DECIDED,
+    IN_FLIGHT,
+    PROMPT_TOKENS,
+    REQUESTS,
+    RESPONSES,
+    UNITS,
+    Ledger,
+)
+
+COUNTS = {
+    RESPONSES: 5,
+    f"{DECIDED}reference": 30,
+    f"{DECIDED}none": 10,
+    REQUESTS: 50,
+    IN_FLIGHT: 16,
+    PROMPT_TOKENS: 1_000_000,
+    COMPLETION_TOKENS: 234_567,
+    COST: 1.23456,
+}
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Iterator[Ledger]:
+    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
+    yield ledger
+    ledger.close()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr("pipelines.runs.progress.time.monotonic", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize(("priced", "cost"), [(True, " · $1.2346"), (False, "")])
+def test_what_is_under_way_is_told(
+    counts: Ledger, clock: list[float], priced: bool, cost: str
+) -> None:
+    bar = Progress(100, quiet=True)
+    bar.chunk(20, [], fresh=False, decided={"reference": 100})
+    counts.add(COUNTS)
+    with bar.watching(counts, priced):
+        pass  # the last look is at the end
+    clock[0] += 10
+    assert bar.line() == (
+        "25/100 responses · 140 units (reference 130, none 10) · 16 requests in flight · "
+        f"1.2M tokens{cost} · 0.50/s · 2 min left"
+    )
+
+
+def test_a_finished_chunk_is_not_counted_twice(counts: Ledger, clock: list[float]) -> None:
+    bar = Progress(100, quiet=True)
+    counts.add(COUNTS)
+    with bar.watching(counts, True):
+        bar.chunk(5, [Part("fact_units", "p", 40)], True, {"reference": 30, "none": 10})
+    assert bar.line().startswith("5/100 responses · 40 units (reference 30, none 10)")
+
+
+def test_lines_come_while_a_chunk_is_under_way(
+    counts: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("pipelines.runs.progress._SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
+    bar = Progress(100)
+    counts.add(COUNTS)
+    give_up = time.monotonic() + 30
+    with bar.watching(counts, True):
+        while "16 requests in flight" not in stream.getvalue() and time.monotonic() < give_up:
+            pass
+    assert "5/100 responses" in stream.getvalue()
+
+
+def test_where_votes_are_pooled_it_tells_who_answered(counts: Ledger, clock: list[float]) -> None:
+    bar = Progress(100, quiet=True, pooled=True)
+    bar.chunk(20, [Part("fact_units", "p", 60)], fresh=False, decided={"reference": 50})
+    counts.add(COUNTS | {UNITS: 35, f"{DECIDED}none": 0, f"{DECIDED}llm": 20})
+    with bar.watching(counts, True):
+        pass
+    told = "25/100 responses · 95 units (answered by reference 80, llm 20) · "
+    assert bar.line().startswith(told)
+
+
+@pytest.mark.parametrize("mode", ["mv", "all", "single"])
+@pytest.mark.parametrize("live", [True, False])
+def test_it_is_the_same_from_those_who_work_and_from_the_tables(
+    tmp_path: Path,
+    ufo: Callable[..., Any],
+    write_lines: Any,
+    llm_server: LlmServer,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    live: bool,
+) -> None:
+    if live:
+        monkeypatch.setattr("pipelines.runs.run.deciders", lambda *_: {})
+    else:
+        monkeypatch.setattr("pipelines.runs.progress.Progress.watching", lambda *_: nullcontext())
+    text = "Oslo is a large city. Oslo has {0} bridges."
+    path = write_lines(
+        tmp_path / "in.jsonl",
+        [
+            {"response": text.format(n), "reference_answers": ["Oslo is a large city."]}
+            for n in range(4)
+        ],
+    )
+    done = ufo(
+        *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1),
+        *("--sources", "reference" if mode == "single" else "reference,llm", "--mode", mode),
+        *("--base_url", llm_server.base_url, "--cache", "off", "--model", "offline-judge"),
+    )
+    assert done.code == 0, done.err
+    query = """
+        SELECT source, count(DISTINCT unit_id) AS n FROM evidence WHERE label IS NOT NULL GROUP BY 1
+    """
+    answered = {row["source"]: row["n"] for row in rows(tmp_path / "out", query)}
+    assert answered["reference"] == 4
+    (told,) = re.findall(r"8 units \((answered by )?(.*?)\)", done.err.splitlines()[-1])
+    said = {name: int(n) for name, n in (one.split() for one in told[1].split(", "))}
+    assert said == (answered | {"none": 4} if mode == "single" else answered)
+    assert bool(told[0]) == (mode != "single")
+
+
+def test_deciders_are_read_from_the_verdicts(tmp_path: Path, rows_of: Any) -> None:
+    votes = {
+        "a": {"u": {"ref": "s", "wiki": "r"}, "v": {"ref": "-", "wiki": "s"}, "w": {"ref": "n"}}
+    }
+    verdicts = rows_of(votes, mode="all")["verdicts"]
+    pq.write_table(to_arrow("verdicts", verdicts), tmp_path / "verdicts.parquet")
+    parts = [Part("verdicts", str(tmp_path / "verdicts.parquet"), len(verdicts))]
+    assert deciders(parts, "seq") == {"ref": 1, "wiki": 1, "none": 1}
+    assert deciders([], "seq") == {}
+    pq.write_table(
+        to_arrow("evidence", rows_of(votes, mode="all")["evidence"]), tmp_path / "evidence.parquet"
+    )
+    parts = [Part("evidence", str(tmp_path / "evidence.parquet"), 5)]
+    assert deciders(parts, "mv") == deciders(parts, "all") == {"ref": 1, "wiki": 2}
+
+
+def test_a_run_tells_it_in_the_end(
+    tmp_path: Path, ufo: Callable[..., Any], write_lines: Any, llm_server: LlmServer
+) -> None:
+    text = "Oslo is a large city. Oslo has {0} bridges."
+    path = write_lines(
+        tmp_path / "in.jsonl",
+        [{"response": text.format(n), "reference_answers": [text.format(n)]} for n in range(4)],
+    )
+    done = ufo(
+        *("evaluate", "--input", path, "--output", tmp_path / "out", "--workers", 1),
+        *("--sources", "reference", "--base_url", llm_server.base_url, "--cache", "off"),
+        *("--model", "offline-judge", "--chunk_size", 2),
+    )
+    assert done.code == 0, done.err
+    last = done.err.splitlines()[-1]
+    assert last.startswith("4/4 responses · 8 units (reference 8) · 0 requests in flight · ")
+    assert "tokens" in last
+    assert "$" not in last

@@ -1,0 +1,258 @@
+"""`--streaming`: windows of files as they arrive, whole or not there, nothing lost or repeated."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from pipelines.options.arguments import Parser
+from pipelines.options.command_line import settings
+from pipelines.options.flags import add_evaluate_options
+from pipelines.streams import stream as streams
+from pipelines.streams import windows
+from pipelines.streams.arrivals import Arrivals, Taken
+from pipelines.streams.stream import stream
+from schemas.errors import RunError
+
+Step = Callable[[], None]
+
+
+def settings_of(folder: Path, *more: str) -> Any:
+    parser = Parser(prog="ufo evaluate")
+    add_evaluate_options(parser)
+    flags = ["--streaming", "--judge", "offline", "--sources", "reference", "--workers", "1"]
+    places = ["--input", f"{folder}/in/*.jsonl", "--output", f"{folder}/out", "--run", "s"]
+    return settings(parser, [*flags, *places, "--window_seconds", "8", *more])
+
+
+class World:
+    """Time that passes only where the stream sleeps, and what happens at each second of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.now = 0.0
+        self.happens: dict[int, Step] = {}
+        self.said: list[str] = []
+        self.windows: list[tuple[str, list[str]]] = []
+        (folder / "in").mkdir()
+
+    def sleep(self, seconds: float) -> None:
+        before, self.now = self.now, self.now + seconds
+        for second in range(int(before) + 1, int(self.now) + 1):
+            self.happens.pop(second, lambda: None)()
+
+    def add(self, name: str, *ids: str) -> None:
+        lines = [{"id": one, "response": f"{one} is big."} for one in ids]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (self.folder / "in" / f"{name}.jsonl").write_text(text)
+
+    def run(self, *more: str) -> int:
+        return stream(
+            settings_of(self.folder, "--idle_seconds", "20", *more),
+            lambda finished: self.windows.append((finished.name, self.ids(finished.folder))),
+            self.said.append,
+            quiet=True,
+            sleep=self.sleep,
+            clock=lambda: self.now,
+        )
+
+    def ids(self, folder: str | Path) -> list[str]:
+        return by_plain_duckdb(f"{folder}/responses/*.parquet")
+
+    def all_ids_or_none(self) -> list[str]:
+        return self.all_ids() if list(self.folder.glob("out/run=*")) else []
+
+    def all_ids(self) -> list[str]:
+        return by_plain_duckdb(f"{self.folder}/out/run=*/responses/*.parquet")
+
+
+def by_plain_duckdb(files: str) -> list[str]:
+    query = "SELECT response_id FROM read_parquet(?) ORDER BY ALL"
+    return [row[0] for row in duckdb.execute(query, [files]).fetchall()]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_files_are_evaluated_in_windows_as_they_arrive(world: World) -> None:
+    world.happens = {
+        3: lambda: world.add("a", "r1", "r2"),
+        6: lambda: world.add("b", "r3"),
+        # After the window of the first has closed: late, and not lost.
+        30: lambda: world.add("0-late", "r4"),
+    }
+    assert world.run() == 2
+    assert world.windows == [("s.w000001", ["r1", "r2", "r3"]), ("s.w000002", ["r4"])]
+    manifest = json.loads((world.folder / "out/run=s.w000001/manifest.json").read_text())
+    assert manifest["counts"]["responses"] == 3
+    assert world.said == []
+
+
+def test_the_first_file_does_not_wait_for_a_second(world: World) -> None:
+    at: list[float] = []
+    world.happens = {2: lambda: world.add("a", "r1"), 15: lambda: world.add("b", "r2")}
+    world.happens[14] = lambda: at.append(len(world.windows))
+    world.run()
+    assert at == [1]
+
+
+def test_a_window_is_seen_whole_or_not_at_all(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by DuckDB alone, at any moment between the first file and the last."""
+    seen: list[list[Path]] = []
+    move = windows.move_in
+
+    def moved(source: str, target: str) -> None:
+        seen.append(list((world.folder / "out").glob("run=*/**/*")))
+        move(source, target)
+
+    monkeypatch.setattr(windows, "move_in", moved)
+    world.add("a", "r1")
+    world.run()
+    assert seen == [[]]
+    assert world.all_ids() == ["r1"]
+
+
+def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
+    path = world.folder / "in" / "slow.jsonl"
+
+    def write(number: int) -> Step:
+        lines = [json.dumps({"id": f"r{n}", "response": "Oslo is big."}) for n in range(number)]
+
+        def all_of_them() -> None:
+            path.write_text("\n".join(lines))
+
+        return all_of_them
+
+    path.touch()
+    world.happens = {second: write(second) for second in range(1, 13)}
+    world.run()
+    assert [len(ids) for _, ids in world.windows] == [12]
+
+
+def test_a_file_that_changes_afterwards_is_told_once_and_not_taken_again(world: World) -> None:
+    world.add("a", "r1")
+    world.happens = {12: lambda: world.add("a", "r1", "r2")}
+    world.run()
+    assert world.windows == [("s.w000001", ["r1"])]
+    assert len(world.said) == 1
+    assert "a.jsonl has changed" in world.said[0]
+
+
+def test_files_without_a_line_do_not_end_the_stream(world: World) -> None:
+    (world.folder / "in" / "blank.jsonl").write_text("\n\n")
+    (world.folder / "in" / "empty.jsonl").touch()
+    world.happens = {20: lambda: world.add("a", "r1")}
+    assert world.run() == 1
+    assert world.windows == [("s.w000002", ["r1"])]
+    assert len(world.said) == 1
+    assert "window s.w000001" in world.said[0]
+    assert "empty" in world.said[0]
+    assert world.run() == 0
+
+
+def stops(number: int) -> Callable[..., Any]:
+    """`run` that stops the process at its `number`-th window."""
+    calls = iter(range(1, 100))
+
+    def evaluate(*arguments: Any) -> Any:
+        if next(calls) == number:
+            raise KeyboardInterrupt
+        return run(*arguments)
+
+    run = streams.run
+    return evaluate
+
+
+def arrive(world: World) -> None:
+    world.happens = {1: lambda: world.add("a", "r1"), 20: lambda: world.add("b", "r2")}
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
+    world: World, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    arrive(world)
+    with monkeypatch.context() as patched:
+        patched.setattr(streams, "run", stops(number))
+        with pytest.raises(KeyboardInterrupt):
+            world.run()
+    assert world.all_ids_or_none() == ["r1"] * (number - 1)
+    world.happens = {}
+    world.add("b", "r2")
+    world.add("c", "r3")
+    world.run()
+    assert world.all_ids() == ["r1", "r2", "r3"]
+    assert world.run() == 0
+
+
+def test_a_stop_between_the_manifest_and_the_move_repeats_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.add("a", "r1")
+
+    def full(source: str, target: str) -> None:
+        raise OSError("no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(windows, "move_in", full)
+        with pytest.raises(RunError, match=r"s\.w000001 is finished .* no space"):
+            world.run()
+    staged = world.folder / "out/.streaming/s/run=s.w000001/manifest.json"
+    before = staged.read_bytes()
+    world.run()
+    assert (world.folder / "out/run=s.w000001/manifest.json").read_bytes() == before
+    assert world.all_ids() == ["r1"]
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        (["--since", "r"], "--since"),
+        (["--fail_under", "0"], "--fail_under"),
+        (["--if_finished", "skip"], "--if_finished"),
+        (["--run", "s" * 95], "90 characters"),
+    ],
+)
+def test_what_only_a_run_with_an_end_has_is_refused(
+    ufo: Any, tmp_path: Path, more: list[str], named: str
+) -> None:
+    flags = ["--streaming", "--input", tmp_path / "*.jsonl", "--output", tmp_path / "out"]
+    done = ufo("evaluate", *flags, "--judge", "offline", "--run", "s", *more)
+    assert done.code == 2
+    assert named in done.err
+
+
+def test_the_stream_has_a_name_and_only_the_stream_has_windows(ufo: Any, tmp_path: Path) -> None:
+    places = ["--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--judge", "offline"]
+    assert "needs --run" in ufo("evaluate", "--streaming", *places).err
+    done = ufo("evaluate", *places, "--window_seconds", "3")
+    assert (done.code, "is for --streaming" in done.err) == (2, True)
+
+
+def test_the_command_tells_of_each_window(
+    ufo: Any, write_lines: Any, tmp_path: Path, records: list[Any]
+) -> None:
+    write_lines(tmp_path / "in.jsonl", records)
+    flags = ("--streaming", "--window_seconds", "0.02", "--idle_seconds", "0.02", "--json")
+    places = ("--input", tmp_path / "*.jsonl", "--output", tmp_path / "out", "--run", "s")
+    done = ufo("evaluate", *flags, *places, "--judge", "offline", "--sources", "reference")
+    assert done.code == 0, done.err
+    (told,) = map(json.loads, done.out.splitlines())
+    assert (told["run"], told["responses"]) == ("s.w000001", 20)
+    assert told["path"] == str(tmp_path / "out/run=s.w000001")
+
+
+def test_what_arrives_and_goes_is_not_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    arrivals = Arrivals([str(tmp_path / "*.jsonl")], {}, lambda text: None)
+    path.write_text("x")
+    assert arrivals.look() == []
+    assert arrivals.look() == [Taken(str(path), 1)]
+    assert arrivals.look() == [Taken(str(path), 1)]
