@@ -112,7 +112,7 @@ def _right_singular(matrix: Any, dimension: int) -> npt.NDArray[np.float32]:
         basis = np.linalg.qr(matrix @ basis)[0]
         basis = np.linalg.qr(matrix.T @ basis)[0]
     projected = np.asarray(matrix @ basis, np.float64)
-    # The eigenvectors of its small square are the right singular vectors, at a tenth of the time.
+    # The eigenvectors of its small square are the right singular vectors, in far less time.
     _, small = np.linalg.eigh(projected.T @ projected)
     vectors: npt.NDArray[np.float32] = basis @ small[:, ::-1][:, :dimension].astype(np.float32)
     # The sign of a singular vector is arbitrary: its largest entry is made positive.

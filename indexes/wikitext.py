@@ -75,7 +75,7 @@ def _literal(tag: str, content: str) -> str:
 # --- the scan -----------------------------------------------------------------------------------
 
 _TEMPLATE, _LINK, _TABLE = "}}", "]]", "|}"
-# A line feed and not "^": what begins with letters is searched for several times as fast.
+# A line feed and not "^": what begins with a letter is found by the quicker search.
 _BRACKET = re.compile(r"\{\{|\}\}|\[\[|\]\]|\n[ \t:*#;]*+(\{\|)|\n[ \t]*+(\|\})(?!\})")
 # Most links: nothing in them, no namespace. Each shows its label, or its target without one.
 _SIMPLE = r"[^\[\]{}|\n:]*+"

@@ -1,8 +1,8 @@
 """Files of inputs and runs: plain paths here, every other file system through Beam.
 
 Local paths do not go through Beam, whose `match` and `delete` read `[` and `*` in a folder's name
-as patterns, and whose import takes a third of a second. Whatever goes wrong on another file system
-is an OSError that says what to do.
+as patterns, and whose import is most of a command's start. Whatever goes wrong on another file
+system is an OSError that says what to do.
 """
 
 import glob

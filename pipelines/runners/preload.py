@@ -48,11 +48,9 @@ if not any(map(find_spec, ("google.auth", "boto3", "azure"))):
 
 # Beam's import makes remarks, so it is quietened first.
 quiet_beam()
-# All of this stays until the process ends. Looking for garbage in it took an eighth of the imports'
-# time, and a fifth of a second at each end.
+# All of this stays until the process ends: looking for garbage in it finds none.
 gc.disable()
-# Beam imports these for types that are not checked here, and for files that a chunk does not read:
-# a quarter of the imports' time.
+# Beam imports these for types that are not checked here, and for files that a chunk does not read.
 with without(*_NEVER), later(*_SELDOM):
     for _name in _MODULES:
         import_module(_name)

@@ -35,7 +35,7 @@ _FORKS = "forkserver"
 _PRELOADED = "pipelines.runners.preload"
 _OF_THE_END = ("pyarrow.parquet", "duckdb")
 # A response makes hundreds of objects that stay until the end of its chunk: looking through them at
-# every 700 new ones, as Python does, took a tenth of a chunk's time.
+# every 700 new ones, as Python does, finds nothing and takes its time.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 _OF_THE_PARENT = {signal.SIGINT, signal.SIGTERM}
 
@@ -70,9 +70,9 @@ def fork_early() -> None:
 def _helpers_forked() -> Iterator[None]:
     """Within this context multiprocessing starts its helpers as forks of this process.
 
-    They run the same code as ever, and are there a twentieth of a second sooner than a Python that
-    is started anew. A fork has no other threads, and libraries that have some may break in it, so
-    this is for a process that has just begun.
+    They run the same code as ever, and are there sooner than a Python that is started anew. A fork
+    has no other threads, and libraries that have some may break in it, so this is for a process
+    that has just begun.
     """
     if sys.platform != "linux" or threading.active_count() > 1:
         yield

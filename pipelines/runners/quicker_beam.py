@@ -25,8 +25,7 @@ def _end_stages_promptly() -> None:
     """Let stages end when their work does.
 
     A stage ends by waiting for the thread that samples what it is doing. That sleeps longer and
-    longer, up to 200 ms (`StateSampler`): a chunk of 2,000 responses waited for a twelfth of its
-    time, and no option shortens it. Sampling every 5 ms costs nothing measurable.
+    longer, up to 200 ms (`StateSampler`), and no option shortens it.
     """
     from apache_beam.runners.worker.statesampler import StateSampler
 
@@ -37,7 +36,7 @@ def _inspect_each_step_once() -> None:
     """Look at the methods of a kind of step once.
 
     Whether a step has state is asked at a dozen places for every step of every graph, each time by
-    the signatures of all its methods: a ninth of the time of a chunk of 500 responses.
+    the signatures of all its methods.
     """
     from apache_beam.transforms import userstate
     from apache_beam.transforms.core import CallableWrapperDoFn
@@ -57,7 +56,7 @@ def _inspect_each_step_once() -> None:
 
 
 def _read_each_signature_once() -> None:
-    """Keep the arguments of functions, of which a graph asks for 1,350: a quarter of its time."""
+    """Keep the arguments of functions, of which a graph asks for over a thousand."""
     from apache_beam.transforms import core
 
     read = core.get_function_args_defaults
@@ -88,8 +87,8 @@ def _leave_sources_unread() -> None:
 def _parse_options_once() -> None:
     """Keep the views of options, of which a graph asks for a hundred and thirty.
 
-    For each, Beam builds a parser of arguments: a twentieth of the time of a chunk of 500
-    responses. All views of the same options have the same values already.
+    For each, Beam builds a parser of arguments. All views of the same options have the same values
+    already.
     """
     from apache_beam.options.pipeline_options import PipelineOptions
 

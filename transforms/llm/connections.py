@@ -1,8 +1,8 @@
 """Connections for hundreds of requests at a time: each one a pool of its own.
 
 A pool of `httpcore` looks at every connection, the idle ones down to their sockets, whenever a
-request begins or ends: with 512 under way that took 6 ms of processor time a request. Here the one
-used last is taken again, whatever their number.
+request begins or ends, so a request costs more the more are under way. Here the one used last is
+taken again, whatever their number (`scripts/bench_concurrency.py`).
 """
 
 from collections.abc import AsyncIterator, Callable
