@@ -3,12 +3,12 @@
 from typing import Final, NamedTuple
 
 from transforms.judges.offline.grammar import (
-    ADVERBS,
     CLAUSE_OPENERS,
     DETERMINERS,
     PREPOSITIONS,
     is_capital,
     is_finite,
+    without_adverbs,
 )
 from transforms.judges.offline.names import name_length
 from transforms.judges.offline.verbs import AUXILIARIES, BE
@@ -89,9 +89,7 @@ def _apposition(lows: Words, at: int) -> bool:
 
 
 def _subject(words: Words, lows: Words, start: int, verb: int) -> Words:
-    end = verb
-    while end > start and lows[end - 1] in ADVERBS:
-        end -= 1
+    end = without_adverbs(lows, start, verb)
     if not 0 < end - start <= _MAX_SUBJECT or words[end - 1][-1] in ",;:":
         return []
     if lows[start] in _UNREPEATABLE:

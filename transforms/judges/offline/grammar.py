@@ -24,6 +24,7 @@ DETERMINERS: Final = word_set(
     many most all both another numerous various two three four five six seven eight nine ten
     """
 )
+_ARTICLES: Final = POSSESSIVES | {"the", "a", "an"}
 PREPOSITIONS: Final = word_set(
     """
     in on at by for with from to into of off over under about after before during since until
@@ -120,6 +121,16 @@ is_capital: Final = Memo(_is_capital).__getitem__
 """Whether the word opens with a capital, punctuation aside."""
 is_finite: Final = Memo(_is_finite).__getitem__
 """Whether the word can be the verb of a clause: its form is known, and it is no name."""
+
+
+def without_adverbs(lows: Sequence[str], start: int, end: int) -> int:
+    """Where the subject from `start` up to the verb at `end` ends, less the adverbs between them
+    ("Ada later moved"); in "the first moved" there is none."""
+    while end > start and lows[end - 1] in ADVERBS:
+        if end - 1 > start and lows[end - 2] in _ARTICLES:
+            break
+        end -= 1
+    return end
 
 
 def lower(words: Sequence[str]) -> list[str]:

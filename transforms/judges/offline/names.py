@@ -4,7 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transforms.judges.offline.grammar import is_capital
+from transforms.judges.offline.grammar import (
+    ADVERBS,
+    CLAUSE_OPENERS,
+    PREPOSITIONS,
+    is_capital,
+)
 from transforms.judges.offline.word_set import word_set
 
 # Kinds. A PERSON of unknown gender becomes HE or SHE by what is said of them; ANY is a single name
@@ -52,6 +57,17 @@ NO_NAMES: Final = MONTHS | word_set(
     early later today according despite what who where how why which tell is was are were do
     does did can question please give write name explain describe monday tuesday wednesday
     thursday friday saturday sunday
+    """
+)
+# Words with which names may begin, but that name nobody alone: "The first", "Little is known".
+NOT_ALONE: Final = (PREPOSITIONS | CLAUSE_OPENERS | ADVERBS) | word_set(
+    """
+    the a an second third fourth fifth sixth seventh eighth ninth tenth last next such more less
+    few fewer little much long none neither either nothing nobody everyone everybody everything
+    someone somebody something anyone anybody anything others same rather quite rarely seldom
+    sometimes ever nearby elsewhere otherwise besides nevertheless nonetheless overall however
+    therefore thus hence moreover furthermore meanwhile instead indeed perhaps maybe possibly yet
+    and but or nor yes well yesterday today tonight nowadays having being be must
     """
 )
 # Words that make a capitalised name that of a thing.

@@ -11,7 +11,6 @@ from typing import Final
 
 from transforms.judges.offline.clause import subject_start
 from transforms.judges.offline.grammar import (
-    ADVERBS,
     CLAUSE_OPENERS,
     DETERMINERS,
     POSSESSIVES,
@@ -20,6 +19,7 @@ from transforms.judges.offline.grammar import (
     SUBJECT_PRONOUNS,
     core,
     is_finite,
+    without_adverbs,
 )
 from transforms.judges.offline.verbs import (
     AUXILIARIES,
@@ -118,9 +118,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
         or not CLAUSE_OPENERS.isdisjoint(lows[start:verb])
     ):
         return None
-    end = verb
-    while end - 1 > start and lows[end - 1] in ADVERBS:
-        end -= 1
+    end = max(start + 1, without_adverbs(lows, start, verb))
     # The "A." of an initial keeps its capital.
     head = words[start].lower() if words[start].lower() in DETERMINERS else words[start]
     subject = " ".join([head, *words[start + 1 : end]]).rstrip(",")

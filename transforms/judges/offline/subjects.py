@@ -17,6 +17,7 @@ from transforms.judges.offline.grammar import (
     STOP_WORDS,
     is_finite,
     lower,
+    without_adverbs,
 )
 from transforms.judges.offline.names import (
     ANY,
@@ -25,6 +26,7 @@ from transforms.judges.offline.names import (
     IT,
     MALE_WORDS,
     NO_NAMES,
+    NOT_ALONE,
     PERSON,
     SHE,
     THEY,
@@ -127,11 +129,11 @@ def _is_short_for(name: str, topic: _Candidate) -> bool:
     if topic.kind in (IT, THEY) or " " not in topic.name:
         return False
     first, _, last = topic.name.partition(" ")
-    return (
-        name == first
-        or topic.name.endswith(" " + name)
-        or (name.startswith(first + " ") and name.endswith(" " + last))
-    )
+    if topic.name.endswith(" " + name):
+        return True
+    if first.lower() in NOT_ALONE:  # "The" is short for no "The Rock".
+        return False
+    return name == first or (name.startswith(first + " ") and name.endswith(" " + last))
 
 
 def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> list[str]:
@@ -186,8 +188,12 @@ def _rewrite(paragraph: _Paragraph, opening: _Opening) -> Wording | None:
             return None
         if full.kind not in (HE, SHE) and not full.name.endswith(" " + bare):
             return None  # "Sinking" is no first name
-        if bare == word and _is_noun(words[start + 1], opening.lows[start + 1]):
-            return None  # "Holm disease" is not the person's
+        following = words[start + 1]
+        noun = following[0].isdigit() or _is_noun(following, opening.lows[start + 1])
+        if bare == word and noun:
+            return None  # "Holm disease" and "Holm 2" are not the person
+        if low in NOT_ALONE and not is_finite(following):
+            return None  # "Long before that", also of Ada Long
         name = full.name + word[len(bare) :]
     else:
         if low == "it" and re.match(_EXPLETIVE, " ".join(words[start : start + 10])):
@@ -271,9 +277,10 @@ def _note_subject(
     plural = lows[verb] in PLURAL and lows[verb] not in ("had", "have")
     if lows[start] in NO_NAMES and not (length > 1 and lows[start] not in _KIND_OF_PRONOUN):
         length = 0
+    if length == 1 and lows[start] == "the":
+        length = 0
     end = start + length
-    while verb > end and lows[verb - 1] in ADVERBS:
-        verb -= 1
+    verb = without_adverbs(lows, end, verb)
     apposition = words[end - 1][-1] == "," if length else False
     bracket = end < len(words) and words[end][0] == "("
     if length and (end == verb or apposition or bracket):

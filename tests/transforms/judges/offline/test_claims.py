@@ -28,6 +28,10 @@ SPLIT = [
         ["Oslo is the capital.", "Oslo has 700,000 inhabitants."],
     ),
     (
+        "The first was built in 1900 and was moved to Oslo in 1950.",
+        ["The first was built in 1900.", "The first was moved to Oslo in 1950."],
+    ),
+    (
         "In 1921, Berg won a prize and visited New York.",
         ["In 1921, Berg won a prize.", "Berg visited New York."],
     ),

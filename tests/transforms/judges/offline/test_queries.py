@@ -28,6 +28,7 @@ from transforms.judges.offline.queries import query_of
         ("Berg did not win the Holm Prize.", "Did Berg not win the Holm Prize?"),
         ("The Moon orbits the Earth.", "Does the Moon orbit the Earth?"),
         ("Ada Berg also discovered berium.", "Did Ada Berg discover berium?"),
+        ("The first won the Holm Prize in 1990.", "When did the first win the Holm Prize?"),
         ("He was born in 1950.", "born 1950"),
         ("There are 50 states.", "50 states"),
         ("Berium: a metal of the Alps", "Berium metal Alps"),

@@ -62,6 +62,43 @@ def test_the_topic_of_the_question_is_a_candidate() -> None:
     assert resolve(["He sings."], "Zeno") == ["Zeno sings."]
 
 
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        ("The Boulder", "The first film of Vik was a hit."),
+        ("The Boulder", "The 1990 film was a hit."),
+        ("Little Vik", "Little is known of the town."),
+        ("Ada More", "More than 50 people came."),
+        ("Ada Long", "Long before that, the town was rich."),
+        ("Ada Berg", "Berg 2 is a missile."),
+    ],
+)
+def test_what_opens_a_sentence_is_not_short_for_a_name(topic: str, said: str) -> None:
+    assert resolve(["He was born in Oslo.", said], topic, True)[1] == said
+
+
+@pytest.mark.parametrize(
+    ("topic", "said", "expected"),
+    [
+        ("The Boulder", "Boulder sang.", "The Boulder sang."),
+        ("The Boulder", "His first film was a hit.", "The Boulder's first film was a hit."),
+        ("Ada More", "More was a lawyer.", "Ada More was a lawyer."),
+        ("Little Vik", "Vik sang.", "Little Vik sang."),
+    ],
+)
+def test_what_is_short_for_a_name_becomes_it(topic: str, said: str, expected: str) -> None:
+    assert resolve(["He was born in Oslo.", said], topic, True)[1] == expected
+
+
+def test_an_article_is_no_first_name() -> None:
+    said = ["He was born in Oslo.", "The Hard Boulder is a prize.", "It is made of gold."]
+    assert resolve(said, "The Boulder", True)[2] == "The Hard Boulder is made of gold."
+
+
+def test_the_first_is_a_subject_as_a_whole() -> None:
+    assert resolve(["The first was built in 1900.", "It is in Oslo."])[1] == "The first is in Oslo."
+
+
 def test_a_middle_name_makes_nobody_else() -> None:
     found = resolve(["Ada Maria Berg is a chemist.", "She lives in Oslo."], "Ada Berg")
     assert found[1] == "Ada Berg lives in Oslo."
