@@ -59,17 +59,28 @@ NO_NAMES: Final = MONTHS | word_set(
     thursday friday saturday sunday
     """
 )
-# Words with which names may begin, but that name nobody alone: "The first", "Little is known".
-NOT_ALONE: Final = (PREPOSITIONS | CLAUSE_OPENERS | ADVERBS) | word_set(
+# Words that open a sentence rather than a name that follows them ("Then Ada Berg moved"), and those
+# with which names do begin, but that name nobody alone: "The first", "First came", "Still was".
+NOT_FIRST: Final = (PREPOSITIONS | CLAUSE_OPENERS) - {"per"} | word_set(
+    """
+    then later now today soon also afterwards afterward thereafter thereby subsequently eventually
+    initially originally previously formerly recently currently already yesterday tonight nowadays
+    however therefore thus hence moreover furthermore meanwhile instead indeed perhaps maybe
+    possibly besides nevertheless nonetheless otherwise yet and but or nor having being
+    """
+)
+NOT_ALONE: Final = (NOT_FIRST | ADVERBS) | word_set(
     """
     the a an second third fourth fifth sixth seventh eighth ninth tenth last next such more less
     few fewer little much long none neither either nothing nobody everyone everybody everything
-    someone somebody something anyone anybody anything others same rather quite rarely seldom
-    sometimes ever nearby elsewhere otherwise besides nevertheless nonetheless overall however
-    therefore thus hence moreover furthermore meanwhile instead indeed perhaps maybe possibly yet
-    and but or nor yes well yesterday today tonight nowadays having being be must
+    someone somebody something anyone anybody anything same rather quite rarely seldom sometimes
+    ever nearby elsewhere overall yes well be must hello hi hey oh ok okay please thanks sorry
     """
 )
+_ADVERB_ENDINGS: Final = (
+    "ically", "onally", "ially", "ually", "ously", "ently", "antly", "ately", "ively", "fully",
+    "ingly", "edly", "ably", "ibly",
+)  # fmt: skip
 # Words that make a capitalised name that of a thing.
 _THING_WORDS: Final = word_set(
     """
@@ -107,6 +118,12 @@ def name_length(words: Sequence[str], start: int = 0) -> int:
         elif not (length and word in _PARTICLES):
             break
     return length
+
+
+def only_opens(low: str, alone: bool) -> bool:
+    """Whether a word that a sentence begins with is an adverb, ordinal or function word rather than
+    part of a name; `alone` says that no capitalised word follows it."""
+    return low in (NOT_ALONE if alone else NOT_FIRST) or low.endswith(_ADVERB_ENDINGS)
 
 
 def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tuple[int, int]]:

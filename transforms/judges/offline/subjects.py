@@ -34,6 +34,7 @@ from transforms.judges.offline.names import (
     kind_of,
     name_length,
     names_in,
+    only_opens,
 )
 from transforms.judges.offline.verbs import BE, PAST, PLURAL
 from transforms.judges.offline.wording import Wording, wording
@@ -61,6 +62,7 @@ _EXPLETIVE: Final = (  # Compiled by `re` where a sentence begins with "It".
 )
 _PEOPLE: Final = OCCUPATIONS | MALE_WORDS | FEMALE_WORDS
 _BEFORE_PEOPLE: Final = frozenset({"with", "by", "and", "to"})
+_COUNTING: Final = frozenset({"over", "about", "around", "under"})  # "Over 500 people"
 _MAX_SUBJECT_WORDS: Final = 7
 
 
@@ -240,9 +242,11 @@ def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None
     words, lows, start = opening.words, opening.lows, opening.start
     verb = first_verb(words, lows, start)
     pronoun = lows[start] in _KIND_OF_PRONOUN and lows[start] not in POSSESSIVES
-    at = start
+    opened = only_opens(lows[start], False)
+    at = start + opened
     if verb > start and not pronoun:
-        paragraph.last, at = _note_subject(paragraph, words, lows, start, verb)
+        paragraph.last, end = _note_subject(paragraph, words, lows, start, verb)
+        at = max(at, end)
     elif not known_subject:
         paragraph.last = None
     paragraph.last_verb = lows[verb] if verb > start else ""
@@ -251,7 +255,10 @@ def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None
         kind = kind_of(lows[first:end], before)
         if end < len(words) and _is_noun(words[end], lows[end]) and words[end - 1][-1].isalnum():
             continue  # "a South Korean diplomat" names nobody
-        if kind != IT and (kind != ANY or before in PAST or before in _BEFORE_PEOPLE):
+        person = before in PAST or before in _BEFORE_PEOPLE
+        if opened and first == start + 1:  # "When Holm left"
+            person = not only_opens(lows[first], True)
+        if kind != IT and (kind != ANY or person):
             paragraph.add(bare_name(" ".join(words[first:end])), kind, False)
     if paragraph.last is not None and paragraph.last.kind == PERSON:
         male = not MALE_WORDS.isdisjoint(lows)
@@ -269,6 +276,14 @@ def _is_noun(word: str, low: str) -> bool:
     )
 
 
+def _is_title(words: list[str], lows: list[str], end: int, verb: int) -> bool:
+    """Whether what ends before a verb is said to be something, and nothing is said after that: "In
+    Rainbows is an album"."""
+    article = "".join(lows[verb + 1 : verb + 2])
+    is_a = end == verb and lows[verb] in BE and article in ("a", "an", "the")
+    return is_a and not any(word[-1] == "," for word in words[verb:])
+
+
 def _note_subject(
     paragraph: _Paragraph, words: list[str], lows: list[str], start: int, verb: int
 ) -> tuple[_Candidate | None, int]:
@@ -277,7 +292,12 @@ def _note_subject(
     plural = lows[verb] in PLURAL and lows[verb] not in ("had", "have")
     if lows[start] in NO_NAMES and not (length > 1 and lows[start] not in _KIND_OF_PRONOUN):
         length = 0
-    if length == 1 and lows[start] == "the":
+    opened = only_opens(lows[start], length < 2) and words[start][0].isalpha()
+    if opened and length and paragraph.named(bare_name(" ".join(words[start : start + length]))):
+        opened = False  # "Still" is a painter's name
+    elif opened and length > 1:
+        opened = not _is_title(words, lows, start + length, verb)
+    if opened:
         length = 0
     end = start + length
     verb = without_adverbs(lows, end, verb)
@@ -290,6 +310,7 @@ def _note_subject(
     lowered = lows[start:verb]
     if (
         not subject  # "Most are open": only an adverb
+        or (opened and lowered[0] not in _COUNTING and only_opens(lowered[0], len(subject) == 1))
         or len(subject) > _MAX_SUBJECT_WORDS
         or any(word[-1] in ",;:" for word in subject)
         or lowered[0] in _KIND_OF_PRONOUN

@@ -12,6 +12,7 @@ from transforms.judges.offline.names import (
     kind_of,
     name_length,
     names_in,
+    only_opens,
 )
 
 _ASKS_FOR_PERSON: Final = re.compile(
@@ -47,7 +48,8 @@ def asks_for_person(question: str) -> bool:
 def opening_name(words: Sequence[str]) -> str:
     """The full name that is the subject of a sentence's words ("Marie Curie was …"), else ""."""
     length = name_length(words)
-    if length < 2 or core(words[0]) in NO_NAMES or length == len(words):
+    first = core(words[0]) if words else ""
+    if length < 2 or first in NO_NAMES or only_opens(first, False) or length == len(words):
         return ""
     following = words[length]
     opens = words[length - 1][-1] == "," or following[0] == "(" or is_finite(following)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from transforms.judges.offline.grammar import is_finite
-from transforms.judges.offline.verbs import ANY_FORM
+from transforms.judges.offline.verbs import ANY_FORM, AUXILIARIES, PAST_ONLY
 from transforms.judges.offline.word_set import word_set
 from transforms.judges.offline.wording import Wording, wording
 
@@ -233,7 +233,8 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
             return OPINION
     if not _OWN_VIEW.isdisjoint(words) and _QUOTES.isdisjoint(text):
         return FIRST_PERSON
-    if _is_fragment(words, lows):
+    inverted = polite and (lows[0] in PAST_ONLY or lows[0] in AUXILIARIES)  # "First came the war"
+    if not inverted and _is_fragment(words, lows):
         return HEADING if text.endswith(":") else FRAGMENT
     return None
 

@@ -99,6 +99,61 @@ def test_the_first_is_a_subject_as_a_whole() -> None:
     assert resolve(["The first was built in 1900.", "It is in Oslo."])[1] == "The first is in Oslo."
 
 
+OPENINGS = (
+    "Still First Last Then Today Now Soon Only Often Perhaps Once Nearby Such More Meanwhile Never "
+    "Originally Internationally Subsequently Afterwards Although When Hello"
+)
+
+
+@pytest.mark.parametrize("word", OPENINGS.split())
+@pytest.mark.parametrize(
+    ("opening", "following"),
+    [
+        ("{} was the prize.", "It was in Oslo."),
+        ("{} came the album.", "He was praised."),
+        ("{}, the prize was lost.", "He was sad."),
+    ],
+)
+def test_what_only_opens_a_sentence_is_no_subject(word: str, opening: str, following: str) -> None:
+    assert word not in resolve([opening.format(word), following])[1]
+
+
+@pytest.mark.parametrize("word", ["Then", "Today", "Now", "Soon", "In", "When", "Subsequently"])
+def test_what_opens_a_sentence_is_not_part_of_the_subject(word: str) -> None:
+    said = [f"{word} Oslo was lost, and the king left.", "He was sad."]
+    assert resolve(said)[1] in ("He was sad.", "Oslo was sad.")
+
+
+@pytest.mark.parametrize(
+    ("opening", "following", "expected"),
+    [
+        ("First Lady Ada Berg is a lawyer.", "She sings.", "First Lady Ada Berg sings."),
+        ("First Bank is in Oslo.", "It is old.", "First Bank is old."),
+        ("Still Film Festival is in Oslo.", "It is old.", "Still Film Festival is old."),
+        ("In Holm Park is a novel.", "It was sold.", "In Holm Park was sold."),
+        ("Ada Still was a painter.", "Still was born in Oslo.", "Ada Still was born in Oslo."),
+        ('"Always" is a song.', "It is old.", "Always is old."),
+        ("Over 500 whales are there.", "They sing.", "Over 500 whales sing."),
+        ("More information is in Oslo.", "It is old.", "More information is old."),
+        ("Then Ada Berg was ill.", "She resigned.", "Ada Berg resigned."),
+        ("When Ada Berg left, the town wept.", "She wept.", "Ada Berg wept."),
+        ("Per Holm was ill.", "He resigned.", "Per Holm resigned."),
+    ],
+)
+def test_a_name_that_begins_so_is_a_subject(opening: str, following: str, expected: str) -> None:
+    assert resolve([opening, following])[1] == expected
+
+
+def test_a_known_name_that_is_an_adverb_is_a_subject() -> None:
+    said = ["Ada Still was a painter.", "Still was born in Oslo.", "She died."]
+    assert resolve(said)[2] == "Ada Still died."
+
+
+def test_who_an_opening_clause_is_about_may_be_meant() -> None:
+    said = ["Ada Berg was a chemist.", "When Dahl left, the town wept.", "He was sad."]
+    assert resolve(said)[2] == "He was sad."
+
+
 def test_a_middle_name_makes_nobody_else() -> None:
     found = resolve(["Ada Maria Berg is a chemist.", "She lives in Oslo."], "Ada Berg")
     assert found[1] == "Ada Berg lives in Oslo."

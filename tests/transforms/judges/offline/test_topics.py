@@ -34,6 +34,8 @@ def test_asks_for_person() -> None:
         ("Ada Berg (born 1950) is a chemist.", "Ada Berg"),
         ("Berg was a chemist.", ""),
         ("In Oslo, Ada Berg was known.", ""),
+        ("Then Ada Berg was known.", ""),
+        ("First Lady Ada Berg was known.", "First Lady Ada Berg"),
         ("Ada Berg", ""),
         ("The city is old.", ""),
     ],
