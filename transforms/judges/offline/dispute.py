@@ -1,11 +1,12 @@
-"""Statements that a text tells only to deny them: "it is a myth that", "no evidence that"."""
+"""Statements that a text tells only to deny them ("it is a myth that", "no evidence that"), or to
+leave open whether it is so ("may have died", "it is possible that")."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from transforms.judges.offline.alignment import Alignment, Conflict, share
 from transforms.judges.offline.prepared import PreparedClaim, PreparedPassage
-from transforms.judges.offline.verbs import BE
+from transforms.judges.offline.verbs import BE, DO
 from transforms.judges.offline.word_set import word_set
 from transforms.judges.offline.words import Word
 
@@ -18,6 +19,16 @@ _GROUNDS: Final = word_set("evidence proof indication")
 _SAYINGS: Final = word_set(
     "claim claims belief rumors rumours idea assertion allegation allegations"
 )
+# Words that leave something open, and those with which a claim itself says no more than that.
+_POSSIBLE: Final = frozenset(("may", "might", "could"))
+_PERHAPS: Final = frozenset(("possibly", "perhaps", "maybe"))
+_THAT: Final = frozenset(("possible", "conceivable"))
+_OPEN: Final = _POSSIBLE | _PERHAPS | _THAT
+_OPEN_CLAIM: Final = _OPEN | word_set(
+    "can likely unlikely probably believed thought suspected reportedly allegedly supposedly"
+)
+_INSIDE_VERB: Final = word_set("not also well even have be been only quite")
+_CLAUSE: Final = 40  # Words after "possible that" that can belong to it.
 
 
 def is_negated(words: Sequence[Word], place: int) -> bool:
@@ -57,3 +68,47 @@ def _disputing(words: Sequence[Word]) -> str:
             if last.lower in _UNTRUE and verb.lower in BE:
                 return last.lower
     return ""
+
+
+def left_open(claim: PreparedClaim, words: Sequence[Word]) -> str:
+    """The word with which a sentence leaves open what the claim says is so: "may have died" for
+    "died", "might be" for "is"; else "". What may be used, or may cause something, does so."""
+    hedges = [place for place, word in enumerate(words) if word.lower in _OPEN and not word.capital]
+    if not hedges or any(word.lower in _OPEN_CLAIM for word in claim.words):
+        return ""
+    verb = next((w.stem for place, w in enumerate(claim.words) if w.verb and place), "")
+    if verb:
+        said = {verb}
+    elif claim.words[claim.verb].lower in DO:
+        verb = next((w.stem for w in claim.words[claim.verb + 1 :] if w.kind), "")
+        said = {verb}
+    elif claim.words[claim.verb].lower in BE:
+        said = {word.stem for word, place, _ in claim.items if place > claim.verb}
+        said.update(w.stem for q in claim.quantities for w in claim.words[q.start : q.end])
+    else:
+        return ""
+    opened = [hedge for hedge in hedges if _opens(words, hedge, said, not verb)]
+    times = sum(word.stem == verb for word in words)
+    return words[opened[0]].lower if opened and len(opened) >= times else ""
+
+
+def _opens(words: Sequence[Word], hedge: int, said: set[str], copula: bool) -> bool:
+    """Whether the word that a hedge leaves open has one of these stems: a verb's, or for a `copula`
+    those of what follows it."""
+    low = words[hedge].lower
+    if low in _THAT:
+        clause = words[hedge + 1 : hedge + _CLAUSE]
+        return bool(clause) and clause[0].lower == "that" and any(w.stem in said for w in clause)
+    at = hedge + 1
+    helpers = set()
+    while at < len(words) and (words[at].lower in _INSIDE_VERB or words[at].lower.endswith("ly")):
+        helpers.add(words[at].lower)
+        at += 1
+    if copula:
+        if low in _POSSIBLE and helpers.isdisjoint(("be", "been")):
+            return False
+        while at < len(words) and words[at].lower in ("a", "an", "the"):
+            at += 1
+    elif low in ("may", "could") and "have" not in helpers:
+        return False
+    return at < len(words) and words[at].stem in said

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from transforms.judges.offline.alignment import Alignment, align
 from transforms.judges.offline.contradiction import conflict
+from transforms.judges.offline.dispute import left_open
 from transforms.judges.offline.features import features
 from transforms.judges.offline.model import probability
 from transforms.judges.offline.prepared import (
@@ -51,13 +52,35 @@ def verify(claim: PreparedClaim, passage: PreparedPassage) -> Finding:
         chance = min(chance, _REFUTED_AT_MOST)
         if not against.refutes:
             return Finding("noans", chance, None, against.reason)
+        hedge = left_open(claim, passage.words[against.sentence])
+        if hedge:
+            return Finding("noans", chance, None, _leaves_open(hedge))
         return Finding("refuted", chance, passage.sentences[against.sentence], against.reason)
     if chance < _OPERATING_POINT:
         return Finding("noans", min(chance, _UNSAID), None, _missing(claim, found))
     unanswered = silence(claim, passage, found)
     if unanswered is not None:
         return Finding("noans", _UNSAID, None, unanswered)
-    return Finding("supported", chance, passage.sentences[found.best], _said(claim, found))
+    sentence = found.best
+    hedge = left_open(claim, passage.words[sentence])
+    if hedge:
+        sentence = _plainly(claim, passage, found)
+        if sentence < 0:
+            return Finding("noans", _UNSAID, None, _leaves_open(hedge))
+    return Finding("supported", chance, passage.sentences[sentence], _said(claim, found))
+
+
+def _plainly(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> int:
+    """The first sentence that says as much as the best one and leaves nothing of it open, or -1."""
+    said = found.masks[found.best]
+    for sentence, mask in enumerate(found.masks):
+        if not said & ~mask and not left_open(claim, passage.words[sentence]):
+            return sentence
+    return -1
+
+
+def _leaves_open(hedge: str) -> str:
+    return f'leaves open by "{hedge}" what the claim says is so'
 
 
 def silence(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> str | None:

@@ -1,15 +1,16 @@
 """What makes no checkable claim: questions, greetings, opinions, hedges, talk about the answer.
 
-Conservative: a reason is given only where the form of the sentence shows it. A hedged fact ("is
-believed to have been born in 1564") can be checked and stays.
+Conservative: a reason is given only where the form of the sentence shows it. What is believed ("is
+believed to have been born in 1564") can be checked and stays; what is no more than possible ("may
+have been born in 1564") is a hedge.
 """
 
 import re
 from functools import cache
 from typing import Final
 
-from transforms.judges.offline.grammar import is_finite
-from transforms.judges.offline.verbs import ANY_FORM, AUXILIARIES, PAST_ONLY
+from transforms.judges.offline.grammar import ADVERBS, CLAUSE_OPENERS, is_finite
+from transforms.judges.offline.verbs import ANY_FORM, AUXILIARIES, PARTICIPLES, PAST_ONLY
 from transforms.judges.offline.word_set import word_set
 from transforms.judges.offline.wording import Wording, wording
 
@@ -91,6 +92,9 @@ _OPENINGS: Final = (
         r" (?:to (?:say|know|tell|determine|predict|answer|give|provide|pinpoint|estimate|identify"
         r"|generalize|confirm|be)\b"
         r"|(?:exactly )?(?:what|who|when|where|why|how|if|whether|which)\b)"
+        r"|(?:it is|it's|it was) (?:also |quite |entirely |very |even )*(?:possible|conceivable)"
+        r" that\b(?!.*, but (?!this\b|it\b|that\b))"
+        r"|there (?:is|was) (?:a|some) (?:\w+ )?possibility that\b"
         r"|there (?:is|are|was) (?:no|not|currently no|insufficient|little|limited) (?:\w+ ){0,2}"
         r"(?:definitive|clear|single|enough|sufficient|simple|one|consensus|reliable|information"
         r"|answer|evidence that i|way to know)\b"
@@ -179,6 +183,9 @@ _TASTE_WORDS: Final = frozenset(
 # Outside quotation marks the one who answers: "Her work moves me."
 _OWN_VIEW: Final = frozenset(("me", "myself"))
 _QUOTES: Final = frozenset('"“”‘«»')
+# "may have died" and "might be" leave it open; "may be used" and "may cause" tell what is usual.
+_POSSIBLE: Final = frozenset(("may", "might", "could"))
+_INSIDE_VERB: Final = ADVERBS | word_set("or may might possibly perhaps quite very well")
 _SPECIFIC: Final = r"\d|[a-z,] [A-Z]"
 _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b")
 
@@ -231,6 +238,8 @@ def reason_of(sentence: str, analysed: Wording) -> str | None:
         body = " ".join(words)
         if re.search(_TASTE, body) and not re.search(_SPECIFIC, body):
             return OPINION
+    if not _POSSIBLE.isdisjoint(words) and _leaves_open(words, lows):
+        return HEDGE
     if not _OWN_VIEW.isdisjoint(words) and _QUOTES.isdisjoint(text):
         return FIRST_PERSON
     inverted = polite and (lows[0] in PAST_ONLY or lows[0] in AUXILIARIES)  # "First came the war"
@@ -248,6 +257,29 @@ def _asks(text: str) -> bool:
     """Ends with a question mark that is the sentence's own, not that of a title it quotes."""
     end = text.rstrip("\"'”’»)_ ")
     return end.endswith(_QUESTION_MARKS) and (len(end) == len(text) or text[0] in "\"'“‘«(")
+
+
+def _leaves_open(words: list[str], lows: list[str]) -> bool:
+    """Whether all that the words say is what may have been or might be: they have no other verb."""
+    modal = next(at for at, word in enumerate(words) if word in _POSSIBLE)
+    at = modal + 1
+    while at < len(lows) and lows[at] in _INSIDE_VERB:
+        at += 1
+    verb = lows[at] if at < len(lows) else ""
+    at += 1
+    while at < len(lows) and (lows[at] in ADVERBS or lows[at].endswith("ly")):
+        at += 1
+    following = lows[at] if at < len(lows) else ""
+    participle = following == "been" or following in PARTICIPLES or following.endswith("ed")
+    if verb == "have":
+        if not participle or following == "need":
+            return False
+    elif verb != "be" or participle or lows[modal] != "might":
+        return False
+    if following == "been":  # "may have been built"
+        at += 1
+    others = words[:modal] + words[at + 1 :]
+    return CLAUSE_OPENERS.isdisjoint(lows) and not any(map(is_finite, others))
 
 
 def _is_fragment(words: list[str], lows: list[str]) -> bool:

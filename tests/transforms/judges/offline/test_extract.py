@@ -54,6 +54,11 @@ def test_a_part_that_makes_no_claim_is_left_out() -> None:
     assert extract(sentences_of(refusal)) == []
 
 
+def test_a_part_that_leaves_open_what_it_says_is_left_out() -> None:
+    said = "Ada Berg was born in Oslo and may have died in 1950."
+    assert [unit.claim for unit in extract([said])] == ["Ada Berg was born in Oslo."]
+
+
 def test_no_sentences_no_claims() -> None:
     assert extract([]) == []
     assert extract_sentences([], "Who?") == []

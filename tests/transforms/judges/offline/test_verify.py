@@ -208,6 +208,49 @@ def test_the_same_words_of_something_else_are_no_answer(
     assert (finding.outcome, finding.rationale) == ("noans", rationale)
 
 
+@pytest.mark.parametrize(
+    ("claim", "passage", "hedge"),
+    [
+        ("Ada Berg died in 1900.", "Ada Berg may have died in 1900.", "may"),
+        ("Ada Berg died in 1901.", "Ada Berg may have died in 1900.", "may"),
+        ("Ada Berg did not die in 1900.", "Ada Berg may have died in 1900.", "may"),
+        ("Ada Berg was born in Oslo.", "Ada Berg might also have been born in Oslo.", "might"),
+        ("Ada Berg was born in Oslo.", "Ada Berg was possibly born in Oslo.", "possibly"),
+        ("Ada Berg was a chemist.", "Ada Berg could have been a chemist.", "could"),
+        ("Ada Berg is the oldest.", "Ada Berg may be the oldest.", "may"),
+        ("Ada Berg died in 1900.", "It is possible that Ada Berg died in 1900.", "possible"),
+    ],
+)
+def test_what_a_passage_leaves_open_is_no_answer(claim: str, passage: str, hedge: str) -> None:
+    finding = judge(claim, passage)
+    assert finding.outcome == "noans"
+    assert finding.rationale == f'leaves open by "{hedge}" what the claim says is so'
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Aspirin causes bleeding.", "Aspirin may cause bleeding."),
+        ("The salt is used to melt ice.", "The salt may be used to melt ice."),
+        ("Ada Berg may have died in 1900.", "Ada Berg died in 1900."),
+        ("Ada Berg may have died in 1900.", "Ada Berg may have died in 1900."),
+        ("Ada Berg died in 1900.", "Ada Berg, who may have been ill, died in 1900."),
+        ("Ada Berg died in 1900.", "Ada Berg died in 1900 and may have been buried in Oslo."),
+        ("Ada Berg is best known for songs.", "Ada Berg is perhaps best known for songs."),
+        ("Ada Berg died in May 1900.", "Ada Berg died in May 1900."),
+    ],
+)
+def test_what_a_passage_says_is_not_left_open_by_another_part(claim: str, passage: str) -> None:
+    assert judge(claim, passage).outcome == "supported"
+
+
+def test_the_sentence_that_says_it_plainly_is_cited() -> None:
+    passage = "Ada Berg may have died in 1900. A grave shows that Ada Berg died in 1900."
+    finding = judge("Ada Berg died in 1900.", passage)
+    assert finding.outcome == "supported"
+    assert finding.citation == "A grave shows that Ada Berg died in 1900."
+
+
 def test_an_article_on_another_subject_does_not_answer() -> None:
     claim, text = (
         "Ada Berg was buried under the old oak behind the northern gate of Holm Cathedral.",
@@ -283,6 +326,7 @@ def test_other_scripts_do_not_crash(text: str) -> None:
         ". ".join(f"Ada{n} Bo{n} of Oslo" for n in range(10_000)),
         "Ada was born in 1950 and " * 10_000,
         "Ada was called Bo " * 20_000,
+        "it is possible that Ada may have been born and might " * 6_000,
     ],
     ids=lambda text: text[:12],
 )
