@@ -15,12 +15,26 @@ from transforms.judges.offline.statement import (
     subject_range,
     verb_at,
 )
-from transforms.judges.offline.words import Word
+from transforms.judges.offline.word_set import word_set
+from transforms.judges.offline.words import CONTENT, Word, analyse
 
 Range = tuple[int, int]  # Words from the first place up to the second.
 SAME: Final = "same"
 OTHER: Final = "other"
 UNKNOWN: Final = "unknown"
+# What two do to each other, whoever is named first.
+_MUTUAL_VERBS: Final = word_set(
+    """
+    married marries wed met meets divorced borders bordered dated fought fights played
+    plays faced faces equals equalled resembles resembled kissed adjoins adjoined
+    """
+)
+_MUTUAL: Final = frozenset(analyse(verb).stem for verb in _MUTUAL_VERBS)
+_NOBODY: Final[frozenset[str]] = frozenset()
+_INSIDE_VERB: Final = word_set(
+    "had has have is was are were been be later then also first again finally once twice"
+)
+_LEADING: Final = word_set("of in at on by for from with near into to against than and or who")
 
 
 def subject_at(
@@ -113,5 +127,67 @@ def other_speaker(claim: PreparedClaim, passage: PreparedPassage, found: Alignme
             return ""
         if not any(map(theirs.isdisjoint, ours)):
             return ""
+        if stem in _MUTUAL and theirs <= {w.stem for w in claim.words[at:]}:
+            return ""  # "Bo married Ada" for "Ada married Bo"
         other = " ".join(w.surface for w in words[start:end] if w.capital and w.kind)
     return other
+
+
+def swapped(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) -> str:
+    """The name that does in a passage what the claim says another one does to it ("Bo beat Ada" for
+    "Ada beat Bo"); "" if there is none, or a sentence that says as much may say it as the claim."""
+    at = next((place for place, w in enumerate(claim.words) if w.verb and place), 0)
+    stem = claim.words[at].stem
+    if not at or stem in _MUTUAL:
+        return ""
+    doer, done_to = _roles(claim.words, at)
+    if not doer or not done_to or not doer.isdisjoint(done_to):
+        return ""
+    said, other = found.masks[found.best], ""
+    for sentence, mask in enumerate(found.masks):
+        if said & ~mask:
+            continue
+        words = passage.words[sentence]
+        for place, word in enumerate(words):
+            if word.stem != stem:
+                continue
+            by, to = _roles(words, place)
+            if not (by and to and _alike(by, done_to) and _alike(to, doer)):
+                return ""
+            other = other or " ".join(dict.fromkeys(w.surface for w in words if w.stem in by))
+    return other
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return one <= other or other <= one
+
+
+def _roles(words: Sequence[Word], verb: int) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems of the name that does what a verb says, and of the one to which it is done: names
+    right beside the verb. Empty where there is none, or it is part of another phrase."""
+    before, after = verb - 1, verb + 1
+    passive = after < len(words) and words[after].lower == "by"
+    if passive != is_passive(words, verb):
+        return _NOBODY, _NOBODY  # "was beaten in Oslo"
+    while before > 0 and words[before].lower in _INSIDE_VERB:
+        before -= 1
+    after += passive
+    if after < len(words) and words[after].lower == "the":
+        after += 1
+    start, end = before + 1, after
+    while start > 0 and words[start - 1].named:
+        start -= 1
+    while end < len(words) and words[end].named:
+        end += 1
+    lead = words[start - 1] if start else None
+    if lead is not None and lead.lower == "the":
+        lead = words[start - 2] if start > 1 else None
+    if lead is not None and (lead.verb or lead.lower in _LEADING):
+        return _NOBODY, _NOBODY  # "the king of Holm beat"
+    if any(w.surface.endswith(("'s", "’s")) for w in words[max(start, before) : end]):
+        return _NOBODY, _NOBODY
+    if end < len(words) and words[end].kind == CONTENT and not words[end].finite:
+        return _NOBODY, _NOBODY  # "beat Holm champion Ada"
+    subject = frozenset([w.stem for w in words[start : before + 1]])
+    other = frozenset([w.stem for w in words[after:end]])
+    return (other, subject) if passive else (subject, other)

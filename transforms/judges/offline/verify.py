@@ -17,7 +17,7 @@ from transforms.judges.offline.prepared import (
     prepare,
     prepare_claim,
 )
-from transforms.judges.offline.sameness import other_speaker
+from transforms.judges.offline.sameness import other_speaker, swapped
 
 __all__ = ["Finding", "PreparedClaim", "PreparedPassage", "prepare", "prepare_claim", "verify"]
 
@@ -100,7 +100,7 @@ def silence(claim: PreparedClaim, passage: PreparedPassage, found: Alignment) ->
         return f"does not say {_parts(claim, numbers)}"
     if subject and passage.title and not said & subject:
         return f"does not speak of {_parts(claim, subject)}"
-    other = other_speaker(claim, passage, found)
+    other = other_speaker(claim, passage, found) or swapped(claim, passage, found)
     return f'says it of "{other}"' if other else None
 
 

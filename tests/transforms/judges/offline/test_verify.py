@@ -194,6 +194,11 @@ def test_a_long_list_of_missing_words_is_cut() -> None:
             "Nearly all the electricity of Iceland comes from hydropower and heat.",
             'says "hydropower" where the claim says "coal"',
         ),
+        ("Ada beat Bo in the 1990 final.", "Bo beat Ada in the 1990 final.", 'says it of "Bo"'),
+        ("Ada later beat Bo.", "In 1990, Bo Holm beat Ada.", 'says it of "Bo Holm"'),
+        ("Ada was taught by Bo.", "Bo was taught by Ada.", 'says it of "Ada"'),
+        ("Holm defeated Vik.", "Holm was defeated by Vik.", 'says it of "Vik"'),
+        ("The Holms beat the Viks.", "The Viks beat the Holms.", 'says it of "Viks"'),
         (
             "Ada Berg wrote several books of poems in all of the 14 years of exile.",
             "Ada Berg wrote several books of poems in all of the years of exile.",
@@ -249,6 +254,25 @@ def test_the_sentence_that_says_it_plainly_is_cited() -> None:
     finding = judge("Ada Berg died in 1900.", passage)
     assert finding.outcome == "supported"
     assert finding.citation == "A grave shows that Ada Berg died in 1900."
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Ada beat Bo.", "Bo and Ada met, and Ada beat Bo."),
+        ("Ada beat Bo.", "Bo beat Ada in 1990. Ada beat Bo in 1991."),
+        ("Ada beat Bo.", "Bo, whom Ada beat, left."),
+        ("Ada beat Bo.", "Bo, beaten before, met Ada, who beat Bo."),
+        ("Ada beat Bo.", "The friends of Bo beat Ada's."),
+        ("Holm defeated Vik.", "Vik was defeated by Holm."),
+        ("Holm was defeated by Vik.", "Vik defeated Holm."),
+        ("Ada married Bo in 1990.", "Bo married Ada in 1990."),
+        ("Ada Berg married Bo Holm in 1990.", "Bo Holm married Ada Berg in 1990."),
+        ("Holm borders Vik.", "Vik borders Holm."),
+    ],
+)
+def test_who_does_it_to_whom_may_be_said_in_another_order(claim: str, passage: str) -> None:
+    assert judge(claim, passage).outcome == "supported"
 
 
 def test_an_article_on_another_subject_does_not_answer() -> None:
@@ -326,13 +350,19 @@ def test_other_scripts_do_not_crash(text: str) -> None:
         ". ".join(f"Ada{n} Bo{n} of Oslo" for n in range(10_000)),
         "Ada was born in 1950 and " * 10_000,
         "Ada was called Bo " * 20_000,
+        "Bo called Ada. " * 20_000,
         "it is possible that Ada may have been born and might " * 6_000,
     ],
     ids=lambda text: text[:12],
 )
 def test_long_input_takes_linear_time(text: str) -> None:
     """A quadratic step would take minutes here."""
-    for claim in ("Ada was born in 1900 and never died.", "Ada was called Ivo."):
+    for claim in (
+        "Ada was born in 1900 and never died.",
+        "Ada was called Ivo.",
+        "Ada called Bo.",
+        "Ada was born.",
+    ):
         verify(prepare_claim(claim), prepare(text))
     verify(prepare_claim(text), prepare(CURIE))
 
