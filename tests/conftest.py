@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -27,6 +28,10 @@ from schemas.records import (
 )
 from schemas.tables import TABLES, to_arrow
 from transforms.votes import tally, verdicts
+
+# A shell that starts us with `&` has us ignore Ctrl-C, and what tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Helper modules (tests.llm_server) are imported by their names.
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -143,10 +143,11 @@ class Uploads:
         return upload
 
     async def close(self) -> None:
-        """Stop all that is under way."""
-        for upload in self.listed():
-            if upload.state not in OVER:
-                await self.cancel(upload.id)
+        """Stop all that is under way, and all that waits for it before one of these begins."""
+        going = [one.work for one in self.listed() if one.work is not None]
+        for work in going:
+            work.cancel()
+        await asyncio.gather(*going, return_exceptions=True)
 
     async def _evaluate(self, upload: Upload) -> None:
         state = FAILED
@@ -254,7 +255,8 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Stop a process that goes on, with those it started: asked first, then not."""
-    for number, seconds in ((signal.SIGINT, _ENDING_SECONDS), (signal.SIGKILL, None)):
+    # Not by SIGINT: a service that a shell started with `&` ignores it, and so does what it starts.
+    for number, seconds in ((signal.SIGTERM, _ENDING_SECONDS), (signal.SIGKILL, None)):
         if process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):

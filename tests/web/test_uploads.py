@@ -20,13 +20,15 @@ LINES = "".join(
     + "\n"
     for n in range(5)
 )
-# Says that it has begun, and then waits for the end.
+# Says that it has begun, and then waits for the end; as below a shell's `&` it ignores Ctrl-C.
 WAITING = """
-import signal, sys
+import pathlib, signal, sys
 def end(*_):
-    print("ended", file=sys.stderr)
+    pathlib.Path("ended").touch()
     sys.exit(1)
-signal.signal(signal.SIGINT, end)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, end)
+pathlib.Path("begun").touch()
 print("2/5 responses", file=sys.stderr, flush=True)
 while True:
     signal.pause()
@@ -103,6 +105,22 @@ def test_an_upload_ends_with_the_service(empty: Setup) -> None:
         httpx.post(f"{url}/upload", content=LINES, trust_env=False)
     (status,) = empty.results.glob(".uploads/*/status.json")
     assert json.loads(status.read_text())["state"] == "cancelled"
+
+
+def test_no_upload_that_waits_begins_when_the_service_ends(
+    empty: Setup, read_events: Callable[..., Any]
+) -> None:
+    one = replace(empty, evaluate=(sys.executable, "-c", WAITING), limits=Limits(uploads=1))
+    with served(one) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+        first, *_ = [client.post("/upload", content=LINES).json()["id"] for _ in range(4)]
+        with client.stream("GET", f"/upload/{first}/events") as response:
+            next(event for event in read_events(response.iter_lines()) if event.data["done"])
+    uploads = empty.results / ".uploads"
+    states = [json.loads(path.read_text())["state"] for path in uploads.glob("*/status.json")]
+    assert states == ["cancelled"] * 4
+    # The one that ran was asked, not killed.
+    assert [path.parent.name for path in uploads.glob("*/begun")] == [first]
+    assert [path.parent.name for path in uploads.glob("*/ended")] == [first]
 
 
 def test_uploads_wait_for_a_place(empty: Setup, read_events: Callable[..., Any]) -> None:
