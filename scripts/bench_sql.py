@@ -260,7 +260,7 @@ def measure(folder: Path, rows: int, with_passages: bool, repeat: int) -> dict[s
             "most": max(seconds),
             **one,
         }
-        print(f"{evidence['rows']:,} rows, {report}: {found[report]}", flush=True)
+        print(f"{evidence['rows']:,} rows, {report}: {found[report]}", file=sys.stderr)
     shutil.rmtree(folder / "run=bench")
     return found
 

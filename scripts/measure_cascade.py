@@ -75,7 +75,10 @@ def main() -> None:
             kept = [one for one in found if sureness(one[0]) >= sure]
             row = {**agreement(kept), "share": round(len(kept) / len(found), 4)}
             report[name][str(sure)] = row
-            print(f"{name}: at {sure:.2f} {row['share']:.1%} stay, {row['right']} of them right")
+            print(
+                f"{name}: at {sure:.2f} {row['share']:.1%} stay, {row['right']} of them right",
+                file=sys.stderr,
+            )
     report["refuted"] = agreement(refuted)
     print(json.dumps(report))
 

@@ -99,7 +99,7 @@ def swept(source: Path, options: dict[str, Any], snapshots: Path, quick: bool) -
             labels = labels_of(result)
         row = {"units": units, "pages": pages, "context": context, "selection": selection}
         rows.append(row | agreement(result, labels) | taken(result))
-        print(line(rows[-1]), flush=True)
+        print(line(rows[-1]), file=sys.stderr)
     return rows
 
 
@@ -213,7 +213,10 @@ def selected(data: Path, quick: bool, embedder: str | None) -> dict[str, Any]:
         name = checked_name(embedder)
         methods[f"{DENSE} {embedder}"] = by(DENSE, make_embedder(name, Path()))
     report: dict[str, Any] = {"claims": len(cases)}
-    print(f"\nwice: {len(cases)} claims; share of the best gold set among the first {K} sentences")
+    print(
+        f"\nwice: {len(cases)} claims; share of the best gold set among the first {K} sentences",
+        file=sys.stderr,
+    )
     for name, select in methods.items():
         picks = [select(claim, sentences) for claim, sentences, _ in cases]
         report[name] = {}
@@ -236,7 +239,7 @@ def selected(data: Path, quick: bool, embedder: str | None) -> dict[str, Any]:
         cells = " ".join(
             f"{found['recall']:.3f} ({found['words']:.0f} words)" for found in report[name].values()
         )
-        print(f"{name:12} with 0, 1, 2 sentences of context: {cells}")
+        print(f"{name:12} with 0, 1, 2 sentences of context: {cells}", file=sys.stderr)
     return report
 
 
@@ -269,14 +272,17 @@ def main() -> None:
         else:
             options |= stack.enter_context(local_web())
         source = given.input or Path(__file__).with_name("evidence_claims.jsonl")
-        print(HEAD)
+        print(HEAD, file=sys.stderr)
         report["sweep"] = swept(source, options, given.snapshot or temporary, given.quick)
     if (given.data / "wice" / "dev.jsonl").is_file():
         report["wice"] = selected(given.data, given.quick, given.embedder)
     elif not given.input:
         parser.error(f"{given.data} has no wice/dev.jsonl; name the data's folder with --data")
     else:
-        print(f"sentence selection is not measured: {given.data} has no wice/dev.jsonl")
+        print(
+            f"sentence selection is not measured: {given.data} has no wice/dev.jsonl",
+            file=sys.stderr,
+        )
     print(json.dumps(report))
 
 

@@ -15,6 +15,7 @@ import argparse
 import gzip
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -151,18 +152,25 @@ def main() -> None:
     if options.quick:
         pages = pages[::4]
     report: dict[str, Any] = {"pages": len(pages)}
-    print(f"{'method':24}  {'F1':>6} {'precision':>9} {'recall':>6} {'4-grams':>7} {'pages/s':>7}")
+    print(
+        f"{'method':24}  {'F1':>6} {'precision':>9} {'recall':>6} {'4-grams':>7} {'pages/s':>7}",
+        file=sys.stderr,
+    )
     for name, method in METHODS.items():
         scores, report[name] = measured(method, pages, 1 if options.quick else PASSES)
         row = report[name]
         print(
             f"{name:24}  {row['f1']:6.4f} {row['precision']:9.4f} {row['recall']:6.4f} "
-            f"{row['shingle_f1']:7.4f} {row['pages_per_cpu_second']:7.1f}"
+            f"{row['shingle_f1']:7.4f} {row['pages_per_cpu_second']:7.1f}",
+            file=sys.stderr,
         )
         if name == "ours":
             worst = sorted(zip(scores, pages, strict=True), key=lambda pair: pair[0].f1)
             for score, page in worst[: options.worst]:
-                print(f"  {score.f1:.3f} p {score.precision:.3f} r {score.recall:.3f}  {page.url}")
+                print(
+                    f"  {score.f1:.3f} p {score.precision:.3f} r {score.recall:.3f}  {page.url}",
+                    file=sys.stderr,
+                )
     print(json.dumps(report))
 
 

@@ -14,6 +14,7 @@ need scikit-learn (the `dev` extra).
 import argparse
 import csv
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -291,7 +292,8 @@ def main() -> None:
         unseen = values["cv"]
         print(
             f"{name}: balanced accuracy {values['balanced_accuracy']:.3f} on {values['n']}; fitted "
-            f"on other documents {unseen['mean']:.3f} (sd {unseen['sd']:.3f} over folds)"
+            f"on other documents {unseen['mean']:.3f} (sd {unseen['sd']:.3f} over folds)",
+            file=sys.stderr,
         )
     print(json.dumps(result | {"microseconds": microseconds(sets)}))
 
