@@ -1,1 +1,1 @@
-"""What each command of `ufo` reads and prints, and the flags they share."""
+"""What each command of `ufo` reads and prints, and how it begins and ends."""

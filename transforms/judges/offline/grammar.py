@@ -123,6 +123,17 @@ is_finite: Final = Memo(_is_finite).__getitem__
 """Whether the word can be the verb of a clause: its form is known, and it is no name."""
 
 
+def is_noun(word: str, low: str) -> bool:
+    """Whether the word may be a noun: in small letters, and nothing else that is known."""
+    return (
+        word[0].islower()
+        and low not in STOP_WORDS
+        and low not in PREPOSITIONS
+        and low not in ADVERBS
+        and not is_finite(word)
+    )
+
+
 def without_adverbs(lows: Sequence[str], start: int, end: int) -> int:
     """Where the subject from `start` up to the verb at `end` ends, less the adverbs between them
     ("Ada later moved"); in "the first moved" there is none."""

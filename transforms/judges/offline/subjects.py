@@ -8,14 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transforms.judges.offline.clause import first_verb, subject_start
+from transforms.judges.offline.clause import first_verb, is_title, subject_start
 from transforms.judges.offline.grammar import (
-    ADVERBS,
     OCCUPATIONS,
     POSSESSIVES,
-    PREPOSITIONS,
-    STOP_WORDS,
     is_finite,
+    is_noun,
     lower,
     without_adverbs,
 )
@@ -191,7 +189,7 @@ def _rewrite(paragraph: _Paragraph, opening: _Opening) -> Wording | None:
         if full.kind not in (HE, SHE) and not full.name.endswith(" " + bare):
             return None  # "Sinking" is no first name
         following = words[start + 1]
-        noun = following[0].isdigit() or _is_noun(following, opening.lows[start + 1])
+        noun = following[0].isdigit() or is_noun(following, opening.lows[start + 1])
         if bare == word and noun:
             return None  # "Holm disease" and "Holm 2" are not the person
         if low in NOT_ALONE and not is_finite(following):
@@ -253,7 +251,7 @@ def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None
     for first, end in names_in(words, lows, at):
         before = lows[first - 1] if first else ""
         kind = kind_of(lows[first:end], before)
-        if end < len(words) and _is_noun(words[end], lows[end]) and words[end - 1][-1].isalnum():
+        if end < len(words) and is_noun(words[end], lows[end]) and words[end - 1][-1].isalnum():
             continue  # "a South Korean diplomat" names nobody
         person = before in PAST or before in _BEFORE_PEOPLE
         if opened and first == start + 1:  # "When Holm left"
@@ -264,24 +262,6 @@ def _note(paragraph: _Paragraph, opening: _Opening, known_subject: bool) -> None
         male = not MALE_WORDS.isdisjoint(lows)
         if male != (not FEMALE_WORDS.isdisjoint(lows)):
             paragraph.last.kind = HE if male else SHE
-
-
-def _is_noun(word: str, low: str) -> bool:
-    return (
-        word[0].islower()
-        and low not in STOP_WORDS
-        and low not in PREPOSITIONS
-        and low not in ADVERBS
-        and not is_finite(word)
-    )
-
-
-def _is_title(words: list[str], lows: list[str], end: int, verb: int) -> bool:
-    """Whether what ends before a verb is said to be something, and nothing is said after that: "In
-    Rainbows is an album"."""
-    article = "".join(lows[verb + 1 : verb + 2])
-    is_a = end == verb and lows[verb] in BE and article in ("a", "an", "the")
-    return is_a and not any(word[-1] == "," for word in words[verb:])
 
 
 def _note_subject(
@@ -296,7 +276,7 @@ def _note_subject(
     if opened and length and paragraph.named(bare_name(" ".join(words[start : start + length]))):
         opened = False  # "Still" is a painter's name
     elif opened and length > 1:
-        opened = not _is_title(words, lows, start + length, verb)
+        opened = not is_title(words, lows, start + length, verb)
     if opened:
         length = 0
     end = start + length
