@@ -22,7 +22,6 @@ import argparse
 import json
 import shutil
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,13 +60,15 @@ from benchmarks.verifier_training.stages import (  # noqa: E402
     PUBLIC_PAIRS,
     Trainer,
     made_pairs,
+    model_of,
+    say,
 )
 from transforms.verifiers.base import Probabilities  # noqa: E402
 from transforms.verifiers.bundled.encoding import Encoder  # noqa: E402
 from transforms.verifiers.overlap.features import NAMES  # noqa: E402
 
-PAIRS = 72_000
-TUNING_PAIRS = 9_600
+PAIRS = 150_000
+TUNING_PAIRS = 14_400
 WORDS = 64
 UNRELATED = (0.02, 0.05, 0.1, 0.15, 0.2)
 AGREEMENT = 0.98
@@ -113,6 +114,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs that the base sees")
     parser.add_argument("--words", type=int, default=WORDS, help="of a passage, that are read")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=1, help="models trained at a time")
     parser.add_argument("--quick", action="store_true", help="640 pairs a stage")
     arguments = parser.parse_args()
     pairs, tuning = (640, 640) if arguments.quick else (arguments.pairs, TUNING_PAIRS)
@@ -127,9 +129,10 @@ def main() -> None:
     others = [item for item in seen if not in_domain(item)]
     pieces = tokenizer()
     encoder = Encoder(pieces, common_pieces(pieces))
-    trainer = Trainer(arguments.work, encoder, say, arguments.seed)
+    trainer = Trainer(arguments.work, arguments.seed, arguments.processes)
 
-    base = trainer.base(others, pairs)
+    path_of_base = trainer.base(others, pairs)
+    base = model_of(path_of_base)
     kept = unseen_examples(base, encoder, known, words)
     away = head.fit(kept)
     told = {
@@ -141,9 +144,10 @@ def main() -> None:
 
     folds = folds_of(sets, arguments.seed)
     held: Vectors = {name: [np.empty(0)] * len(records) for name, records in sets.items()}
+    seen_by = {f"fold{n}": unseen(own, sets, folds, n) for n in range(FOLDS)} | {"final": own}
+    models = trainer.tuned(path_of_base, seen_by, others, tuning)
     for fold in range(FOLDS):
-        left = unseen(own, sets, folds, fold)
-        model = trainer.tuned(f"fold{fold}", base.state_dict(), left, others, tuning)
+        model = model_of(models[f"fold{fold}"])
         within = {n: [r for r in rs if folds[r.document] == fold] for n, rs in sets.items()}
         for name, found in of_sets(model, encoder, within, words).items():
             places = [at for at, r in enumerate(sets[name]) if folds[r.document] == fold]
@@ -153,7 +157,7 @@ def main() -> None:
     result["folds"] = told_of("folds", sets, told)
     write_scores(arguments.work / "folds.jsonl", sets, told)
 
-    final = trainer.tuned("final", base.state_dict(), own, others, tuning)
+    final = model_of(models["final"])
     shipped = fitted(held, sets, {n: [True] * len(rs) for n, rs in sets.items()}, kept)
     if arguments.output:
         result["unrelated"] = write(arguments.output, final, shipped, encoder, held, words)
@@ -215,11 +219,6 @@ def unrelated_below(rows: head.Array, last: head.Fitted) -> dict[str, Any]:
                 "agreement": round(float(noans[of].mean()), 4),
             }
     return best
-
-
-def say(text: str) -> None:
-    """Print progress with the time."""
-    print(time.strftime("%H:%M:%S"), text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ WARM_UP = 60
 DECAY = 0.45
 """The share of the steps, at the end, in which the learning rate falls to zero."""
 REFUTED_WEIGHT = 1.3
-BUDGETS = ((28, 0.25), (44, 0.35), (64, 0.3), (110, 0.1))
+BUDGETS = ((28, 0.35), (44, 0.35), (64, 0.3))
 """(words of the passage, share of the pairs): the model learns to read any of them."""
 _SAVE_EVERY = 100
 
