@@ -37,8 +37,10 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import fit_overlap  # noqa: E402
 from benchmarks.judge_figures import Said, summary  # noqa: E402
 from benchmarks.judge_sets import DATA, Record, key_of, load  # noqa: E402
+from benchmarks.regressions import Examples, examples_of, fit  # noqa: E402
 from transforms.english.words import read  # noqa: E402
 from transforms.verifiers.base import Pair, Probabilities, Verifier  # noqa: E402
+from transforms.verifiers.overlap.features import NAMES  # noqa: E402
 from transforms.verifiers.overlap.verifier import OverlapVerifier  # noqa: E402
 
 FOLDS = 5
@@ -112,7 +114,7 @@ def shared_words(pair: Pair) -> float:
 def out_of_fold(
     vectors: Mapping[str, Sequence[Any]],
     sets: Sets,
-    training: fit_overlap.Examples | None,
+    training: Examples | None,
     repeats: int,
 ) -> dict[str, list[Said]]:
     """Return, for each repeat, what weights say that were fitted on other documents."""
@@ -133,10 +135,8 @@ def out_of_fold(
             for name, share in fit_overlap.SHARES.items():
                 if name in sets:
                     seen = folds[name] != fold
-                    parts.append(
-                        fit_overlap.examples_of(chosen[name][seen], labels[name][seen], share)
-                    )
-            weights = fit_overlap.fit(parts)
+                    parts.append(examples_of(chosen[name][seen], labels[name][seen], share))
+            weights = fit(parts, NAMES, fit_overlap.REFUTED_FEATURES)
             for name in sets:
                 for row in map(int, np.flatnonzero(folds[name] == fold)):
                     said[name][row] = fit_overlap.apply(weights, vectors[name][row])

@@ -9,9 +9,9 @@
 2. `fold 0` to `fold 2`: the base learns from the pairs of the measured sets too, without those that
    share a claim, a passage or a document with the fold that it is measured on.
 3. `final`: the same with all of them. This one is exported.
-4. The last layer: a softmax regression over logits and the features of `overlap`, fitted to
-   logits of the folds and to pairs of other sets whose documents no model saw; that of the new
-   domain to those pairs alone.
+4. The last layer: two regressions over the model's log-odds and the features of `overlap`, fitted
+   to the folds and to pairs of other sets whose documents no model saw; that of the new domain to
+   those pairs alone.
 
 FOLDER keeps every model and the unfinished one, so that the same command goes on. Its files
 `new_domain.jsonl` and `folds.jsonl` are for `measure_judge.py --scores`. The last line is JSON.
@@ -34,15 +34,18 @@ from transformers import BertForSequenceClassification  # noqa: E402
 
 from benchmarks.judge_figures import Said, summary  # noqa: E402
 from benchmarks.judge_sets import DATA, NOANS, Record, key_of, load  # noqa: E402
-from benchmarks.verifier_training import head  # noqa: E402
+from benchmarks.regressions import Array, fit  # noqa: E402
 from benchmarks.verifier_training.card import card  # noqa: E402
 from benchmarks.verifier_training.export import export  # noqa: E402
 from benchmarks.verifier_training.folds import FOLDS, folds_of, unseen  # noqa: E402
 from benchmarks.verifier_training.measuring import (  # noqa: E402
+    REFUTED_INPUTS,
     Vectors,
+    Weights,
     fitted,
     of_sets,
     out_of_fold,
+    probabilities,
     unseen_examples,
 )
 from benchmarks.verifier_training.model import (  # noqa: E402
@@ -65,7 +68,7 @@ from benchmarks.verifier_training.stages import (  # noqa: E402
 )
 from transforms.verifiers.base import Probabilities  # noqa: E402
 from transforms.verifiers.bundled.encoding import Encoder  # noqa: E402
-from transforms.verifiers.overlap.features import NAMES  # noqa: E402
+from transforms.verifiers.bundled.verifier import INPUTS  # noqa: E402
 
 PAIRS = 150_000
 TUNING_PAIRS = 14_400
@@ -134,9 +137,9 @@ def main() -> None:
     path_of_base = trainer.base(others, pairs)
     base = model_of(path_of_base)
     kept = unseen_examples(base, encoder, known, words)
-    away = head.fit(kept)
+    away = fit([kept], INPUTS, REFUTED_INPUTS)
     told = {
-        name: [away.probabilities(row) for row in rows]
+        name: [probabilities(away, row) for row in rows]
         for name, rows in of_sets(base, encoder, sets, words).items()
     }
     result: dict[str, Any] = {"new_domain": told_of("new domain", sets, told)}
@@ -172,39 +175,32 @@ def main() -> None:
 def write(
     folder: Path,
     model: BertForSequenceClassification,
-    last: head.Fitted,
+    weights: Weights,
     encoder: Encoder,
     held: Vectors,
     words: int,
 ) -> dict[str, Any]:
-    """Write model, tokenizer and last layer; return from where pairs are told unrelated."""
+    """Write model, tokenizer and regressions; return what is told unrelated without the model."""
     folder.mkdir(parents=True, exist_ok=True)
     export(model, folder / "model.onnx")
     shutil.copy(base_folder() / "tokenizer.json", folder / "tokenizer.json")
-    of_logits, of_features = last.weights[:, :3], last.weights[:, 3:]
-    classifier = model.classifier
-    own = classifier.weight.detach().numpy().astype(float)
-    weights = np.c_[of_logits @ own, of_features]
-    bias = last.bias + of_logits @ classifier.bias.detach().numpy().astype(float)
     rows = np.concatenate([row for records in held.values() for row in records])
-    unrelated = unrelated_below(rows, last)
+    unrelated = unrelated_below(rows, weights)
     told = {
         "format": 1,
         "words": words,
-        "features": list(NAMES),
         "unrelated": unrelated,
-        "bias": [round(float(value), 6) for value in bias],
-        "weights": [[round(float(value), 6) for value in row] for row in weights],
+        "weights": {name: [round(one, 6) for one in pair] for name, pair in weights.items()},
         "common": common_pieces(tokenizer()),
     }
     (folder / "verifier.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
     return unrelated
 
 
-def unrelated_below(rows: head.Array, last: head.Fitted) -> dict[str, Any]:
+def unrelated_below(rows: Array, weights: Weights) -> dict[str, Any]:
     """Return the largest share of said words below which the model all but always says noans."""
-    said = rows[:, 3 + NAMES.index("said")]
-    said_all = last.probabilities(rows)
+    said = rows[:, INPUTS.index("said")]
+    said_all = probabilities(weights, rows)
     three = np.array(said_all)
     noans = np.array([one.outcome == NOANS for one in said_all])
     best: dict[str, Any] = {"below": 0.0, "probabilities": [0.01, 0.01, 0.98], "share": 0.0}

@@ -34,8 +34,8 @@ one thread of a CPU. It is what `--judge offline` asks by default.
   `{sha256}`), and its tokenizer.
 - **Changes**: four token types instead of two, so that word pieces that claim and passage share are
   marked. A passage of over {words} words is cut to the sentences that share most with the claim.
-- **Last layer**: a softmax regression over the model's vector and the features of `overlap`
-  (`transforms/verifiers/overlap/features.py`).
+- **Last layer**: two logistic regressions, of supported and of refuted among the rest, over the
+  model's log-odds and the features of `overlap` (`transforms/verifiers/overlap/features.py`).
 - **Training**: `benchmarks/train_verifier.py`; {seen:,} pairs seen by the base, {tuned:,} more that
   include the sets below; weights in bfloat16, AdamW, two CPU cores.
 

@@ -10,33 +10,33 @@ _SAMPLE = 64
 _LONGEST = 512
 
 
-class _Vector(torch.nn.Module):  # type: ignore[misc]
-    """The model without its last layer, for one pair without padding."""
+class _Logits(torch.nn.Module):  # type: ignore[misc]
+    """The model for one pair without padding."""
 
     def __init__(self, model: BertForSequenceClassification) -> None:
         super().__init__()
-        self.bert = model.bert
+        self.model = model
 
     def forward(self, ids: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
-        read = self.bert(input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids))
-        vector: torch.Tensor = read.pooler_output
-        return vector
+        read = self.model(input_ids=ids, token_type_ids=types, attention_mask=torch.ones_like(ids))
+        logits: torch.Tensor = read.logits
+        return logits
 
 
 def export(model: BertForSequenceClassification, path: Path) -> None:
-    """Write the model: `ids` and `types` (1, n) to `vector` (1, 384), weights in int8."""
+    """Write the model: `ids` and `types` (1, n) to `logits` (1, 3), weights in int8."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
     from onnxruntime.transformers import optimizer
 
     ids, types = torch.randint(1000, 2000, (1, _SAMPLE)), torch.randint(0, 4, (1, _SAMPLE))
     length = torch.export.Dim("length", min=4, max=_LONGEST)
     program = torch.onnx.export(
-        _Vector(model.float().eval()),
+        _Logits(model.float()).eval(),
         (ids, types),
         dynamo=True,
         dynamic_shapes={"ids": {1: length}, "types": {1: length}},
         input_names=["ids", "types"],
-        output_names=["vector"],
+        output_names=["logits"],
     )
     assert program is not None
     with tempfile.TemporaryDirectory() as folder:

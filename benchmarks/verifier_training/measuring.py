@@ -1,35 +1,38 @@
-"""What models say of pairs and of the records that are measured, and the last layers over it."""
+"""What models say of pairs and of the records that are measured, and the regressions over it."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from transformers import BertForSequenceClassification
 
+from benchmarks.fit_overlap import REFUTED_FEATURES, SHARES, TRAINING
 from benchmarks.judge_sets import Record
-from benchmarks.verifier_training import head
+from benchmarks.regressions import Array, Examples, examples_of, examples_of_families, fit
 from benchmarks.verifier_training.folds import FOLDS
 from benchmarks.verifier_training.pairs import FAMILIES, Labelled, family, for_last_layer
 from benchmarks.verifier_training.training import logits_of
 from transforms.verifiers.base import Pair, Probabilities
 from transforms.verifiers.bundled.encoding import Encoder
+from transforms.verifiers.bundled.verifier import INPUTS, log_odds
 from transforms.verifiers.overlap.features import NAMES, features
+from transforms.verifiers.regressions import Regressions
 
-SHARES = {"stance": 1.5, "wice": 0.7, "wice_whole": 0.7, "begin_wow": 0.5, "begin_cmu": 0.5}
-"""What each set weighs for the last layer. Claims are judged by the passages of `stance`."""
-KEPT_SHARE = 1.5
-"""What the pairs that no model saw weigh beside these, in all."""
+_MODEL_SUPPORTED = INPUTS.index("model_supported")
 KEPT = 500
-"""Such pairs of a set, at most."""
-Vectors = dict[str, list[head.Array]]
+"""Pairs of a family of other sets, at most, that no model saw."""
+REFUTED_INPUTS = (*REFUTED_FEATURES, "model_refuted")
+Vectors = dict[str, list[Array]]
+Weights = Mapping[str, tuple[float, float]]
 
 
 def vectors_of(
     model: BertForSequenceClassification, encoder: Encoder, pairs: Sequence[Pair], words: int
-) -> head.Array:
-    """Return logits and overlap features (n, 3 + features) of pairs; equal pairs are read once."""
+) -> Array:
+    """Return INPUTS (n, inputs) of pairs; equal pairs are read once."""
     distinct = list(dict.fromkeys(pairs))
     logits = logits_of(model, [encoder.encode(pair, words) for pair in distinct]).numpy()
-    rows = np.c_[logits, np.array([features(pair) for pair in distinct]).reshape(-1, len(NAMES))]
+    measured = np.array([features(pair) for pair in distinct]).reshape(-1, len(NAMES))
+    rows = np.c_[measured, log_odds(logits)]
     place = {pair: row for row, pair in enumerate(distinct)}
     return np.asarray(rows[[place[pair] for pair in pairs]])
 
@@ -49,24 +52,32 @@ def of_sets(
     }
 
 
-def representative(rows: head.Array) -> head.Array:
-    """Return the vector of the passage that supports a claim most by the model's logits."""
-    return np.asarray(rows[int(np.argmax(rows[:, 0] - np.logaddexp(rows[:, 1], rows[:, 2])))])
+def representative(rows: Array) -> Array:
+    """Return the vector of the passage that supports a claim most by the model alone."""
+    return np.asarray(rows[int(np.argmax(rows[:, _MODEL_SUPPORTED]))])
 
 
 def fitted(
     vectors: Vectors,
     sets: Mapping[str, Sequence[Record]],
     used: Mapping[str, Sequence[bool]],
-    others: Sequence[head.Example],
-) -> head.Fitted:
-    """Return the last layer of the records that are used, and of other examples."""
-    rows, labels = {}, {}
-    for name in sets.keys() & SHARES.keys():
+    others: Examples,
+) -> Weights:
+    """Return the regressions of the records that are used, and of other examples."""
+    parts = [others]
+    for name, share in SHARES.items():
         chosen = [at for at, use in enumerate(used.get(name, ())) if use]
-        rows[name] = np.array([representative(vectors[name][at]) for at in chosen])
-        labels[name] = [sets[name][at].label for at in chosen]
-    return head.fit([*head.pooled(rows, labels, SHARES), *others])
+        if chosen:
+            rows = np.array([representative(vectors[name][at]) for at in chosen])
+            labels = np.array([sets[name][at].label for at in chosen])
+            parts.append(examples_of(rows, labels, share))
+    return fit(parts, INPUTS, REFUTED_INPUTS)
+
+
+def probabilities(weights: Weights, rows: Array) -> list[Probabilities]:
+    """Return what the regressions say of the rows' pairs."""
+    found = Regressions.of(weights, INPUTS)
+    return [found.probabilities(row) for row in rows.tolist()]
 
 
 def unseen_examples(
@@ -74,30 +85,32 @@ def unseen_examples(
     encoder: Encoder,
     known: Sequence[Labelled],
     words: int,
-) -> list[head.Example]:
+) -> Examples:
     """Return the pairs that no model saw, of sets that are not measured, as examples."""
-    examples: list[head.Example] = []
-    for name in FAMILIES:
-        items = [i for i in known if for_last_layer(i) and family(i.origin) == name][:KEPT]
-        rows = vectors_of(model, encoder, [item.pair for item in items], words)
-        labels = [item.label for item in items]
-        examples += head.weighed(rows.tolist(), labels, KEPT_SHARE / len(FAMILIES))
-    return examples
+    items = [
+        item
+        for name in FAMILIES
+        for item in [i for i in known if for_last_layer(i) and family(i.origin) == name][:KEPT]
+    ]
+    rows = vectors_of(model, encoder, [item.pair for item in items], words)
+    labels = np.array([item.label for item in items])
+    families = np.array([family(item.origin) for item in items])
+    return examples_of_families(rows, labels, families, TRAINING)
 
 
 def out_of_fold(
     held: Vectors,
     sets: Mapping[str, Sequence[Record]],
     folds: Mapping[str, int],
-    kept: Sequence[head.Example],
+    kept: Examples,
 ) -> dict[str, list[list[Probabilities]]]:
-    """Return what last layers say that were fitted to the other folds."""
+    """Return what regressions say that were fitted to the other folds."""
     said: dict[str, list[list[Probabilities]]] = {n: [[]] * len(rs) for n, rs in sets.items()}
     for fold in range(FOLDS):
         used = {n: [folds[r.document] != fold for r in rs] for n, rs in sets.items()}
-        last = fitted(held, sets, used, kept)
+        weights = fitted(held, sets, used, kept)
         for name, uses in used.items():
             for at, use in enumerate(uses):
                 if not use:
-                    said[name][at] = last.probabilities(held[name][at])
+                    said[name][at] = probabilities(weights, held[name][at])
     return said

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -128,10 +129,14 @@ def _train(folder: Path, seed: int, threads: int, task: Task) -> Path:
         state = folder / f"{task.name}.state"
         say(f"{task.name}: {task.plan.pairs:,} pairs out of {len(task.items):,}")
         encoder = Encoder(pieces, common_pieces(pieces))
-        train(model, task.items, encoder, task.plan, state, lambda text: say(f"{task.name}: {text}"))
+        train(model, task.items, encoder, task.plan, state, partial(_say_of, task.name))
         torch.save(model.cpu().state_dict(), path)
         state.unlink()
     return path
+
+
+def _say_of(name: str, text: str) -> None:
+    say(f"{name}: {text}")
 
 
 def say(text: str) -> None:

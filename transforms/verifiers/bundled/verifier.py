@@ -1,9 +1,10 @@
-"""Run the bundled model: word pieces in, one vector a pair out, and the last layer over it."""
+"""Run the bundled model: word pieces of a pair in, logits out, and two regressions over them."""
 
 import json
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.util import find_spec
+from math import log, log1p
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,12 +15,19 @@ from transforms.verifiers.bundled.encoding import Encoder
 from transforms.verifiers.engines import onnx_session
 from transforms.verifiers.folders import digest
 from transforms.verifiers.overlap.features import NAMES, features
+from transforms.verifiers.regressions import Regressions, chance
 
 FOLDER: Final = Path(__file__).parent
 MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 SETTINGS: Final = "verifier.json"
 FIGURES: Final = "figures.json"
+INPUTS: Final = (
+    *NAMES,
+    "model_supported",  # log-odds of supported against the rest, by the model alone
+    "model_refuted",  # log-odds of refuted against noans
+)
+"""What the regressions read."""
 _MEASURED: Final = {
     "stance": "web evidence",
     "wice": "cited articles",
@@ -34,8 +42,8 @@ class BundledVerifier(Verifier):
 
     `folder` has its files; by default they are in this package.
 
-    The last layer reads the model's vector and the features of `overlap`. A pair that shares too
-    little with its passage is NOANS without a call of the model; `verifier.json` says from where.
+    Two regressions read the model's log-odds and the features of `overlap`. A pair that shares too
+    little with its passage is NOANS without a call of the model; `verifier.json` says how little.
     """
 
     name = "bundled"
@@ -61,14 +69,12 @@ class BundledVerifier(Verifier):
         from tokenizers import Tokenizer  # not needed where another verifier is used
 
         told = json.loads((self._folder / SETTINGS).read_text(encoding="utf-8"))
-        if tuple(told["features"]) != NAMES:
+        if told["weights"].keys() != {"intercept", *INPUTS}:
             raise RuntimeError(f"{SETTINGS} was made for other features; train the verifier again")
         self._words: int = told["words"]
         self._unrelated: float = told["unrelated"]["below"]
         self._noans = Probabilities(*told["unrelated"]["probabilities"])
-        self._head = Head(
-            np.array(told["weights"], dtype=np.float32), np.array(told["bias"], dtype=np.float32)
-        )
+        self._regressions = Regressions.of(told["weights"], INPUTS)
         tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -95,19 +101,23 @@ class BundledVerifier(Verifier):
         return f"balanced accuracy on people's labels of texts it had not seen: {', '.join(told)}"
 
     def head(self) -> Head:
-        """Return the last layer."""
-        return self._head
+        """Return the regression of supported, and that of the rest as the last two inputs are."""
+        of, zeros = self._regressions, [0.0] * len(INPUTS)
+        weights = [[*of.supported, 0.0, 0.0], [*zeros, 1.0, 0.0], [*zeros, 0.0, 1.0]]
+        bias = [of.intercepts[0], 0.0, 0.0]
+        return Head(np.array(weights, dtype=np.float32), np.array(bias, dtype=np.float32))
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
-        """Return the probabilities of each pair, in order."""
-        measured = [features(pair) for pair in pairs]
+        """Return the probabilities of each pair, in order; equal pairs are read once."""
+        distinct = list(dict.fromkeys(pairs))
+        measured = [features(pair) for pair in distinct]
         asked = [row for row, said in enumerate(measured) if said[_SAID] >= self._unrelated]
-        found = [self._noans] * len(pairs)
+        found = dict.fromkeys(distinct, self._noans)
         if asked:
-            vectors = self._vectors([pairs[row] for row in asked], [measured[row] for row in asked])
-            for row, said in zip(asked, self._head.probabilities(vectors), strict=True):
-                found[row] = said
-        return found
+            rows = self._vectors([distinct[row] for row in asked], [measured[row] for row in asked])
+            for row, said in zip(asked, self.head().probabilities(rows), strict=True):
+                found[distinct[row]] = said
+        return [found[pair] for pair in pairs]
 
     def settled(self, pairs: Sequence[Pair]) -> list[Probabilities | None]:
         """Return NOANS for pairs that share too little for a call of the model."""
@@ -115,16 +125,24 @@ class BundledVerifier(Verifier):
         return [None if said >= self._unrelated else self._noans for said in shares]
 
     def vectors(self, pairs: Sequence[Pair]) -> Array:
-        """Return the model's vector and the features of `overlap` for each pair."""
+        """Return INPUTS of each pair, and the logarithms of the shares of refuted and noans."""
         return self._vectors(pairs, [features(pair) for pair in pairs])
 
     def _vectors(self, pairs: Sequence[Pair], measured: Sequence[Sequence[float]]) -> Array:
         # One pair at a time: the weights are int8 and the scale of what they are multiplied with is
         # that of a whole call, so that a pair would depend on those beside it.
-        rows = []
+        of, rows = self._regressions, []
         for pair, numbers in zip(pairs, measured, strict=True):
             ids, types = self._encoder.encode(pair, self._words)
             inputs = {"ids": np.array([ids]), "types": np.array([types])}
-            (vector,) = self._session.run(None, inputs)
-            rows.append(np.concatenate([vector[0], np.array(numbers, dtype=np.float32)]))
-        return np.array(rows, dtype=np.float32).reshape(len(rows), -1)
+            (logits,) = self._session.run(None, inputs)
+            row = [*numbers, *log_odds(logits)[0].tolist()]
+            refuted = chance(of.intercepts[1], of.refuted, row)
+            rows.append([*row, log(refuted), log1p(-refuted)])
+        return np.array(rows, dtype=np.float32).reshape(len(rows), len(INPUTS) + 2)
+
+
+def log_odds(logits: Array) -> Array:
+    """Return `model_supported` and `model_refuted` (n, 2) of the model's logits (n, 3)."""
+    supported, refuted, noans = logits.T
+    return np.stack([supported - np.logaddexp(refuted, noans), refuted - noans], axis=1)

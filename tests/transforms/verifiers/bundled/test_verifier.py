@@ -12,7 +12,7 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from transforms.verifiers.base import Pair
 from transforms.verifiers.bundled import BundledVerifier
-from transforms.verifiers.overlap.features import NAMES
+from transforms.verifiers.bundled.verifier import INPUTS
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "oslo", "bergen", "ada", "born", "never", "was", "in"]
 DENIES = "never"
@@ -24,40 +24,38 @@ UNRELATED = Pair("Ada was born in Oslo.", "Bergen has a harbour.")
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Write a verifier whose model counts shared pieces, and a word that denies."""
-    table = np.zeros((len(WORDS), 2), np.float32)
-    table[WORDS.index(DENIES), 1] = 1.0
-    shared = np.array([[0, 0], [0, 0], [1, 0], [1, 0]], np.float32)
+    table = np.zeros((len(WORDS), 3), np.float32)
+    table[WORDS.index(DENIES), 1] = 9.0
+    shared = np.array([[0, 0, 0], [0, 0, 0], [1, 0, 0], [1, 0, 0]], np.float32)
     nodes = [
         helper.make_node("Gather", ["table", "ids"], ["words"]),
         helper.make_node("Gather", ["shared", "types"], ["marks"]),
         helper.make_node("Add", ["words", "marks"], ["pieces"]),
-        helper.make_node("ReduceSum", ["pieces", "axes"], ["vector"], keepdims=0),
+        helper.make_node("ReduceSum", ["pieces", "axes"], ["logits"], keepdims=0),
     ]
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, [1, "length"])
         for name in ("ids", "types")
     ]
-    vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, 2])
+    logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, 3])
     constants = [
         helper.make_tensor("table", TensorProto.FLOAT, table.shape, table.flatten()),
         helper.make_tensor("shared", TensorProto.FLOAT, shared.shape, shared.flatten()),
         helper.make_tensor("axes", TensorProto.INT64, [1], [1]),
     ]
-    graph = helper.make_graph(nodes, "tiny", inputs, [vector], constants)
+    graph = helper.make_graph(nodes, "tiny", inputs, [logits], constants)
     model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)])
     onnx.save(model, tmp_path / "model.onnx")
     tokenizer = Tokenizer(WordLevel({word: at for at, word in enumerate(WORDS)}, "[UNK]"))
     tokenizer.normalizer = Lowercase()
     tokenizer.pre_tokenizer = Whitespace()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    none = [0.0] * len(NAMES)
     told = {
         "format": 1,
         "words": 64,
-        "features": list(NAMES),
         "unrelated": {"below": 0.1, "probabilities": [0.01, 0.02, 0.97]},
-        "weights": [[0.5, -2.0, *none], [0.1, 2.0, *none], [0.0, 0.0, *none]],
-        "bias": [-1.0, -1.0, 0.0],
+        "weights": dict.fromkeys(INPUTS, [0.0, 0.0])
+        | {"intercept": [-1, 0], "model_supported": [1, 0], "model_refuted": [0, 1]},
         "common": [WORDS.index("was"), WORDS.index("in"), WORDS.index("[UNK]")],
     }
     (tmp_path / "verifier.json").write_text(json.dumps(told))
@@ -79,7 +77,7 @@ def test_the_last_layer_decides_over_vector_and_features(verifier):
     assert supporting.supported > 0.5 > supporting.refuted
     assert denying.refuted > 0.5 > denying.supported
     assert sum(supporting) == pytest.approx(1.0)
-    assert verifier.vectors([SUPPORTING]).shape == (1, 2 + len(NAMES))
+    assert verifier.vectors([SUPPORTING]).shape == (1, len(INPUTS) + 2)
     assert verifier.head().probabilities(verifier.vectors([SUPPORTING])) == [supporting]
 
 
@@ -110,7 +108,7 @@ def test_what_is_missing_is_named(folder):
 
 def test_a_last_layer_of_other_features_is_refused(folder):
     told = json.loads((folder / "verifier.json").read_text())
-    (folder / "verifier.json").write_text(json.dumps(told | {"features": ["said"]}))
+    (folder / "verifier.json").write_text(json.dumps(told | {"weights": {"intercept": [0, 0]}}))
     with pytest.raises(RuntimeError, match="other features"):
         BundledVerifier(str(folder)).open()
 
