@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.options.beam_flags import on_dataflow
 from pipelines.options.flags import JUDGING, LIMITS, MODELS, WEB
+from schemas.errors import UsageError
 from transforms.judges import JUDGES, JudgeSpec, make_judge
 from transforms.judges.base import Judge
 from transforms.registry import Spec
@@ -205,6 +206,18 @@ class Settings:
         spec = JudgeSpec(judge.name, judge.type, options, judge.instance, llm=told, client=asked)
         return JUDGES.located(spec)
 
+    def made_judge(self) -> Judge:
+        """Return the judge, as this process would make it.
+
+        Raises:
+            UsageError: it cannot be made, or can judge nothing here.
+        """
+        judge = make_judge(self.judge_spec())
+        reason = judge.unavailable()
+        if reason:
+            raise UsageError(f"the judge {self.judge.name!r} cannot judge: {reason}")
+        return judge
+
     def verifier_used(self) -> str | None:
         """Return the name of the verifier that judges, None where none does."""
         if "verifier" not in JUDGES.parameters(self.judge):
@@ -217,9 +230,7 @@ class Settings:
         """Return what a fingerprint says of the judge."""
         from transforms.verifiers.registry import described
 
-        found: dict[str, Any] = {
-            "judge": JUDGES.described(self.judge, make_judge(self.judge_spec()))
-        }
+        found: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.made_judge())}
         verifier, told = self.verifier_used(), self.llm()
         if verifier:
             found["verifier"] = described(verifier)

@@ -38,6 +38,7 @@ def choose(settings: Settings) -> Chosen:
         SourceUnavailable: a source named explicitly can serve nobody.
         PluginError: a plug-in does not load.
     """
+    settings.made_judge()
     explicit = settings.sources is not None
     wanted = settings.sources or [name for name in DEFAULTS if name in source_types()]
     specs: list[SourceSpec] = []
