@@ -58,7 +58,8 @@ def load(path: str, parser: argparse.ArgumentParser) -> Filed:
     sources: Definitions = {}
     judges: dict[str, Mapping[str, Any]] = {}
     values: dict[str, Any] = {}
-    flags = {action.dest: action for action in parser._actions if action.dest != "config"}
+    flags = flags_in(parser)
+    del flags["config"]
     argv: list[str] = []
     beam: list[str] = []
     try:
@@ -88,13 +89,18 @@ def load(path: str, parser: argparse.ArgumentParser) -> Filed:
     return Filed(values, sources, judges, beam)
 
 
+def flags_in(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    """Return the parser's flags by their names."""
+    return {action.dest: action for action in parser._actions}
+
+
 def flag_values(options: Mapping[str, Any], parser: argparse.ArgumentParser) -> dict[str, Any]:
     """Return the values of options that are flags, checked as these are.
 
     Raises:
         UsageError: a value is wrong.
     """
-    flags = {action.dest: action for action in parser._actions}
+    flags = flags_in(parser)
     argv: list[str] = []
     for name, value in options.items():
         argv += _as_flags(name, value, flags[name].nargs == 0)

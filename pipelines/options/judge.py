@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from pipelines.options.config import Definitions, flag_values
+from pipelines.options.config import Definitions, flag_values, flags_in
 from pipelines.options.flags import JUDGING, MODELS, OF_THE_EXTRACTOR, OF_THE_LLM_JUDGE
 from schemas.errors import PluginError, UsageError, unknown_value
 from transforms.judges import JUDGES, OFFERED, asks_llm_judge
@@ -49,7 +49,7 @@ def checked_judge(
         raise PluginError(
             f"the judge {spec.name!r} ({spec.type}) verifies nothing: give it `outcome` or `verify`"
         )
-    taken = flags_of(spec)
+    taken = flags_of(spec) & flags_in(parser).keys()
     _check_options(spec, taken)
     as_flags = {name: value for name, value in spec.options.items() if name in taken}
     values.update(flag_values(as_flags, parser))

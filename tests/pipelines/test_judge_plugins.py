@@ -289,6 +289,18 @@ def test_recall_asks_it_too() -> None:
     found.close()
 
 
+def test_a_named_judge_of_recall_takes_its_flags_alone(
+    tmp_path: Path, ufo: Ufo, write_lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "ufo.yaml"
+    config.write_text("judge: {name: m, type: llm, formulation: prompt}")
+    path = write_lines(tmp_path / "in.jsonl", [{"question": "?", "ground_truth": "Oslo."}])
+    done = ufo("recall", "--input", path, "--output", tmp_path / "out", "--config", config)
+    assert done.code == 2
+    assert "unknown option of the judge 'm' (llm) 'formulation'" in done.err
+    assert "'formulations'?" in done.err
+
+
 def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(
     tmp_path: Path, ufo: Ufo, words: tuple[object, ...], says: Any, write_lines: Any
 ) -> None:

@@ -194,7 +194,7 @@ class Judge:
             for rank, hit in enumerate(answer.passages, 1):
                 try:
                     said = self.outcome(unit, hit.passage)
-                    judgement = Judgement(*(await said if inspect.isawaitable(said) else said))
+                    judgement = await said if inspect.isawaitable(said) else said
                     row = self.row(unit, source, rank, hit, judgement)
                 except Exception as error:
                     if ends_run(error):
@@ -212,9 +212,11 @@ class Judge:
         """Return the evidence row of a unit and the passage that the source ranked so.
 
         Raises:
-            ValueError: the judgement is none that a table can hold.
+            TypeError, ValueError: the judgement is none.
         """
-        outcome, probability, rationale, citation = judgement
+        if not isinstance(judgement, tuple):
+            raise TypeError(f"outcome gives a ufo.Judgement, not {type(judgement).__name__}")
+        outcome, probability, rationale, citation = Judgement(*judgement)
         if outcome not in OUTCOMES:
             raise ValueError(f"{outcome!r} is no outcome; there are {', '.join(OUTCOMES)}")
         citation = storable(citation)
