@@ -76,11 +76,7 @@ class Registry(Generic[P]):
 
     def about(self, type_name: str) -> dict[str, Any]:
         """Return what a list says of a type: its package, its docstring's first line, its options
-        with their defaults.
-
-        Raises:
-            UsageError, PluginError: see `load`.
-        """
+        with their defaults. Raises what `load` raises."""
         kind = self.load(type_name)
         return {
             "type": type_name,
@@ -149,11 +145,7 @@ class Registry(Generic[P]):
         return replace(spec, code=f"{entry.module}:{entry.attr}") if entry else spec
 
     def kind(self, spec: Spec) -> type[P]:
-        """Return the class behind a spec.
-
-        Raises:
-            UsageError, PluginError: see `load`.
-        """
+        """Return the class behind a spec. Raises what `load` raises."""
         if spec.instance is not None:
             return type(spec.instance)
         return (self._class_at(spec.code) if spec.code else None) or self.load(spec.type)

@@ -55,7 +55,7 @@ def test_verify(client: httpx.Client) -> None:
 
 def test_with_a_model_there_are_the_judges_that_ask_one(base: Setup) -> None:
     with served(replace(base, model="m")) as url:
-        found = httpx.get(f"{url}/judges", trust_env=False).json()
+        found = httpx.get(f"{url}/judges", trust_env=False, timeout=60).json()
     asks = {one["judge"]: one["needs_endpoint"] for one in found}
     assert {"offline": False, "llm": True, "cascade": True}.items() <= asks.items()
 

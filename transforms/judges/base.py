@@ -12,7 +12,7 @@ process never suspends (`remote` is False) and is run without an event loop.
 import inspect
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from schemas.errors import ends_run
 from schemas.records import (
@@ -31,8 +31,11 @@ from schemas.records import (
 )
 from transforms.judges.citations import citation_found
 from transforms.prompts.data import storable
-from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved, message_of
+
+# Whoever imports `ufo` need not wait for what finds sentences.
+if TYPE_CHECKING:
+    from transforms.sentences import Span
 
 LABELS = {SUPPORTED: 1, REFUTED: 0}
 
@@ -159,13 +162,13 @@ class Judge:
         """Close what `open` opened, on the loop that the judge was used in."""
         self.close()
 
-    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+    async def extract(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return the checkable claims of the response, in the order of its sentences."""
         from transforms.extraction.drafts import claims
 
         return Drafts([Draft(*unit) for unit in claims(record, sentences)])
 
-    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+    async def extract_sentences(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return one claim for each sentence that makes a checkable one (`--units sentence`)."""
         from transforms.extraction.drafts import sentence_claims
 
