@@ -38,6 +38,11 @@ setup(
             "web = transforms.sources.web:WebSource",
             "llm = transforms.sources.llm:LlmSource",
         ],
+        "ufo.judges": [
+            "offline = transforms.judges.offline.judge:OfflineJudge",
+            "llm = transforms.judges.llm.judge:LlmJudge",
+            "cascade = transforms.judges.cascade:CascadeJudge",
+        ],
         "ufo.verifiers": [
             "overlap = transforms.verifiers.overlap:OverlapVerifier",
         ],

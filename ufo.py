@@ -10,7 +10,7 @@
     ufo.check_sync("Mount Etna is in Sicily.", references=["Etna is a volcano in Sicily."]).score
 
 This is the one module that users and plug-ins import. A fact source of your own is a subclass of
-`FactSource` with one method, `find`.
+`FactSource` with one method, `find`; a judge of your own one of `Judge` with one, `outcome`.
 """
 
 import json
@@ -30,6 +30,7 @@ from schemas.errors import (
     UsageError,
 )
 from schemas.records import Evidence, FactUnit, OpenUnits, Passage, Verdict
+from transforms.judges.base import Judge, Judged, Judgement
 from transforms.llm.base import Client
 from transforms.llm.fake import FakeClient
 from transforms.sources.base import FactSource, Found, Retrieved
@@ -47,6 +48,9 @@ __all__ = [
     "FakeClient",
     "Found",
     "IndexUnusable",
+    "Judge",
+    "Judged",
+    "Judgement",
     "OpenUnits",
     "Pair",
     "Passage",
@@ -85,7 +89,8 @@ def evaluate(
             they are asked; the default is those of the built-in ones that can serve.
         mode: `seq`, `mv`, `single` or `all`.
         output: the folder that the run is kept in; a temporary one without it.
-        options: any other flag of `ufo evaluate` by its name, such as `index="…"` or `passages=3`.
+        options: any other flag of `ufo evaluate` by its name, such as `index="…"` or `passages=3`;
+            `judge` may also be a `Judge` object or `{"name": …, "type": …, …options}`.
 
     Raises:
         UsageError: an option, a source or a file is wrong.
@@ -134,7 +139,8 @@ def recall(
         records: a path or pattern of input files, or a list of records (dictionaries with
             `question`, `ground_truth` and `answers`, an object of texts by variant).
         output: the folder that the run is kept in; a temporary one without it.
-        options: any other flag of `ufo recall` by its name; lists may be given as lists.
+        options: any other flag of `ufo recall` by its name; lists may be given as lists, and
+            `judge` as in `evaluate`.
 
     Raises:
         UsageError: an option or a file is wrong.
@@ -215,7 +221,7 @@ async def check(
         question: what the text answers.
         references: texts that are trusted, for the source `reference`.
         sources, mode, options: as in `evaluate`.
-        client: with `judge="llm"` or `"cascade"`, who is asked in place of an endpoint; a
+        client: where the judge asks a model, who is asked in place of its endpoint; a
             `FakeClient` in tests.
 
     Raises:

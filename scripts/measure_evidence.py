@@ -252,7 +252,7 @@ def main() -> None:
     parser.add_argument("--search", default="serper", help="the engine for --input")
     parser.add_argument("--snapshot", type=Path, help="folder that keeps what the web said")
     parser.add_argument("--embedder", help="of dense: openai[:MODEL], or a model's folder")
-    parser.add_argument("--judge", default="offline", help="offline (default), llm, cascade")
+    parser.add_argument("--judge", default="offline", help="of ufo evaluate (default offline)")
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME[=VALUE]", help="of ufo evaluate"
     )

@@ -73,6 +73,7 @@ async def _verified(
     failures += [failure for answer in found for failure in answer.failures]
     try:
         judged = await judge.verify(open_units, source.name, found)
+        _check_whole(judged, open_units)
     except Exception as error:
         if ends_run(error):
             raise
@@ -92,6 +93,16 @@ async def _verified(
         failures + judged.failures,
         [request for answer in found for request in answer.usage] + judged.usage,
     )
+
+
+def _check_whole(judged: Judged, open_units: OpenUnits) -> None:
+    asked = {unit.unit_id for unit in open_units.units}
+    given = {row.unit_id for row in judged.evidence}
+    if given != asked:
+        raise ValueError(
+            f"verify gave evidence of {len(given):,} fact units, {len(given & asked):,} of them "
+            f"among the {len(asked):,} asked for"
+        )
 
 
 async def _look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:

@@ -77,7 +77,11 @@ class Job:
             replace(source, type=absolute_type(source.type), options=_absolute(source.options))
             for source in self.sources
         )
-        judge = self.judge
+        judge = replace(
+            self.judge,
+            type=absolute_type(self.judge.type),
+            options=_absolute(self.judge.options),
+        )
         if judge.llm is not None and judge.llm.prompts_dir is not None:
             folder = os.path.abspath(judge.llm.prompts_dir)
             judge = replace(judge, llm=replace(judge.llm, prompts_dir=folder))

@@ -12,14 +12,27 @@ from functools import cache, reduce
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from schemas.errors import PluginError, UsageError, unknown_value
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-P = TypeVar("P")
+_PLAIN = (str, int, float, bool, list, tuple, dict, type(None))
+_SECRETS = ("key", "token", "secret", "password")
+
+
+class Plugin(Protocol):
+    """What every plug-in has, of whatever kind."""
+
+    def fingerprint(self) -> str:
+        """Return what results depend on beside the options."""
+        ...
+
+
+P = TypeVar("P", bound=Plugin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +48,9 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict)
     instance: Any = None
     code: str = ""
+
+
+S = TypeVar("S", bound=Spec)
 
 
 class Registry(Generic[P]):
@@ -57,6 +73,23 @@ class Registry(Generic[P]):
         """Return the distribution that declares a type."""
         entry = _declared(self.group)[type_name]
         return entry.dist.name if entry.dist else ""
+
+    def about(self, type_name: str) -> dict[str, Any]:
+        """Return what a list says of a type: its package, its docstring's first line, its options
+        with their defaults. Raises what `load` raises."""
+        kind = self.load(type_name)
+        return {
+            "type": type_name,
+            "package": self.package_of(type_name),
+            "help": (inspect.getdoc(kind) or "").partition("\n")[0],
+            "options": {
+                parameter.name: None if parameter.default is parameter.empty else parameter.default
+                for parameter in inspect.signature(kind).parameters.values()
+                if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+                # A function or an object is for who calls the class, not for a configuration.
+                and (parameter.default is parameter.empty or isinstance(parameter.default, _PLAIN))
+            },
+        }
 
     def load(self, type_name: str) -> type[P]:
         """Return the class behind a type name or a `path/to/file.py:Class`.
@@ -82,11 +115,44 @@ class Registry(Generic[P]):
                 f"{type(error).__name__}: {error}"
             ) from error
 
-    def located(self, spec: Spec) -> Spec:
+    def spec(
+        self, item: object, definitions: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    ) -> Spec:
+        """Return the spec of a name, of a file's class or of an object; `definitions` are the named
+        instances of the configuration.
+
+        Raises:
+            UsageError: it is none of these.
+        """
+        if isinstance(item, self.base):
+            kind = f"{type(item).__module__}.{type(item).__qualname__}"
+            name = getattr(item, "name", "") or type(item).__name__
+            return Spec(name, kind, instance=item)
+        if not isinstance(item, str):
+            raise UsageError(
+                f"a {self.noun} is a name or an ufo.{self.base.__name__}, not {item!r}"
+            )
+        if item in definitions:
+            defined = definitions[item]
+            return Spec(item, absolute_type(defined["type"]), dict(defined["options"]))
+        name = item.rpartition(":")[2] if is_file_type(item) else item
+        return Spec(name, absolute_type(item))
+
+    def located(self, spec: S) -> S:
         """Return the spec with the code of its declared type: whoever makes the plug-in from that
         need not go through all that is installed."""
         entry = None if spec.instance is not None else _declared(self.group).get(spec.type)
         return replace(spec, code=f"{entry.module}:{entry.attr}") if entry else spec
+
+    def kind(self, spec: Spec) -> type[P]:
+        """Return the class behind a spec. Raises what `load` raises."""
+        if spec.instance is not None:
+            return type(spec.instance)
+        return (self._class_at(spec.code) if spec.code else None) or self.load(spec.type)
+
+    def parameters(self, spec: Spec) -> Mapping[str, inspect.Parameter]:
+        """Return what the constructor of the spec's class takes; nothing of a ready instance."""
+        return {} if spec.instance is not None else inspect.signature(self.kind(spec)).parameters
 
     def make(self, spec: Spec, flags: Mapping[str, Any] | None = None) -> P:
         """Return the plug-in that `spec` describes; a parameter not set in it takes the flag's
@@ -98,7 +164,7 @@ class Registry(Generic[P]):
         if spec.instance is not None:
             instance: P = spec.instance
             return instance
-        kind = (self._class_at(spec.code) if spec.code else None) or self.load(spec.type)
+        kind = self.kind(spec)
         parameters = inspect.signature(kind).parameters
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         for option in spec.options:
@@ -112,9 +178,30 @@ class Registry(Generic[P]):
             raise
         except Exception as error:
             raise PluginError(
-                f"the {self.noun} {spec.name!r} ({spec.type}) cannot be made with {options}: "
+                f"the {self.noun} {spec.name!r} ({spec.type}) cannot be made with "
+                f"{without_secrets(options)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
+
+    def options(self, spec: Spec, made: P) -> dict[str, Any]:
+        """Return what a plug-in was made with, without anything that looks secret: the options of
+        its spec, and plain values of its other parameters."""
+        options = dict(spec.options)
+        for name in self.parameters(spec):
+            value = getattr(made, name, None)
+            if isinstance(value, (str, int, float, bool)):
+                options.setdefault(name, value)
+        return without_secrets(options)
+
+    def described(self, spec: Spec, made: P) -> dict[str, Any]:
+        """Return what a run's fingerprint says of a plug-in."""
+        code, own = code_of(spec.type), made.fingerprint()
+        return {
+            "name": spec.name,
+            "type": spec.type,
+            "options": self.options(spec, made),
+            "content": sha256(code + own.encode()).hexdigest()[:16] if code or own else "",
+        }
 
     def _from_file(self, path: Path, class_name: str) -> object:
         if not path.is_file():
@@ -137,6 +224,14 @@ class Registry(Generic[P]):
             return self._checked(reduce(getattr, names.split("."), import_module(module)), code)
         except Exception:
             return None  # looked for by its type, it fails with the reason and the remedy
+
+
+def without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with `***` for the value of each whose name looks like a secret's."""
+    return {
+        name: "***" if any(word in name.lower() for word in _SECRETS) else value
+        for name, value in options.items()
+    }
 
 
 def is_file_type(type_name: str) -> bool:

@@ -2,13 +2,16 @@
 
 import inspect
 import json
+import logging
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from fastapi import APIRouter
 
+from schemas.errors import PluginError
 from schemas.records import CATEGORIES
+from transforms.judges import JUDGES
 from transforms.sources.registry import source_class
 from web import answers, models
 from web.desk import AtDesk
@@ -28,9 +31,8 @@ def options(desk: AtDesk) -> answers.Options:
     setup = desk.setup
     return answers.Options(
         version=setup.version,
-        judges=["offline", "llm", "cascade"] if setup.model else ["offline"],
+        judges=judges(desk),
         judge=setup.judge,
-        judge_note=setup.judge_note,
         model=setup.model,
         sources=sources(desk),
         has_index=setup.index is not None,
@@ -39,6 +41,31 @@ def options(desk: AtDesk) -> answers.Options:
         max_text=models.MAX_TEXT,
         upload_bytes=setup.limits.upload_bytes,
     )
+
+
+@router.get("/judges")
+def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
+    """Return the judges that can judge here; one that needs an endpoint, where there is a model."""
+    found = []
+    for name in JUDGES.types():
+        try:
+            kind, about = JUDGES.load(name), JUDGES.about(name)
+        except PluginError as error:
+            logging.getLogger("ufo.web").warning("%s", error.message)
+            continue
+        if kind.verifies and (desk.setup.model or not kind.needs_endpoint):
+            found.append(
+                answers.JudgeInfo(
+                    judge=name,
+                    help=about["help"],
+                    extracts=kind.extracts,
+                    abstains=kind.abstains,
+                    needs_endpoint=kind.needs_endpoint,
+                    remote=kind.remote,
+                    note=desk.setup.judge_note if "verifier" in about["options"] else "",
+                )
+            )
+    return found
 
 
 @router.get("/sources")

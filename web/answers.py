@@ -118,13 +118,29 @@ class Health(BaseModel):
     version: str
 
 
+class JudgeInfo(BaseModel):
+    """A judge, and what it can do.
+
+    One that does not extract judges the offline judge's claims. `remote` tells that it waits for
+    something outside the service, which may cost. `note` says how good its verifier is, as
+    measured.
+    """
+
+    judge: str
+    help: str
+    extracts: bool
+    abstains: bool
+    needs_endpoint: bool
+    remote: bool
+    note: str
+
+
 class Options(BaseModel):
-    """What can be chosen here. `judge_note` says how good the offline judge is, as measured."""
+    """What can be chosen here."""
 
     version: str
-    judges: list[str]
+    judges: list[JudgeInfo]
     judge: str
-    judge_note: str
     model: str | None
     sources: list[SourceInfo]
     has_index: bool

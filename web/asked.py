@@ -7,7 +7,9 @@ from typing import Any
 from schemas.errors import UsageError, unknown_value
 from schemas.records import Failure, InputRecord
 from transforms.job import Job
+from transforms.judges import JUDGES
 from transforms.read import parse
+from transforms.registry import Spec
 from transforms.sources.registry import source_types
 from web import models
 from web.desk import Desk
@@ -22,6 +24,8 @@ def job_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None, **m
         UsageError: a source or an option is wrong, or cannot serve here.
     """
     checked_sources(sources)
+    if asked.judge is not None and asked.judge not in JUDGES.types():
+        raise UsageError(unknown_value("judge", asked.judge, JUDGES.types()))
     return desk.setup.job_of({**flags_of(desk, asked), **more}, sources)
 
 
@@ -40,7 +44,8 @@ def flags_of(desk: Desk, asked: models.Judging) -> dict[str, Any]:
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, models.VerifyRequest):
         del values["passages"]  # they are given there, and not how many
-    if desk.setup.verifier and values.get("judge", desk.setup.judge) != "llm":
+    judge = values.get("judge", desk.setup.judge)
+    if desk.setup.verifier and "verifier" in JUDGES.parameters(Spec(judge, judge)):
         values["verifier"] = desk.setup.verifier
     return {
         name: ",".join(value) if isinstance(value, list) else value

@@ -38,7 +38,7 @@ class Given(BaseModel):
 class Judging(Given):
     """Who judges, and how; what is left out has the default of `ufo evaluate`."""
 
-    judge: Literal["offline", "llm", "cascade"] | None = None
+    judge: Name | None = Field(None, description="one that is installed, by its name")
     model: Name | None = Field(None, description="the judge's model, at the server's endpoint")
     extractor_model: Name | None = None
     formulation: Literal["function", "stepwise", "rationale", "prompt"] | None = None

@@ -1,10 +1,12 @@
-"""`ufo judges`: which judges and verifiers are installed; `ufo judges fit` refits a verifier."""
+"""`ufo judges`: which judges and verifiers are installed, and what each can do; `ufo judges fit`
+refits a verifier."""
 
 import argparse
-import inspect
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import EXIT_DONE
@@ -12,7 +14,12 @@ from schemas.errors import EXIT_DONE
 if TYPE_CHECKING:
     from pipelines.labels.fit_verifier import Outcome
 
-_PACKAGE = "ufo-factuality"  # that of the judges, which all are our own
+_CAN = {
+    "extracts": "extracts",
+    "verifies": "verifies",
+    "abstains": "abstains",
+    "needs_endpoint": "needs an endpoint",
+}
 
 
 def register(commands: Any) -> None:
@@ -23,7 +30,7 @@ def register(commands: Any) -> None:
         "judges",
         help="list the judges and verifiers, or let a verifier learn from labels",
         description="List the judges (--judge) and the verifiers of the offline judge (--verifier) "
-        "that are installed, and where each is from.",
+        "that are installed: where each is from, and what a judge can do and takes.",
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.set_defaults(handler=_list)
@@ -57,33 +64,45 @@ def _list(arguments: argparse.Namespace) -> int:
         for row in rows:
             if row["kind"] == kind:
                 print(f"  {row['type']}  ({row['package']})\n    {row['help']}")
+                _print_abilities(row)
     print("--verifier also takes the folder of ufo judges fit, or a cross-encoder of a model hub.")
     return EXIT_DONE
 
 
-def _installed() -> list[dict[str, str]]:
+def _print_abilities(row: Mapping[str, Any]) -> None:
+    can = [words for name, words in _CAN.items() if row.get(name)]
+    if can:
+        print(f"    {', '.join(can)}")
+    if row.get("flags"):
+        flags = " ".join(f"--{name}" for name in row["flags"])
+        print(fill(f"flags: {flags}", 100, initial_indent=" " * 4, subsequent_indent=" " * 8))
+    for option, default in row["options"].items():
+        print(f"    {option}: {default!r}")
+
+
+def _installed() -> list[dict[str, Any]]:
+    from transforms.judges import JUDGES
     from transforms.verifiers.registry import VERIFIERS
 
-    found = [("judge", name, _PACKAGE, kind) for name, kind in _judges().items()]
-    for name in VERIFIERS.types():
-        found.append(("verifier", name, VERIFIERS.package_of(name), VERIFIERS.load(name)))
-    return [
-        {
-            "kind": of,
-            "type": name,
-            "package": package,
-            "help": (inspect.getdoc(kind) or "").partition("\n")[0],
-        }
-        for of, name, package, kind in found
-    ]
+    verifiers = [{"kind": "verifier", **VERIFIERS.about(name)} for name in VERIFIERS.types()]
+    return [*map(_judge, JUDGES.types()), *verifiers]
 
 
-def _judges() -> dict[str, type]:
-    from transforms.judges.cascade import CascadeJudge
-    from transforms.judges.llm.judge import LlmJudge
-    from transforms.judges.offline.judge import OfflineJudge
+def _judge(name: str) -> dict[str, Any]:
+    from pipelines.options.judge import flags_of
+    from transforms.judges import JUDGES, OFFERED
+    from transforms.registry import Spec
 
-    return {"offline": OfflineJudge, "llm": LlmJudge, "cascade": CascadeJudge}
+    about, spec = JUDGES.about(name), Spec(name, name)
+    kind, flags = JUDGES.kind(spec), sorted(flags_of(spec))
+    hidden = {*OFFERED, *flags}
+    return {
+        "kind": "judge",
+        **about,
+        **{can: getattr(kind, can) for can in _CAN},
+        "flags": flags,
+        "options": {key: value for key, value in about["options"].items() if key not in hidden},
+    }
 
 
 def _fit(arguments: argparse.Namespace) -> int:

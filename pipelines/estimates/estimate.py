@@ -12,17 +12,16 @@ from pathlib import Path
 
 from pipelines.estimates.judge import EstimatingJudge
 from pipelines.estimates.sampling import sampled, spread_of
-from pipelines.estimates.standins import CountingClient, FarSource, Key, Overlay, Tally
-from pipelines.options.settings import CASCADE, Settings
+from pipelines.estimates.standins import CountingClient, FarJudge, FarSource, Key, Overlay, Tally
+from pipelines.options.settings import Settings
 from pipelines.runs.inputs import find_inputs, measure, shown_names
 from pipelines.runs.sources import choose
 from pipelines.services.endpoints import models_asked, roles_asked
 from schemas.errors import UsageError
 from schemas.records import InputRecord
 from transforms.check_text import check_text
-from transforms.judges import make_judge
+from transforms.judges import JUDGES, asks_llm_judge, make_judge
 from transforms.judges.base import Judge
-from transforms.judges.cascade import CascadeJudge
 from transforms.judges.llm.remembered import Remembered
 from transforms.llm.base import Choice, Client, Request
 from transforms.llm.cache import CachingClient
@@ -109,7 +108,8 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     asked: list[str] = []
     far: list[str] = []
     spread = 0.0
-    if models_asked(settings, chosen.specs) or _searches(settings, chosen.specs):
+    asks = models_asked(settings, chosen.specs) or settings.judge_class.remote
+    if asks or _searches(settings, chosen.specs):
         memory = memory_of(settings.client())
         counting = CountingClient(tally)
         client = CachingClient(counting, settings.client(), memory)
@@ -199,14 +199,17 @@ def _judge(
     tally: Tally,
     far: Sequence[str],
 ) -> Judge:
-    told = settings.llm()
-    if told is None:
-        return make_judge(settings.judge_spec())
-    known = Remembered(told, settings.client(), memory)
-    judge = EstimatingJudge(told, client, counting, known, tally, far)
-    if settings.judge != CASCADE:
-        return judge
-    return CascadeJudge(judge, settings.confidence, settings.verifier_used())
+    """Return the judge, or what stands in for it where it would ask a model or another service."""
+    spec = settings.judge_spec()
+    taken = JUDGES.parameters(spec)
+    if spec.llm is not None and asks_llm_judge(spec):
+        known = Remembered(spec.llm, settings.client(), memory)
+        instead = EstimatingJudge(spec.llm, client, counting, known, tally, far)
+        return make_judge(spec, client, instead) if "llm_judge" in taken else instead
+    if spec.llm is not None and "client" in taken:
+        return make_judge(spec, client)
+    judge = make_judge(spec)
+    return FarJudge(tally, spec.llm.model if spec.llm else "") if judge.remote else judge
 
 
 async def count_probes(settings: Settings, specs: Sequence[SourceSpec], tally: Tally) -> None:

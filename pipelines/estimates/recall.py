@@ -21,14 +21,16 @@ from schemas.functions import SHORT
 from schemas.recall import (
     RecallInput,
 )
+from transforms.judges import asks_llm_judge
 from transforms.judges.llm.settings import LlmSettings
+from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.base import Completion, Request
 from transforms.llm.cache import CachingClient
 from transforms.llm.tokens import count
 from transforms.loop import run_now, wait_for
 from transforms.recall.formulations import PROMPT
 from transforms.recall.llm import FACTS, LlmRecaller
-from transforms.recall.offline import OfflineRecaller
+from transforms.recall.offline import JudgeRecaller
 from transforms.recall.read import parse_recall
 from transforms.recall.step import recall
 
@@ -90,7 +92,7 @@ def estimate_recall(settings: RecallSettings, sample: int = _SAMPLE) -> Estimate
     chosen = records[:: max(1, len(records) // sample)][:sample]
     tally, probes, spread = Tally(), Tally(), 0.0
     told = settings.llm()
-    if told is not None:
+    if told is not None and asks_llm_judge(settings.judge):
         spread = wait_for(_go_through(chosen, settings, told, tally))
         wait_for(count_probes(settings, (), probes))
     scale = len(records) / len(chosen)
@@ -111,7 +113,7 @@ async def _go_through(
     answering = _Answering(tally, told.explain)
     caching = CachingClient(answering, client, memory_of(client))
     recaller = LlmRecaller(replace(told, repairs=0), settings.formulations, lambda: caching)
-    offline = OfflineRecaller()
+    offline = JudgeRecaller(OfflineJudge())
     tokens = []
     for record in records:
         before = tally.tokens

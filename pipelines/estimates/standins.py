@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from schemas.records import FactUnit, OpenUnits, Passage
+from transforms.judges.base import Judged
+from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm import wire
 from transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
 from transforms.llm.capabilities import Capabilities
@@ -107,6 +109,22 @@ class FarSource(FactSource):
         """Return passages that no two units share."""
         filler = " ".join(["word"] * _WORDS)
         return [Passage(f"{unit.unit_id} {n} {filler}") for n in range(self._passages)]
+
+
+class FarJudge(OfflineJudge):
+    """The offline judge in place of a judge that waits for something, which is not asked: each
+    passage that it would judge is a call."""
+
+    def __init__(self, tally: Tally, model: str) -> None:
+        super().__init__()
+        self._tally = tally
+        self._asked = model
+
+    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+        """Return the offline judge's verdicts; what would be asked is counted."""
+        calls = sum(len(answer.passages) for answer in found)
+        self._tally.calls["verify", source, self._asked] += calls
+        return await super().verify(open_units, source, found)
 
 
 class Overlay:

@@ -5,39 +5,43 @@ Parsed once, here. A flag beats the file.
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pipelines.options.beam_flags import beam_flags, on_dataflow
-from pipelines.options.flags import OF_THE_LLM_JUDGE
-from pipelines.options.settings import CASCADE, LLM, OFFLINE, Settings, cores
+from pipelines.options.config import Definitions, Filed, load
+from pipelines.options.judge import checked_judge
+from pipelines.options.settings import LLM, OFFLINE, Settings, cores
 from schemas.errors import UsageError
 
 S = TypeVar("S", bound=Settings)
 
 
-def settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Settings:
-    """Return the settings of a command line, its configuration file and the defaults.
+def settings(
+    parser: argparse.ArgumentParser, argv: Sequence[str], more: Filed | None = None
+) -> Settings:
+    """Return the settings of a command line, its configuration file and the defaults; `more` is
+    what flags cannot be.
 
     Raises:
         UsageError: whatever is wrong, with the nearest right thing.
     """
-    return settings_as(Settings, parser, argv)
+    return settings_as(Settings, parser, argv, more)
 
 
-def settings_as(kind: type[S], parser: argparse.ArgumentParser, argv: Sequence[str]) -> S:
+def settings_as(
+    kind: type[S],
+    parser: argparse.ArgumentParser,
+    argv: Sequence[str],
+    more: Filed | None = None,
+) -> S:
     """Return the settings of a command that has more of them, or fewer, than `ufo evaluate`."""
     given, rest = parser.parse_known_args(list(argv))
-    values: dict[str, Any] = {}
-    definitions: dict[str, Mapping[str, Any]] = {}
-    beam: list[str] = []
-    if given.config:
-        from pipelines.options.config import load
-
-        filed, definitions, beam = load(given.config, parser)
-        values.update(filed)
+    filed = load(given.config, parser) if given.config else Filed()
+    more = more or Filed()
+    values = {**filed.values, **more.values}
     values.update((key, value) for key, value in vars(given).items() if value is not None)
-    beam += beam_flags(rest, parser)
+    beam = [*filed.beam, *beam_flags(rest, parser)]
     if values.get("dry_run"):
         values.setdefault("output", ".")  # where nothing is written
     for name in ("input", "output"):
@@ -47,7 +51,7 @@ def settings_as(kind: type[S], parser: argparse.ArgumentParser, argv: Sequence[s
         from transforms.secrets import into_environment
 
         into_environment(values["secrets"])
-    _check_judge(values)
+    _check_judge(values, {**filed.judges, **more.judges}, parser)
     known = kind.__dataclass_fields__
     fields = {key: value for key, value in values.items() if key in known}
     fields["input"] = tuple(fields["input"])
@@ -64,7 +68,7 @@ def settings_as(kind: type[S], parser: argparse.ArgumentParser, argv: Sequence[s
     if fields.get("sources"):
         fields["sources"] = tuple(fields["sources"])
     fields.setdefault("workers", cores())
-    found = kind(**fields, source_definitions=definitions, beam=tuple(beam))
+    found = kind(**fields, source_definitions=filed.sources, beam=tuple(beam))
     if found.dry_run or not on_dataflow(beam):
         return found
     from pipelines.options.dataflow import told
@@ -78,28 +82,13 @@ def default_judge(base_url: str | None = None) -> str:
     return LLM if reachable else OFFLINE
 
 
-def _check_judge(values: dict[str, Any]) -> None:
-    """Fill in which judge it is, and refuse what only the other one would hear."""
-    if not values.get("judge"):
-        values["judge"] = default_judge(values.get("base_url"))
-    if values["judge"] == OFFLINE:
-        for name in OF_THE_LLM_JUDGE:
-            if values.get(name) is not None:
-                raise UsageError(
-                    f"--{name} is for the LLM judge, and this run's judge is offline; add --judge "
-                    f"llm (with OPENAI_API_KEY or --base_url), or leave --{name} out"
-                )
-    if values.get("confidence") is not None and values["judge"] != CASCADE:
-        raise UsageError(
-            f"--confidence is for the cascade, and this run's judge is {values['judge']}; add "
-            "--judge cascade, or leave --confidence out"
-        )
+def _check_judge(
+    values: dict[str, Any], definitions: Definitions, parser: argparse.ArgumentParser
+) -> None:
+    """Fill in which judge it is, and refuse what only another one would hear."""
+    item = values.get("judge") or default_judge(values.get("base_url"))
+    values["judge"] = checked_judge(item, definitions, values, parser)
     if values.get("verifier") is not None:
-        if values["judge"] == LLM:
-            raise UsageError(
-                "--verifier is for the offline judge, and this run's judge is llm; add --judge "
-                "offline or --judge cascade, or leave --verifier out"
-            )
         from transforms.verifiers.registry import usable
 
         values["verifier"] = usable(values["verifier"])

@@ -1,4 +1,4 @@
-"""The configuration file of `ufo evaluate`: YAML with any flag by its name, and named sources.
+"""The configuration file of `ufo evaluate`: YAML with any flag by its name, and named plug-ins.
 
     mode: seq
     passages: 5
@@ -6,23 +6,37 @@
       - reference
       - {name: enwiki-2022, type: wikipedia, index: /indexes/2022}
       - {name: mine, type: sources/mine.py:MySource, limit: 3}
+    judge: {name: quotes, type: judges/quotes.py:Quotes, share: 0.9}
 
 A mapping in `sources` defines a source under a name of its own; `--sources` may name it in another
-order. Paths are relative to where the command runs, as they are in flags.
+order. `judge` is a name or such a mapping; of a list of them, `judges`, the first judges unless
+`judge` or `--judge` names another. Paths are relative to where the command runs, as in flags.
 """
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pipelines import storage
 from schemas.errors import UsageError, unknown_value
 
+Definitions = Mapping[str, Mapping[str, Any]]
+"""By their names, the named plug-ins of one kind: `type` and `options` of each."""
 
-def load(
-    path: str, parser: argparse.ArgumentParser
-) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]], list[str]]:
-    """Return (values by flag name, source definitions by name, Beam's flags).
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """What a file holds: values by flag name, sources and judges that it defines, Beam's flags."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    sources: Definitions = field(default_factory=dict)
+    judges: Definitions = field(default_factory=dict)
+    beam: Iterable[str] = ()
+
+
+def load(path: str, parser: argparse.ArgumentParser) -> Filed:
+    """Return what the file holds.
 
     Raises:
         UsageError: the file is missing, not YAML, or has a key that is no flag.
@@ -38,19 +52,28 @@ def load(
     except yaml.YAMLError as error:
         raise UsageError(f"--config {path!r} is not YAML: {error}") from error
     if content is None:
-        return {}, {}, []
+        return Filed()
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise UsageError(f"--config {path!r} is a mapping from flags to values, as in `mode: seq`")
-    definitions: dict[str, Mapping[str, Any]] = {}
+    sources: Definitions = {}
+    judges: dict[str, Mapping[str, Any]] = {}
     values: dict[str, Any] = {}
-    flags = {action.dest: action for action in parser._actions if action.dest != "config"}
+    flags = flags_in(parser)
+    del flags["config"]
     argv: list[str] = []
     beam: list[str] = []
     try:
         for key, value in content.items():
             name = key.removeprefix("--")
             if name == "sources" and not isinstance(value, str):
-                values["sources"], definitions = named_sources(value)
+                values["sources"], sources = named(value, "source")
+            elif name == "judges":
+                order, defined = named(value, "judge")
+                judges |= defined
+                values.setdefault("judge", order[0])
+            elif name == "judge" and isinstance(value, dict):
+                (values["judge"],), defined = named([value], "judge")
+                judges |= defined
             elif name in flags:
                 argv += _as_flags(name, value, flags[name].nargs == 0)
             elif known_to_beam(name):
@@ -63,7 +86,25 @@ def load(
     except UsageError as error:
         raise UsageError(f"--config {path!r}: {error.message}") from None
     values.update((key, value) for key, value in vars(filed).items() if value is not None)
-    return values, definitions, beam
+    return Filed(values, sources, judges, beam)
+
+
+def flags_in(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    """Return the parser's flags by their names."""
+    return {action.dest: action for action in parser._actions}
+
+
+def flag_values(options: Mapping[str, Any], parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """Return the values of options that are flags, checked as these are.
+
+    Raises:
+        UsageError: a value is wrong.
+    """
+    flags = flags_in(parser)
+    argv: list[str] = []
+    for name, value in options.items():
+        argv += _as_flags(name, value, flags[name].nargs == 0)
+    return {key: value for key, value in vars(parser.parse_args(argv)).items() if value is not None}
 
 
 def _as_flags(name: str, value: object, switch: bool) -> list[str]:
@@ -78,14 +119,14 @@ def _as_flags(name: str, value: object, switch: bool) -> list[str]:
     return [f"--{name}={value}"]
 
 
-def named_sources(items: object) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+def named(items: object, noun: str) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
     """Return the order of names and the definitions in a list of names and mappings.
 
     Raises:
         UsageError: an item that is neither, lacks `name` or `type`, or repeats a name.
     """
     if not isinstance(items, list) or not items:
-        raise UsageError("`sources` is a list of names and of {name, type, …}")
+        raise UsageError(f"`{noun}s` is a list of names and of {{name, type, …}}")
     order: list[str] = []
     definitions: dict[str, Mapping[str, Any]] = {}
     for item in items:
@@ -93,12 +134,12 @@ def named_sources(items: object) -> tuple[list[str], dict[str, Mapping[str, Any]
             order.append(item)
             continue
         if not isinstance(item, dict) or not isinstance(item.get("type"), str):
-            raise UsageError(f"a source is a name or {{name, type, …options}}, not {item!r}")
+            raise UsageError(f"a {noun} is a name or {{name, type, …options}}, not {item!r}")
         name = item.get("name", item["type"])
         if not isinstance(name, str) or not name:
-            raise UsageError(f"a source's name is text, not {name!r}")
+            raise UsageError(f"a {noun}'s name is text, not {name!r}")
         if name in definitions:
-            raise UsageError(f"two sources are named {name!r}; give each a name of its own")
+            raise UsageError(f"two {noun}s are named {name!r}; give each a name of its own")
         options = {str(key): value for key, value in item.items() if key not in ("name", "type")}
         definitions[name] = {"type": item["type"], "options": options}
         order.append(name)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pipelines.options.beam_flags import NO_WAIT, value_of, waits
 from pipelines.storage import is_remote
 from schemas.errors import UsageError
+from transforms.registry import is_file_type
 
 if TYPE_CHECKING:
     from pipelines.options.settings import Settings
@@ -105,6 +106,11 @@ def _files(settings: "Settings") -> Iterator[tuple[str, str]]:
             yield f"--{name}", value
     if settings.embedder and os.sep in settings.embedder:
         yield "--embedder", settings.embedder
+    judge = settings.judge
+    if judge.instance is not None:
+        raise UsageError(f"the judge {judge.name!r} is an object of this process; name its class")
+    if is_file_type(judge.type):
+        yield f"the judge {judge.name!r}, in", judge.type.rpartition(":")[0]
     for item in settings.sources or ():
         if not isinstance(item, str):
             raise UsageError(f"the source {item!r} is an object of this process; name its class")

@@ -10,7 +10,6 @@ from pipelines.options.arguments import Flag
 MODES = ("seq", "mv", "single", "all")
 TIES = ("not_factual", "factual")
 UNITS = ("claim", "sentence")
-JUDGES = ("offline", "llm", "cascade")
 FORMULATIONS = ("function", "stepwise", "rationale", "prompt")
 OPTIONS = ("tfn", "tf")
 EXPLAIN = ("short", "none")
@@ -144,9 +143,9 @@ JUDGING = (
     Flag(
         "judge",
         "llm (default where a key or base URL is given); offline: by a small model, no endpoint "
-        "and no network; cascade: offline, and llm for what that is not sure of",
+        "and no network; cascade: offline, and llm for what that is not sure of; "
+        "path/to/file.py:Class, or any that `ufo judges` lists",
         "JUDGE",
-        JUDGES,
     ),
     Flag(
         "verifier",
@@ -222,14 +221,16 @@ MODELS = (
 )
 GROUPS = {"run": RUN, "sources": SOURCES, "web": WEB, "judging": JUDGING, "models": MODELS}
 
-OF_EVERY_JUDGE = ("judge", "verifier", "confidence", "prompts")
-# What only a language model that judges is told; with another judge it would be passed over.
+# Others are taken by the judges whose constructors name them.
+_NOT_OF_THE_LLM_JUDGE = ("judge", "verifier", "confidence", "prompts")
 OF_THE_LLM_JUDGE = (
-    *(flag.name for flag in JUDGING if flag.name not in OF_EVERY_JUDGE),
+    *(flag.name for flag in JUDGING if flag.name not in _NOT_OF_THE_LLM_JUDGE),
+    "formulations",
+)
+OF_THE_EXTRACTOR = (
     "extractor_model",
     "extractor_base_url",
     *(f"extractor_{limit}" for limit in LIMITS),
-    "formulations",
 )
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.config import named_sources
+from pipelines.options.config import Filed, named
 from pipelines.options.flags import add_evaluate_options
 from pipelines.options.recall import RecallSettings, add_recall_options, recall_settings
 from pipelines.options.settings import Settings
 from schemas.errors import UsageError
+from transforms.judges.base import Judge
 from transforms.sources.base import FactSource
 
 
@@ -24,7 +25,7 @@ def settings_of(
     """
     parser = Parser(prog="ufo.evaluate")
     add_evaluate_options(parser)
-    chosen = settings(parser, _argv(values))
+    chosen = settings(parser, *_given(values))
     if sources is None:
         return chosen
     if isinstance(sources, str):
@@ -32,7 +33,7 @@ def settings_of(
     described = [item if not isinstance(item, FactSource) else "" for item in sources]
     if not described:
         raise UsageError("sources is an empty list; leave it out to use those that can serve")
-    order, definitions = named_sources(described)
+    order, definitions = named(described, "source")
     items = [
         source if isinstance(source, FactSource) else name
         for source, name in zip(sources, order, strict=True)
@@ -48,7 +49,19 @@ def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
     """
     parser = Parser(prog="ufo.recall")
     add_recall_options(parser)
-    return recall_settings(parser, _argv(values))
+    return recall_settings(parser, *_given(values))
+
+
+def _given(values: Mapping[str, Any]) -> tuple[list[str], Filed]:
+    """Return the values as flags, and what no flag can be: a judge described, or an object."""
+    judge = values.get("judge")
+    if judge is None or isinstance(judge, str):
+        return _argv(values), Filed()
+    argv = _argv({name: value for name, value in values.items() if name != "judge"})
+    if isinstance(judge, Judge):
+        return argv, Filed({"judge": judge})
+    (name,), judges = named([judge], "judge")
+    return argv, Filed({"judge": name}, judges=judges)
 
 
 def _argv(values: Mapping[str, Any]) -> list[str]:

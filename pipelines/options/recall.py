@@ -2,14 +2,16 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.options.arguments import Flag
 from pipelines.options.command_line import settings_as
+from pipelines.options.config import Filed
 from pipelines.options.flags import EXPLAIN, JUDGING, MODELS, RUN
-from pipelines.options.settings import OFFLINE, Settings
+from pipelines.options.settings import Settings
 from schemas.errors import UsageError
+from transforms.judges import asks_llm_judge
 
 if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
@@ -88,21 +90,19 @@ class RecallSettings(Settings):
         """Return the options that results depend on, for the fingerprint."""
         found: dict[str, Any] = {
             "mode": "recall",
-            "judge": self.judge,
             "formulations": list(self.formulations),
             "facts_only": self.facts_only,
             "max_line_bytes": self.max_line_bytes,
         }
         if self.repeat:
             found["repeat"] = self.repeat
-        found |= self.verifier_print()
+        found |= self.judge_print()
         told = self.llm()
-        if told is not None:
+        if told is not None and asks_llm_judge(self.judge):
             from transforms.recall.llm import LlmRecaller
 
             recaller = LlmRecaller(told, self.formulations, _no_client)
             versions = [recaller.prompt_version(name) for name in self.formulations]
-            found["llm"] = asdict(told)
             found["prompts"] = [recaller.generation_version, *versions]
         return found
 
@@ -119,16 +119,18 @@ def add_recall_options(parser: argparse.ArgumentParser) -> None:
             flag.add(group)
 
 
-def recall_settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> RecallSettings:
-    """Return the settings of a command line, its configuration file and the defaults.
+def recall_settings(
+    parser: argparse.ArgumentParser, argv: Sequence[str], more: Filed | None = None
+) -> RecallSettings:
+    """Return the settings of a command line, its configuration file and the defaults; `more` is
+    what flags cannot be.
 
     Raises:
         UsageError: whatever is wrong, with the nearest right thing.
     """
     from transforms.recall.formulations import DEFAULT, canonical
-    from transforms.recall.formulations import OFFLINE as WITHOUT_MODEL
 
-    chosen = settings_as(RecallSettings, parser, argv)
+    chosen = settings_as(RecallSettings, parser, argv, more)
     if chosen.sources is not None:
         raise UsageError("`sources` is of `ufo evaluate`: recall holds answers against facts alone")
     if chosen.beam:
@@ -138,8 +140,8 @@ def recall_settings(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Rec
             if getattr(chosen, name) is not None:
                 raise UsageError(f"--{name} is of verification, and --facts_only verifies nothing")
         return replace(chosen, formulations=())
-    if chosen.judge == OFFLINE:
-        return replace(chosen, formulations=(WITHOUT_MODEL,))
+    if not asks_llm_judge(chosen.judge):
+        return replace(chosen, formulations=(chosen.judge.name,))
     given = chosen.formulations
     asked = (
         DEFAULT if given is None else [part.strip() for part in given.split(",") if part.strip()]

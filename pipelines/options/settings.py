@@ -2,23 +2,25 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.options.beam_flags import on_dataflow
-from pipelines.options.flags import LIMITS, WEB
+from pipelines.options.flags import JUDGING, LIMITS, MODELS, WEB
+from schemas.errors import UsageError
+from transforms.judges import JUDGES, JudgeSpec, make_judge
+from transforms.judges.base import Judge
+from transforms.registry import Spec
 
 if TYPE_CHECKING:
-    from transforms.judges import JudgeSpec
     from transforms.judges.llm.settings import LlmSettings
     from transforms.llm.calls import CallSettings
     from transforms.llm.client import ClientSettings
 
-OFFLINE = "offline"
-LLM = "llm"
-CASCADE = "cascade"
-OF_MODELS = (LLM, CASCADE)
-"""The judges that ask a model."""
+OFFLINE: Final = "offline"
+"""The judge where no endpoint is configured."""
+LLM: Final = "llm"
+"""The judge where one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Settings:
     categories: str | None = None
     web_snapshot: str | None = None
     allow_private_hosts: bool | None = None
-    judge: str = OFFLINE
+    judge: Spec = Spec(OFFLINE, OFFLINE)  # noqa: RUF009 - a Spec is frozen
     verifier: str | None = None
     confidence: float | None = None
     formulation: str | None = None
@@ -140,7 +142,7 @@ class Settings:
         flags["call_settings"] = self.calls(client, run)
         if client is not None:
             flags["client_settings"] = client
-            flags["judge_settings"] = client if self.judge == LLM else None
+            flags["judge_settings"] = client if self.judge_class.needs_endpoint else None
         return flags
 
     def calls(
@@ -170,7 +172,7 @@ class Settings:
 
     def llm(self) -> "LlmSettings | None":
         """Return what the model that judges is told, or None where none does."""
-        if self.judge not in OF_MODELS:
+        if not self.judge_class.needs_endpoint:
             return None
         from transforms.judges.llm.settings import LlmSettings
         from transforms.llm.base import EXTRACTOR, VERIFIER
@@ -187,26 +189,54 @@ class Settings:
             **asked,
         )
 
-    def judge_spec(self, client: "ClientSettings | None" = None) -> "JudgeSpec":
-        """Return the judge as it travels to the workers; `client` where it is known already."""
-        from transforms.judges import JudgeSpec
+    @property
+    def judge_class(self) -> type[Judge]:
+        """The class of the judge, which says what it can do."""
+        return JUDGES.kind(self.judge)
 
+    def judge_spec(self, client: "ClientSettings | None" = None) -> JudgeSpec:
+        """Return the judge as it travels to the workers; `client` where it is known already."""
         told = self.llm()
         asked = (client or self.client()) if told else None
-        return JudgeSpec(self.judge, told, asked, self.confidence, self.verifier_used())
+        flags = self.given(*(flag.name for flag in (*JUDGING, *MODELS) if flag.name != "judge"))
+        flags["verifier"] = self.verifier_used()
+        taken = flags.keys() & JUDGES.parameters(self.judge).keys()
+        options = {**{name: flags[name] for name in sorted(taken)}, **self.judge.options}
+        judge = self.judge
+        spec = JudgeSpec(judge.name, judge.type, options, judge.instance, llm=told, client=asked)
+        return JUDGES.located(spec)
+
+    def made_judge(self) -> Judge:
+        """Return the judge, as this process would make it.
+
+        Raises:
+            UsageError: it cannot be made, or can judge nothing here.
+        """
+        judge = make_judge(self.judge_spec())
+        reason = judge.unavailable()
+        if reason:
+            raise UsageError(f"the judge {self.judge.name!r} cannot judge: {reason}")
+        return judge
 
     def verifier_used(self) -> str | None:
         """Return the name of the verifier that judges, None where none does."""
+        if "verifier" not in JUDGES.parameters(self.judge):
+            return None
         from transforms.verifiers.registry import default_verifier
 
-        return None if self.judge == LLM else self.verifier or default_verifier()[0]
+        return self.verifier or default_verifier()[0]
 
-    def verifier_print(self) -> dict[str, Any]:
-        """Return what a fingerprint says of the verifier, empty where none judges."""
+    def judge_print(self) -> dict[str, Any]:
+        """Return what a fingerprint says of the judge."""
         from transforms.verifiers.registry import described
 
-        name = self.verifier_used()
-        return {"verifier": described(name)} if name else {}
+        found: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.made_judge())}
+        verifier, told = self.verifier_used(), self.llm()
+        if verifier:
+            found["verifier"] = described(verifier)
+        if told is not None:
+            found["llm"] = asdict(told)
+        return found
 
     def client(self) -> "ClientSettings":
         """Return how the models are reached."""
@@ -242,30 +272,13 @@ class Settings:
 
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, beside the sources; for the fingerprint."""
-        names = ("mode", "tie", "units", "judge", "max_line_bytes")
+        names = ("mode", "tie", "units", "max_line_bytes")
         found: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.repeat:
             found["repeat"] = self.repeat
         if self.no_share:
             found["share"] = False
-        found |= self.verifier_print()
-        told = self.llm()
-        if told is not None:
-            from dataclasses import asdict
-
-            from transforms.judges.cascade import CONFIDENCE
-            from transforms.judges.llm.judge import LlmJudge
-
-            judge = LlmJudge(told, _no_client)
-            found["llm"] = asdict(told)
-            if self.judge == CASCADE:
-                found["confidence"] = CONFIDENCE if self.confidence is None else self.confidence
-            found["prompts"] = [judge.prompt_version, judge.extraction_version(self.units)]
-        return found
-
-
-def _no_client() -> Any:
-    raise AssertionError("nothing is asked for the fingerprint")
+        return found | self.judge_print()
 
 
 def cores() -> int:

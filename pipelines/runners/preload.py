@@ -17,6 +17,7 @@ _MODULES = (
     "transforms.beam.extract",
     "transforms.beam.read",
     "transforms.beam.write",
+    "transforms.extraction.drafts",
     "transforms.judges.offline.judge",
     "transforms.sources.reference",
     "transforms.sources.registry",

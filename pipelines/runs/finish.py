@@ -31,7 +31,7 @@ def facts_of(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:
         "mode": settings.mode,
         "sources": names(chosen.specs),
         "tie": settings.tie,
-        "judge": settings.judge,
+        "judge": settings.judge.name,
     }
 
 

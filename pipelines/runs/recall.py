@@ -50,7 +50,7 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
     models = endpoints.models_asked(settings, ())
     unpriced = endpoints.unpriced(settings, models) if models else []
     if settings.max_cost is not None and not models:
-        raise UsageError("--max_cost: the offline judge costs nothing; leave it out")
+        raise UsageError("--max_cost: nothing is asked that costs; leave it out")
     if settings.facts_only:
         _refuse_to_overwrite(settings.output)
     files = [measure(path, name) for path, name in zip(paths, shown_names(paths), strict=True)]
@@ -70,7 +70,7 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
             return Finished(name, folder, earlier, time.monotonic() - started, skipped=True)
         attempt = Attempt.open(folder, fingerprint, settings.fresh)
         note_process(attempt, lines_of(files))
-        if settings.judge == "offline":
+        if settings.verifier_used() and not models:
             from transforms.judges.offline import judged_by
 
             progress.say(
@@ -171,7 +171,7 @@ def _recall(
         "mode": MODE,
         "sources": [],
         "tie": settings.tie,
-        "judge": settings.judge,
+        "judge": settings.judge.name,
         "formulations": list(settings.formulations),
         "counts": {
             "responses": count("recall_records"),

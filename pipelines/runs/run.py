@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines import logs, storage
 from pipelines.options.beam_flags import IN_PROCESS, runner_of, waits
 from pipelines.options.handing import check_handing
-from pipelines.options.settings import CASCADE, OFFLINE, Settings
+from pipelines.options.settings import Settings
 from pipelines.runs.attempt import Attempt, checked_name, name_of
 from pipelines.runs.inputs import InputFile, find_inputs, lines_of, measure, shown_names, spool
 from pipelines.runs.job_of import fingerprint_of, job_of, usual_chunk_size
@@ -91,13 +91,13 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
         attempt = Attempt.open(folder, fingerprint, settings.fresh, base)
         engine = None if waits(settings.beam) else runner_of(settings.beam)
         note_process(attempt, lines_of(files), engine)
-        if settings.judge in (OFFLINE, CASCADE):
+        if settings.verifier_used():
             from transforms.judges.offline import judged_by
 
             how = (
-                "without a language model"
-                if settings.judge == OFFLINE
-                else "and by a model what is open"
+                "and by a model what is open"
+                if settings.judge_class.needs_endpoint
+                else "without a language model"
             )
             say(f"Judging offline, {how}. {judged_by(settings.verifier)}")
         if unpriced:

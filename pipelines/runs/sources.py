@@ -4,16 +4,14 @@ import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 from pipelines.options.flags import MODELS
-from pipelines.options.settings import OF_MODELS, Settings
+from pipelines.options.settings import Settings
 from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
-from transforms.registry import absolute_type, code_of, is_file_type
-from transforms.sources.base import FactSource
-from transforms.sources.registry import SourceSpec, make_source, source_types
+from transforms.judges import JUDGES
+from transforms.sources.registry import SOURCES, SourceSpec, make_source, source_types
 
 # Where the user names none: those of these that can serve, the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
@@ -21,7 +19,6 @@ USED = "used"
 UNAVAILABLE = "unavailable"
 _TOLD_TO_MODELS = (*(flag.name for flag in MODELS), "samples", "temperature", "sampling", "prompts")
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
-_SECRETS = ("key", "token", "secret", "password")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +38,7 @@ def choose(settings: Settings) -> Chosen:
         SourceUnavailable: a source named explicitly can serve nobody.
         PluginError: a plug-in does not load.
     """
+    settings.made_judge()
     explicit = settings.sources is not None
     wanted = settings.sources or [name for name in DEFAULTS if name in source_types()]
     specs: list[SourceSpec] = []
@@ -48,9 +46,8 @@ def choose(settings: Settings) -> Chosen:
     prints: list[Mapping[str, Any]] = []
     heard: set[str] = set()
     for item in wanted:
-        spec = _spec(item, settings.source_definitions)
+        spec = SOURCES.spec(item, settings.source_definitions)
         source = make_source(spec, settings.source_flags())
-        options = _options(spec, source)
         reason = source.unavailable()
         if reason and explicit:
             raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
@@ -62,31 +59,20 @@ def choose(settings: Settings) -> Chosen:
                 f"source answered, and {MULTI!r} that all voted; give it another name"
             )
         status = UNAVAILABLE if reason else USED
-        shown = json.dumps(options, sort_keys=True, default=str)
+        shown = json.dumps(SOURCES.options(spec, source), sort_keys=True, default=str)
         statuses.append(
             SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown)
         )
         if not reason:
             heard.update(inspect.signature(type(source)).parameters)
             specs.append(spec)
-            prints.append(
-                {
-                    "name": spec.name,
-                    "type": spec.type,
-                    "options": options,
-                    "content": _content(spec, source),
-                }
-            )
+            prints.append(SOURCES.described(spec, source))
     if not specs:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
         )
     _check_heard(settings, heard)
-    if settings.options == "tf" and settings.mode == "seq" and len(specs) > 1:
-        raise UsageError(
-            "--options tf cannot say that a passage does not tell, so the first of several sources "
-            "would decide everything; use tfn, or --mode mv, single or all"
-        )
+    _check_abstaining(settings, len(specs))
     if settings.mode == "single" and len(specs) > 1:
         names = ", ".join(spec.name for spec in specs)
         raise UsageError(
@@ -96,55 +82,38 @@ def choose(settings: Settings) -> Chosen:
     return Chosen(tuple(specs), tuple(statuses), tuple(prints))
 
 
+def _check_abstaining(settings: Settings, n_sources: int) -> None:
+    if settings.mode != "seq" or n_sources < 2:
+        return
+    if settings.options == "tf":
+        who, other = "--options tf", "tfn"
+    elif not settings.judge_class.abstains:
+        who, other = f"the judge {settings.judge.name!r}", "another judge"
+    else:
+        return
+    raise UsageError(
+        f"{who} cannot say that a passage does not tell, so the first of several sources would "
+        f"decide everything; use {other}, or --mode mv, single or all"
+    )
+
+
 def _check_heard(settings: Settings, heard: set[str]) -> None:
     """Refuse an option of models where the run asks none; it would be passed over in silence.
 
     `heard` are the parameters of the run's sources.
     """
-    if settings.judge in OF_MODELS or "client_settings" in heard:
+    if settings.judge_class.needs_endpoint or "client_settings" in heard:
         return
+    heard = heard | JUDGES.parameters(settings.judge).keys()
     if "call_settings" in heard:
         heard = heard | _OF_CALLS
     for name, value in settings.given(*_TOLD_TO_MODELS).items():
         if name not in heard and value != Settings.__dataclass_fields__[name].default:
             raise UsageError(
-                f"--{name} {value!r} would be passed over: the judge is offline and no source "
-                "asks a model; add --judge llm or the source llm, with OPENAI_API_KEY or "
-                "--base_url, or leave it out"
+                f"--{name} {value!r} would be passed over: neither the judge "
+                f"{settings.judge.name!r} nor a source asks a model; add --judge llm or the source "
+                "llm, with OPENAI_API_KEY or --base_url, or leave it out"
             )
-
-
-def _spec(item: object, definitions: Mapping[str, Mapping[str, Any]]) -> SourceSpec:
-    if isinstance(item, FactSource):
-        kind = f"{type(item).__module__}.{type(item).__qualname__}"
-        return SourceSpec(item.name or type(item).__name__, kind, instance=item)
-    if not isinstance(item, str):
-        raise UsageError(f"a source is a name or an ufo.FactSource, not {item!r}")
-    if item in definitions:
-        defined = definitions[item]
-        return SourceSpec(item, absolute_type(defined["type"]), dict(defined["options"]))
-    name = item.rpartition(":")[2] if is_file_type(item) else item
-    return SourceSpec(name, absolute_type(item))
-
-
-def _options(spec: SourceSpec, source: FactSource) -> dict[str, Any]:
-    """Return what the source was made with, without anything that looks secret: the options set in
-    the configuration, and plain values of its other parameters."""
-    options = dict(spec.options)
-    if spec.instance is None:
-        for name in inspect.signature(type(source)).parameters:
-            value = getattr(source, name, None)
-            if isinstance(value, (str, int, float, bool)):
-                options.setdefault(name, value)
-    hidden = [key for key in options if any(word in key.lower() for word in _SECRETS)]
-    return options | dict.fromkeys(hidden, "***")
-
-
-def _content(spec: SourceSpec, source: FactSource) -> str:
-    """Return a hash of what the source's answers depend on beside its options."""
-    code = code_of(spec.type)
-    own = source.fingerprint()
-    return sha256(code + own.encode()).hexdigest()[:16] if code or own else ""
 
 
 def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:

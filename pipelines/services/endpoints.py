@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.options.beam_flags import IN_PROCESS, runner_of
-from pipelines.options.settings import OF_MODELS, Settings
+from pipelines.options.settings import Settings
 from schemas.errors import RunError, UsageError
 from schemas.records import Usage
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
@@ -25,9 +25,10 @@ _VALID_SECONDS: Final = 7 * 86_400.0  # of what is known of an endpoint: servers
 def models_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[str]:
     """Return the models that a run asks, each once; none where nobody asks one."""
     models = []
-    if settings.judge in OF_MODELS:
+    if settings.judge_class.needs_endpoint:
         places = settings.client().endpoints
-        models += [places[VERIFIER].model, places[EXTRACTOR].model]
+        roles = (VERIFIER, EXTRACTOR) if settings.judge_class.extracts else (VERIFIER,)
+        models += [places[role].model for role in roles]
     for spec in sources:
         if spec.type == _KNOWLEDGE_TYPE:
             source = make_source(spec, settings.source_flags())
@@ -64,9 +65,11 @@ def unpriced(settings: Settings, models: Sequence[str]) -> list[str]:
 def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple[str, str]]:
     """Return the roles of the models that a run asks, and the shape of what each is asked."""
     roles = []
-    if settings.judge in OF_MODELS:
+    if settings.judge_class.needs_endpoint:
         shape = CALL if settings.formulation in (None, "function") else SAMPLE
-        roles += [(VERIFIER, shape), (EXTRACTOR, CALL)]
+        roles.append((VERIFIER, shape))
+        if settings.judge_class.extracts:
+            roles.append((EXTRACTOR, CALL))
     if any(spec.type == _KNOWLEDGE_TYPE for spec in sources):
         roles.append((KNOWLEDGE, SAMPLE))
     return roles

@@ -238,3 +238,18 @@ def printed(
         return capsys.readouterr().out
 
     return run
+
+
+TWO = [
+    {"id": "a", "response": "Oslo is large.", "reference_answers": "They say Oslo is large."},
+    {"id": "b", "response": "Rome is large.", "reference_answers": "Oslo is quite small."},
+]
+
+
+@pytest.fixture
+def two_responses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[object, ...]:
+    """The words of a command over two responses with a reference."""
+    for name in ENVIRONMENT:
+        monkeypatch.delenv(name, raising=False)
+    path = write_lines(tmp_path / "in.jsonl", TWO)
+    return ("evaluate", "--input", path, "--output", tmp_path / "out", "--sources", "reference")

@@ -1,15 +1,13 @@
 """Fact sources of other people: a file, an installed package, and ones that do not load."""
 
 import json
-import os
-import subprocess
-import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.pipelines.installed import install
 
 Ufo = Callable[..., Any]
 
@@ -30,28 +28,6 @@ class Acme(FactSource):
         hits = [fact for fact in FACTS if words & set(fact.split()) - {"is", "a", "The"}]
         return [Passage(fact, url="https://acme.example/") for fact in hits[: self.limit]]
 """
-
-
-def install(folder: Path, code: str) -> dict[str, str]:
-    """Install a package `acme-facts` into a folder; returns an environment that sees it."""
-    wheel = folder / "acme_facts-1.0-py3-none-any.whl"
-    info = "acme_facts-1.0.dist-info"
-    files = {
-        "acme_facts.py": code,
-        f"{info}/METADATA": "Metadata-Version: 2.1\nName: acme-facts\nVersion: 1.0\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{info}/entry_points.txt": "[ufo.fact_sources]\nacme = acme_facts:Acme\n",
-    }
-    record = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, content in {**files, f"{info}/RECORD": record}.items():
-            archive.writestr(name, content)
-    target = folder / "site"
-    pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
-    subprocess.run(
-        [*pip, "--disable-pip-version-check", "--target", str(target), str(wheel)], check=True
-    )
-    return {**os.environ, "PYTHONPATH": str(target)}
 
 
 @pytest.fixture

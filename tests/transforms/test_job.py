@@ -17,7 +17,8 @@ from transforms.sources.registry import SourceSpec
 
 def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
     client = ClientSettings({VERIFIER: Endpoint()}, 10, requests_per_minute=100)
-    job = Job((), {"client_settings": client, "passages": 3}, JudgeSpec("llm", None, client))
+    judge = JudgeSpec("llm", "llm", client=client)
+    job = Job((), {"client_settings": client, "passages": 3}, judge)
     shared = job.among(3, "folder")
     assert shared.client == shared.flags["client_settings"]
     assert shared.client is not None
@@ -36,7 +37,7 @@ def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("OPENAI_BASE_URL", "http://models/v1")
     client = ClientSettings(endpoints(knowledge_base_url="http://knowledge/v1"))
     client = replace(client, capabilities={client.endpoints[VERIFIER]: Capabilities()})
-    job = Job((), {"client_settings": client}, JudgeSpec("llm", None, client)).elsewhere()
+    job = Job((), {"client_settings": client}, JudgeSpec("llm", "llm", client=client)).elsewhere()
     monkeypatch.delenv("OPENAI_BASE_URL")
     assert job.client is not None
     assert job.client == job.flags["client_settings"]
@@ -50,7 +51,7 @@ def test_a_job_for_elsewhere_has_no_relative_path() -> None:
         SourceSpec("mine", "plug/ins.py:Mine", {"index": "wiki", "retriever": "bm25"}),
         SourceSpec("wikipedia", "wikipedia", {"index": "gs://bucket/index"}),
     )
-    judge = JudgeSpec("llm", LlmSettings("m", prompts_dir="prompts"))
+    judge = JudgeSpec("llm", "llm", llm=LlmSettings("m", prompts_dir="prompts"))
     job = Job(sources, {"index": "wiki", "passages": 3}, judge).elsewhere()
     here = os.getcwd()
     assert [(one.type, one.options) for one in job.sources] == [

@@ -1,4 +1,9 @@
+from dataclasses import replace
+
 import httpx
+
+from web.desk import Setup
+from web.server import served
 
 
 def test_extract(client: httpx.Client) -> None:
@@ -48,10 +53,28 @@ def test_verify(client: httpx.Client) -> None:
     assert {row["citation_found"] for row in found["evidence"] if row["citation"]} == {True}
 
 
+def test_with_a_model_there_are_the_judges_that_ask_one(base: Setup) -> None:
+    with served(replace(base, model="m")) as url:
+        found = httpx.get(f"{url}/judges", trust_env=False, timeout=60).json()
+    asks = {one["judge"]: one["needs_endpoint"] for one in found}
+    assert {"offline": False, "llm": True, "cascade": True}.items() <= asks.items()
+
+
+def test_a_judge_is_one_that_is_installed_and_no_file(client: httpx.Client) -> None:
+    body = {"text": "Oslo is large.", "judge": "examples/own_judge.py:Contained"}
+    answer = client.post("/extract", json=body)
+    assert answer.status_code == 422
+    assert "unknown judge" in answer.json()["detail"]
+
+
 def test_what_can_be_chosen(client: httpx.Client) -> None:
     found = client.get("/options").json()
     assert (found["judge"], found["retrievers"]) == ("offline", ["bm25"])
     assert {"news", "other"} <= set(found["categories"])
+    (judge,) = (one for one in found["judges"] if one["judge"] == "offline")
+    assert (judge["needs_endpoint"], judge["remote"]) == (False, False)
+    assert judge["note"].startswith("Verifier ")
+    assert not any(one["needs_endpoint"] for one in found["judges"])
     sources = {one["source"]: one for one in client.get("/sources").json()}
     assert sources["reference"]["status"] == "used"
     assert sources["web"]["reason"] is None or "SERPER" in sources["web"]["reason"]

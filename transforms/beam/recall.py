@@ -38,12 +38,14 @@ class _Recall(CoroutineDoFn[RecallInput, RecallInput, Recalled]):
 
     def setup(self) -> None:
         self._recaller = make_recaller(self._job.judge, self._job.formulations)
+        self._recaller.open()
         self.remote = self._recaller.remote
         self._counter = Counter(self._job.ledger)
         self.counters = StepCounters("recall")
 
     def teardown(self) -> None:
         self._counter.close()
+        self._recaller.close()
 
     def items(self, element: RecallInput) -> Iterable[RecallInput]:
         return (element,)

@@ -1,54 +1,75 @@
-"""Judges: who extracts fact units and verifies them against passages."""
+"""Judges: who extracts fact units and verifies them against passages.
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+Judges are entry points in the group `ufo.judges`, or a file's class.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from transforms.judges.base import Judge
+from transforms.registry import Registry, Spec
 
 if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
     from transforms.llm.base import Client
     from transforms.llm.client import ClientSettings
 
-JUDGES = ("offline", "llm", "cascade")
+JUDGES: Final = Registry("ufo.judges", Judge, "judge")
+_OF_THE_LLM_JUDGE: Final = {"llm_settings", "llm_judge"}
+OFFERED: Final = _OF_THE_LLM_JUDGE | {"client", "client_settings", "remembered"}
+"""What a judge's constructor may take that is no option of a user's."""
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeSpec:
+class JudgeSpec(Spec):
     """A judge as it travels to the workers.
 
-    `llm` and `client` are for the judges that ask a model, `confidence` is the cascade's and
-    `verifier` its and the offline judge's (None: the default ones).
+    `llm` is what a model that judges is told, and `client` how it is reached; None where the judge
+    needs no endpoint.
     """
 
     name: str = "offline"
+    type: str = "offline"
     llm: "LlmSettings | None" = None
     client: "ClientSettings | None" = None
-    confidence: float | None = None
-    verifier: str | None = None
 
 
-def make_judge(spec: JudgeSpec, client: "Client | None" = None) -> Judge:
+def asks_llm_judge(spec: Spec) -> bool:
+    """Tell whether a judge is the LLM judge, or asks it: the flags of `--judge llm` are its own."""
+    return not _OF_THE_LLM_JUDGE.isdisjoint(JUDGES.parameters(spec))
+
+
+def make_judge(
+    spec: JudgeSpec, client: "Client | None" = None, llm_judge: Judge | None = None
+) -> Judge:
     """Return the judge; what it needs is imported only here. `client` takes the place of the
-    endpoints that `spec` names."""
-    if spec.name == "offline":
-        from transforms.judges.offline.judge import OfflineJudge
+    endpoints that `spec` names, and `llm_judge` that of the LLM judge.
 
-        return OfflineJudge(spec.verifier)
-    if spec.name == "cascade":
-        from transforms.judges.cascade import CascadeJudge
+    Raises:
+        UsageError: an option that the judge's constructor does not take, or a wrong value.
+    """
+    offered: dict[str, Any] = {}
+    if spec.llm is not None and spec.client is not None:
+        offered = _of_models(spec.llm, spec.client, client)
+        if "llm_judge" in JUDGES.parameters(spec):
+            offered["llm_judge"] = llm_judge or make_judge(
+                JudgeSpec("llm", "llm", llm=spec.llm, client=spec.client), client
+            )
+    judge = JUDGES.make(spec, offered)
+    judge.name = spec.name
+    return judge
 
-        second = make_judge(replace(spec, name="llm"), client)
-        return CascadeJudge(second, spec.confidence, spec.verifier)
-    if spec.name == "llm" and spec.llm is not None and spec.client is not None:
-        from functools import partial
 
-        from transforms.judges.llm.judge import LlmJudge
-        from transforms.judges.llm.remembered import remembered
-        from transforms.llm.shared import shared_client
+def _of_models(
+    told: "LlmSettings", asked: "ClientSettings", client: "Client | None"
+) -> dict[str, Any]:
+    """Return what the constructor of a judge that asks a model may take."""
+    from transforms.judges.llm.remembered import remembered
+    from transforms.llm.shared import shared_client
 
-        if client is not None:
-            return LlmJudge(spec.llm, lambda: client)
-        known = partial(remembered, spec.llm, spec.client)
-        return LlmJudge(spec.llm, partial(shared_client, spec.client), known)
-    raise ValueError(f"no judge {spec.name!r}; there are {', '.join(JUDGES)}")
+    offered = {"llm_settings": told, "client_settings": asked}
+    if client is not None:
+        return {**offered, "client": lambda: client}
+    known = partial(remembered, told, asked)
+    return {**offered, "client": partial(shared_client, asked), "remembered": known}

@@ -21,21 +21,25 @@ CONFIDENCE: Final = 0.9
 
 
 class CascadeJudge(Judge):
-    """Asks the offline judge with its `verifier`, and `second` about what that is not sure of.
+    """Asks the offline judge with its `verifier`, and the LLM judge about what that is not sure of.
 
     `confidence` in [0, 1] is from which probability of its outcome a judgement stays; at 1 none
-    does, and the evidence is that of `second` alone. Each row's `judge` says who decided it.
+    does, and the evidence is that of `llm_judge` alone. Each row's `judge` says who decided it.
     """
 
     name = "cascade"
-    remote = True
+    needs_endpoint = True
 
     def __init__(
-        self, second: Judge, confidence: float | None = None, verifier: str | None = None
+        self, llm_judge: Judge, confidence: float | None = None, verifier: str | None = None
     ) -> None:
         self._offline = OfflineJudge(verifier)
-        self._second = second
-        self._confidence = CONFIDENCE if confidence is None else confidence
+        self._second = llm_judge
+        self.confidence = CONFIDENCE if confidence is None else confidence
+
+    def fingerprint(self) -> str:
+        """Return the second judge's."""
+        return self._second.fingerprint()
 
     def open(self) -> None:
         """Open both judges."""
@@ -67,7 +71,7 @@ class CascadeJudge(Judge):
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return what each passage says to each unit, by whoever is sure of it."""
         weighed = self._offline.weigh(open_units, source, found)
-        settled = _by_unit(one.row for one in weighed if stays(one, self._confidence))
+        settled = _by_unit(one.row for one in weighed if stays(one, self.confidence))
         units: list[FactUnit] = []
         open_: list[Found] = []
         ranks: dict[str, list[int]] = {}

@@ -32,6 +32,12 @@ class Recaller:
     model: str | None = None
     remote: bool = False
 
+    def open(self) -> None:
+        """Open what the recaller needs in this process. Called once before the first record."""
+
+    def close(self) -> None:
+        """Close what `open` opened."""
+
     async def generate(self, record: RecallInput) -> Generated:
         """Return the facts that the record's ground truth states in answer to its question."""
         raise NotImplementedError

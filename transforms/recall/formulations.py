@@ -16,7 +16,6 @@ from transforms.judges.llm.settings import FUNCTION, JSON, XML, LlmSettings
 from transforms.judges.llm.settings import PROMPT as PROMPT_FORMULATION
 
 PROMPT: Final = "prompt"
-OFFLINE: Final = "offline"
 HUMAN: Final = "human"
 _CITATION: Final = "citation"
 _MODIFIERS: Final = (_CITATION, XML)

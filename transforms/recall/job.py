@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from transforms.job import Job
-from transforms.judges import JudgeSpec
+from transforms.judges import JudgeSpec, asks_llm_judge, make_judge
 from transforms.recall.base import Recaller
 
 
@@ -18,10 +18,10 @@ class RecallJob(Job):
 
 def make_recaller(spec: JudgeSpec, formulations: tuple[str, ...]) -> Recaller:
     """Return who generates and verifies; what that needs is imported only here."""
-    if spec.llm is None or spec.client is None:
-        from transforms.recall.offline import OfflineRecaller
+    if spec.llm is None or spec.client is None or not asks_llm_judge(spec):
+        from transforms.recall.offline import JudgeRecaller
 
-        return OfflineRecaller(spec.verifier)
+        return JudgeRecaller(make_judge(spec))
     from transforms.llm.shared import shared_client
     from transforms.recall.llm import LlmRecaller
 

@@ -1,4 +1,4 @@
-"""Factual recall without a model: facts and findings are the offline judge's."""
+"""Factual recall by a judge that is no language model: facts are claims, an answer a passage."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,29 +9,37 @@ from schemas.recall import (
     RecallInput,
 )
 from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
+from transforms.judges.base import Judge
 from transforms.judges.llm.formulation import Finding
-from transforms.judges.offline.judge import OfflineJudge
 from transforms.recall.base import Generated, Recaller, Verified
 from transforms.sentences import segment
 from transforms.sources.base import Found, Retrieved
-from transforms.verifiers.registry import shown
 
 
-class OfflineRecaller(Recaller):
-    """Takes the claims of the ground truth for its facts, and asks a verifier what texts say."""
+class JudgeRecaller(Recaller):
+    """Takes the claims of the ground truth for its facts, and asks `judge` what answers say."""
 
-    name = "offline"
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.name = judge.name
+        self.remote = judge.remote
 
-    def __init__(self, verifier: str | None = None) -> None:
-        self._judge = OfflineJudge(verifier)
-        self.model = shown(verifier)
+    def open(self) -> None:
+        """Open the judge."""
+        self._judge.open()
+        self.model = self._judge.model
+
+    def close(self) -> None:
+        """Close the judge."""
+        self._judge.close()
 
     async def generate(self, record: RecallInput) -> Generated:
         """Return the claims that the ground truth makes."""
         text = record.ground_truth
         said = InputRecord(record.key, record.record_id, text, question=record.question)
         drafts = await self._judge.extract(said, segment(text))
-        return Generated([draft.claim for draft in drafts.drafts])
+        facts = [draft.claim for draft in drafts.drafts]
+        return Generated(facts, failures=drafts.failures, usage=drafts.usage)
 
     async def verify(
         self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
@@ -47,7 +55,9 @@ class OfflineRecaller(Recaller):
             [
                 Finding(row.outcome, row.reason, row.answer, row.rationale, row.citation)
                 for row in judged.evidence
-            ]
+            ],
+            failures=judged.failures,
+            usage=judged.usage,
         )
 
 

@@ -22,8 +22,8 @@ from schemas.records import (
     Failure,
     Usage,
 )
+from transforms.judges.citations import citation_found
 from transforms.judges.llm.asking import together
-from transforms.judges.llm.citations import citation_found
 from transforms.judges.llm.formulation import Finding
 from transforms.recall.base import Generated, Recaller, Verified
 from transforms.recall.formulations import HUMAN

@@ -98,12 +98,12 @@ export function createActions(store) {
       set({ checked: kept.checked, job: { ...IDLE, status: "done", seconds: kept.seconds } });
       return;
     }
-    const judge = draft.settings.judge ?? options?.judge;
+    const judge = options?.judges.find((one) => one.judge === (draft.settings.judge ?? options.judge));
     const usable = options?.sources.filter((one) => one.status === "used") ?? [];
     const sources = draft.settings.sources ?? usable.map((one) => one.source);
     // A link must not spend money: searches cost as models do, and so may a source of one's own.
     const free =
-      judge === "offline" && Array.isArray(sources) && sources.every((name) => FREE.includes(name));
+      judge?.remote === false && Array.isArray(sources) && sources.every((name) => FREE.includes(name));
     if (!draft.text.trim() || !free) {
       set({ editing: true, said: "Press Check to judge this text" });
       return;

@@ -51,11 +51,17 @@
  * @property {"used" | "unavailable"} status
  * @property {string | null} reason
  *
+ * @typedef {object} JudgeInfo
+ * @property {string} judge
+ * @property {string} help
+ * @property {boolean} needs_endpoint
+ * @property {boolean} remote
+ * @property {string} note
+ *
  * @typedef {object} Options  What the service offers, and its defaults.
  * @property {string} version
- * @property {string[]} judges
+ * @property {JudgeInfo[]} judges
  * @property {string} judge
- * @property {string} judge_note
  * @property {string | null} model
  * @property {SourceInfo[]} sources
  * @property {boolean} has_index

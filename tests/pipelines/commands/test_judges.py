@@ -4,6 +4,7 @@ import csv
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -217,3 +218,19 @@ def test_the_list_has_judges_and_verifiers_with_package_and_help(ufo):
     assert "verifiers (--verifier)\n" in out
     for row in rows:
         assert f"  {row['type']}  ({row['package']})\n    {row['help']}\n" in out
+
+
+def test_the_list_says_what_a_judge_can_do_and_the_docs_say_the_same(ufo):
+    rows = [row for row in ufo("judges", "--json").json if row["kind"] == "judge"]
+    (cascade,) = [row for row in rows if row["type"] == "cascade"]
+    assert {"confidence", "formulation", "model", "verifier"} <= set(cascade["flags"])
+    assert cascade["options"] == {}
+    out = ufo("judges").out
+    assert "    extracts, verifies, abstains, needs an endpoint\n" in out
+    assert "    flags: --verifier\n" in out
+    columns = ("extracts", "verifies", "abstains", "needs_endpoint")
+    docs = (Path(__file__).parents[3] / "docs/judging.md").read_text()
+    for row in rows:
+        if row["package"] == "ufo-factuality":
+            said = " | ".join("yes" if row[name] else "no" for name in columns)
+            assert f"| `{row['type']}` | {said} |\n" in docs

@@ -13,11 +13,12 @@ from schemas.recall import (
     RecallLabel,
 )
 from transforms.judges.llm.settings import LlmSettings
+from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.base import Choice, LlmError
 from transforms.llm.fake import FakeClient
 from transforms.loop import run_now
 from transforms.recall.llm import LlmRecaller
-from transforms.recall.offline import OfflineRecaller
+from transforms.recall.offline import JudgeRecaller
 from transforms.recall.step import Recalled, recall
 
 T, F, N = ({"verdict": letter} for letter in "TFN")
@@ -179,7 +180,7 @@ def test_a_record_without_an_answer_is_told() -> None:
 
 
 def offline(what: RecallInput, formulations: Sequence[str] = ("offline",)) -> Recalled:
-    return run_now(recall(what, OfflineRecaller(), formulations))
+    return run_now(recall(what, JudgeRecaller(OfflineJudge()), formulations))
 
 
 def test_the_offline_judge_needs_no_model() -> None:

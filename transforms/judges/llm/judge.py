@@ -14,10 +14,10 @@ from schemas.records import (
     Passage,
 )
 from transforms.judges.base import Drafts, Judge, Judged, Queries
+from transforms.judges.citations import citation_found
 from transforms.judges.llm import extraction, queries
 from transforms.judges.llm.askers import Askers
 from transforms.judges.llm.asking import Asker
-from transforms.judges.llm.citations import citation_found
 from transforms.judges.llm.formulation import Case, Finding, Formulation
 from transforms.judges.llm.function import FunctionFormulation
 from transforms.judges.llm.packing import Limits
@@ -38,31 +38,36 @@ _LABELS = {SUPPORTED: 1, REFUTED: 0}
 class LlmJudge(Judge):
     """Extracts and verifies by asking a model.
 
-    `client_factory` makes the client on the loop that it is used in, at the first request. The
-    judge can be pickled before that, where the factory can. `remembered` gives the judgements that
+    `client` makes the client on the loop that it is used in, at the first request. The
+    judge can be pickled before that, where the function can. `remembered` gives the judgements that
     were made before, and those of others under way.
 
     Raises:
-        UsageError: a prompt of `settings.prompts_dir` cannot be used.
+        UsageError: a prompt of `llm_settings.prompts_dir` cannot be used.
     """
 
     name = "llm"
-    remote = True
+    needs_endpoint = True
 
     def __init__(
         self,
-        settings: LlmSettings,
-        client_factory: Callable[[], Client],
+        llm_settings: LlmSettings,
+        client: Callable[[], Client],
         remembered: Callable[[], Remembered] | None = None,
     ) -> None:
-        self._settings = settings
+        self._settings = settings = llm_settings
         self._remembered = remembered
         self._known: Remembered | None = None
         self._prompts = load_prompts(settings.prompts_dir)
-        self._askers = Askers(settings, self._prompts, client_factory)
+        self._askers = Askers(settings, self._prompts, client)
         self._formulation = formulation(settings, self._prompts)
         self.prompt_version = self._prompts.version(self._formulation.names)
         """Of the prompts that verdicts depend on: 12 hex digits."""
+
+    def fingerprint(self) -> str:
+        """Return the versions of the prompts that results depend on."""
+        units = (self.extraction_version(units) for units in ("claim", "sentence"))
+        return " ".join((self.prompt_version, *units))
 
     def extraction_version(self, units: str) -> str:
         """Return the version of the prompts that the claims (`units` claim or sentence) and their

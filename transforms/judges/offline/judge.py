@@ -1,6 +1,6 @@
 """The offline judge: no endpoint, deterministic; every verdict says why."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from schemas.records import (
@@ -10,27 +10,16 @@ from schemas.records import (
     UNSUPPORTED_LANGUAGE,
     Evidence,
     FactUnit,
-    InputRecord,
     OpenUnits,
 )
 from transforms.english.language import is_english
-from transforms.extraction import (
-    Extracted,
-    extract,
-    extract_sentences,
-    paragraph_starts,
-    query_of,
-)
-from transforms.judges.base import Draft, Drafts, Judge, Judged, Queries
-from transforms.sentences import Span
+from transforms.judges.base import LABELS, Judge, Judged
 from transforms.sources.base import Found, Retrieved
 from transforms.verifiers.base import Pair, Probabilities, Verifier
 from transforms.verifiers.explain import explain
 from transforms.verifiers.registry import opened, shown
 
-_Extractor = Callable[[Sequence[str], str | None, Sequence[int]], list[Extracted]]
 _OUTCOMES = (SUPPORTED, REFUTED, NOANS)  # in the order of Probabilities
-_LABELS = {SUPPORTED: 1, REFUTED: 0}
 _FOREIGN = "the text is in a language that the offline judge does not know"
 
 
@@ -52,27 +41,19 @@ class OfflineJudge(Judge):
     """
 
     name = "offline"
+    extracts = True
 
     def __init__(self, verifier: str | None = None) -> None:
         self._name = verifier
         self._verifier: Verifier | None = None
-        self._model = ""
+
+    def open(self) -> None:
+        """Name the verifier; it is loaded with the first verification."""
+        self.model = shown(self._name)
 
     def close(self) -> None:
         """Forget the verifier; the process keeps it for the next judge."""
         self._verifier = None
-
-    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return the claims of each sentence that makes a checkable one."""
-        return _drafts(record, sentences, extract)
-
-    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return one claim for each sentence that makes a checkable one."""
-        return _drafts(record, sentences, extract_sentences)
-
-    async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
-        """Return the query that would settle each claim."""
-        return Queries([query_of(claim) for claim in claims])
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return what each passage says to each unit."""
@@ -105,7 +86,7 @@ class OfflineJudge(Judge):
     def _opened(self) -> Verifier:
         if self._verifier is None:
             self._verifier = opened(self._name)
-            self._model = shown(self._name)
+            self.model = shown(self._name)
         return self._verifier
 
     def _row(
@@ -133,14 +114,14 @@ class OfflineJudge(Judge):
             citation,  # what the passage says to the query is the deciding sentence
             outcome,
             UNSUPPORTED_LANGUAGE if chances is None else None,
-            _LABELS.get(outcome),
+            LABELS.get(outcome),
             None,
             None if chances is None else chances.supported,
             rationale,
             citation,
             None if citation is None else True,
             self.name,
-            self._model if chances is not None else None,
+            self.model if chances is not None else None,
             sample_index=hit.sample_index,
             logprob_mean=hit.logprob_mean,
             request_id=hit.request_id,
@@ -150,13 +131,3 @@ class OfflineJudge(Judge):
 
 def _pair(unit: FactUnit, hit: Retrieved) -> Pair:
     return Pair(unit.claim, hit.passage.text, hit.passage.title or "")
-
-
-def _drafts(record: InputRecord, spans: Sequence[Span], extractor: _Extractor) -> Drafts:
-    texts = [record.text[span.start : span.end] for span in spans]
-    if is_english(record.text, record.language):
-        found = extractor(texts, record.question, paragraph_starts(record.text, spans))
-    else:
-        # What of it is checkable is not known, but all of it is said: a claim a sentence.
-        found = [Extracted(number, text, text) for number, text in enumerate(texts)]
-    return Drafts([Draft(*unit) for unit in found])

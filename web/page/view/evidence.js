@@ -132,7 +132,7 @@ function provenance(row, cost, sharers) {
     model ? `model ${model}` : null,
     prompt ? `prompt ${prompt}` : null,
     probability === null || probability === undefined ? null : `probability ${percent(probability)}`,
-    `cost ${request ? money(cost) + shared : judge === "offline" ? "none" : "not recorded"}`,
+    request ? `cost ${money(cost)}${shared}` : prompt ? "cost not recorded" : null,
   ]
     .filter(Boolean)
     .join(" · ");

@@ -13,7 +13,7 @@ import { field, select } from "./parts.js";
  * @param {Actions} act
  */
 export function settingsView(options, { settings }, act) {
-  const judge = settings.judge ?? options.judge;
+  const judge = options.judges.find((one) => one.judge === (settings.judge ?? options.judge));
   return h(
     "section",
     { class: "card settings", "aria-label": "Settings" },
@@ -27,8 +27,8 @@ export function settingsView(options, { settings }, act) {
     h(
       "div",
       { class: "fields" },
-      choice("judge", "Judge", options.judges.map((name) => [name, JUDGES[name] ?? name]), options.judge),
-      judge === "llm" &&
+      choice("judge", "Judge", options.judges.map((one) => [one.judge, judgeLabel(one)]), options.judge),
+      judge?.needs_endpoint &&
         field(
           "Model",
           h("input", {
@@ -43,7 +43,7 @@ export function settingsView(options, { settings }, act) {
       choice("tie", "A tie counts as", [["not_factual", "not factual"], ["factual", "factual"]], "not_factual"),
       choice("units", "Judge each", [["claim", "claim"], ["sentence", "sentence"]], "claim"),
     ),
-    judge === "offline" && options.judge_note && h("p", { class: "note" }, options.judge_note),
+    judge?.note && h("p", { class: "note" }, judge.note),
     h("h2", null, "How evidence is found"),
     h(
       "div",
@@ -103,8 +103,10 @@ export function settingsView(options, { settings }, act) {
   }
 }
 
-/** @type {Record<string, string>} */
-const JUDGES = { offline: "offline (no model)", llm: "language model", cascade: "cascade" };
+/** @param {S.JudgeInfo} judge */
+function judgeLabel({ judge, needs_endpoint: asks }) {
+  return `${judge} (${asks ? "asks a language model" : "no language model"})`;
+}
 
 /**
  * Return the sources as the list shows them: those that are asked first, in their order.

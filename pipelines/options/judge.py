@@ -1,0 +1,91 @@
+"""Which judge a run has, and which flags it takes: what its class says decides."""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from pipelines.options.config import Definitions, flag_values, flags_in
+from pipelines.options.flags import JUDGING, MODELS, OF_THE_EXTRACTOR, OF_THE_LLM_JUDGE
+from schemas.errors import PluginError, UsageError, unknown_value
+from transforms.judges import JUDGES, OFFERED, asks_llm_judge
+from transforms.registry import Spec
+
+_OF_ANY_RUN: Final = ("judge", "prompts")  # prompts are of the source llm, too
+_OF_JUDGES: Final = (
+    *(flag.name for flag in JUDGING if flag.name not in _OF_ANY_RUN),
+    *OF_THE_EXTRACTOR,
+    "formulations",
+)
+_FLAGS: Final = {flag.name for flag in (*JUDGING, *MODELS)} - {"judge"}
+
+
+def flags_of(spec: Spec) -> set[str]:
+    """Return the flags that a judge takes: those that its constructor names, those of the LLM judge
+    where it asks that, and those of models where it needs an endpoint."""
+    kind = JUDGES.kind(spec)
+    names = _FLAGS & JUDGES.parameters(spec).keys()
+    if asks_llm_judge(spec):
+        names |= {*OF_THE_LLM_JUDGE, "prompts"}
+    if kind.needs_endpoint:
+        names |= {"model", "base_url", *(OF_THE_EXTRACTOR if kind.extracts else ())}
+    return names
+
+
+def checked_judge(
+    item: object,
+    definitions: Definitions,
+    values: dict[str, Any],
+    parser: argparse.ArgumentParser,
+) -> Spec:
+    """Return the judge of a run whose flags are `values`; options of a named judge that are flags
+    become values of these.
+
+    Raises:
+        UsageError: there is no such judge or option, or a flag that it does not take is given.
+    """
+    spec = JUDGES.spec(item, definitions)
+    if not JUDGES.kind(spec).verifies:
+        raise PluginError(
+            f"the judge {spec.name!r} ({spec.type}) verifies nothing: give it `outcome` or `verify`"
+        )
+    taken = flags_of(spec) & flags_in(parser).keys()
+    _check_options(spec, taken)
+    as_flags = {name: value for name, value in spec.options.items() if name in taken}
+    values.update(flag_values(as_flags, parser))
+    for name in _OF_JUDGES:
+        if values.get(name) is not None and name not in taken:
+            raise UsageError(_not_taken(name, spec))
+    own = {name: value for name, value in spec.options.items() if name not in taken}
+    return replace(spec, options=own)
+
+
+def _check_options(spec: Spec, taken: set[str]) -> None:
+    parameters = JUDGES.parameters(spec)
+    known = taken | parameters.keys() - OFFERED
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    for option in spec.options:
+        if option not in known and not takes_any:
+            what = f"option of the judge {spec.name!r} ({spec.type})"
+            raise UsageError(unknown_value(what, option, sorted(known) or ["no options"]))
+
+
+def _not_taken(name: str, spec: Spec) -> str:
+    takers = sorted(_takers(name), key=lambda one: (one[1].needs_endpoint, one[0]))
+    judges = " or ".join(f"--judge {type_name}" for type_name, _ in takers) or "another judge"
+    reached = all(kind.needs_endpoint for _, kind in takers)
+    how = " (with OPENAI_API_KEY or --base_url)" if takers and reached else ""
+    return (
+        f"--{name} is for {judges}, and this run's judge is {spec.name}; use "
+        f"{'that' if len(takers) < 2 else 'one of these'}{how}, or leave --{name} out"
+    )
+
+
+def _takers(name: str) -> Iterator[tuple[str, Any]]:
+    for type_name in JUDGES.types():
+        spec = Spec(type_name, type_name)
+        try:
+            if name in flags_of(spec):
+                yield type_name, JUDGES.kind(spec)
+        except PluginError:
+            continue  # it is told of where it is asked for

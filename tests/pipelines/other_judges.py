@@ -1,0 +1,71 @@
+"""Judges as other people write them: ones that work, and ones that do not."""
+
+from transforms.llm.base import VERIFIER, Message, Request
+from ufo import Judge, Judged, Judgement
+
+
+def judge(name):
+    """Return what `--judge` is given."""
+    return f"{__file__}:{name}"
+
+
+class Says(Judge):
+    """Takes a passage at its first word."""
+
+    def __init__(self, word="", api_key=""):
+        self.word = word
+
+    def outcome(self, unit, passage):
+        return Judgement(self.word or passage.text.split()[0], rationale="it says so")
+
+
+class Sided(Says):
+    abstains = False
+
+
+class Broken(Says):
+    def unavailable(self):
+        return "it is broken; mend it"
+
+
+class Extracts(Judge):
+    async def extract(self, record, sentences):
+        raise AssertionError
+
+
+class Plain(Judge):
+    """Asks a model about each passage, in words of its own."""
+
+    needs_endpoint = True
+
+    def __init__(self, client, model=None):
+        self.client, self.model = client, model
+
+    async def outcome(self, unit, passage):
+        asked = [Message("system", "Task: own"), Message("user", unit.claim + passage.text)]
+        said = await self.client().complete(Request(VERIFIER, self.model, asked, step="verify"))
+        return Judgement("supported", rationale=said.choices[0].text)
+
+
+class First(Judge):
+    """Takes quotations for supported, and asks the LLM judge about the rest."""
+
+    needs_endpoint = True
+
+    def __init__(self, llm_judge):
+        self.llm_judge = llm_judge
+
+    async def verify(self, open_units, source, found):
+        return await self.llm_judge.verify(open_units, source, found)
+
+
+class Far(Judge):
+    """Asks a service that is none of a model."""
+
+    async def outcome(self, unit, passage):
+        raise AssertionError("it was asked")
+
+
+class Sloppy(Judge):
+    async def verify(self, open_units, source, found):
+        return Judged()
