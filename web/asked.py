@@ -36,16 +36,15 @@ def checked_sources(names: Sequence[str] | None) -> None:
 
 
 def flags_of(desk: Desk, asked: models.Judging) -> dict[str, Any]:
-    """Return the fields of a request that are flags of `ufo evaluate`, and the verifier here."""
+    """Return the fields of a request that are flags of `ufo evaluate`, and those of the service."""
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, models.VerifyRequest):
         del values["passages"]  # they are given there, and not how many
-    if desk.setup.verifier and values.get("judge", desk.setup.judge) != "llm":
-        values["verifier"] = desk.setup.verifier
-    return {
+    listed = {
         name: ",".join(value) if isinstance(value, list) else value
         for name, value in values.items()
     }
+    return dict(desk.setup.flags_of(listed))
 
 
 def record_of(

@@ -13,6 +13,9 @@ from pipelines.options.flags import OF_THE_LLM_JUDGE
 from pipelines.options.settings import CASCADE, LLM, OFFLINE, Settings, cores
 from schemas.errors import UsageError
 
+OF_THE_FUNCTION = ("citation", "explain", "format", "passages_per_call", "facts_per_call")
+"""Flags of the formulation `function` alone."""
+
 S = TypeVar("S", bound=Settings)
 
 
@@ -78,6 +81,21 @@ def default_judge(base_url: str | None = None) -> str:
     return LLM if reachable else OFFLINE
 
 
+def fitting(usual: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is asked, and of the flags that are given as the usual ones those that fit to the
+    judge and the formulation asked for: those of another would be refused."""
+    found = {**usual, **asked}
+    judge = found.get("judge") or default_judge(found.get("base_url"))
+    others = set(OF_THE_LLM_JUDGE) if judge == OFFLINE else set()
+    if judge != CASCADE:
+        others.add("confidence")
+    if judge == LLM:
+        others.add("verifier")
+    if found.get("formulation", "function") != "function":
+        others.update(OF_THE_FUNCTION)
+    return {name: value for name, value in found.items() if name in asked or name not in others}
+
+
 def _check_judge(values: dict[str, Any]) -> None:
     """Fill in which judge it is, and refuse what only the other one would hear."""
     if not values.get("judge"):
@@ -104,7 +122,7 @@ def _check_judge(values: dict[str, Any]) -> None:
 
         values["verifier"] = usable(values["verifier"])
     if values.get("formulation", "function") != "function":
-        for name in ("citation", "explain", "format", "passages_per_call", "facts_per_call"):
+        for name in OF_THE_FUNCTION:
             if values.get(name) is not None:
                 raise UsageError(
                     f"--{name} is for --formulation function, and this run's is "

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pipelines.reports.html.charts import Bar, difference_of, draw_bars
 from pipelines.reports.html.markup import Html, Row, join, table
 from pipelines.reports.html.parts import MOST_BARS, Asked, Section, in_words, many, plot
+from pipelines.reports.unusable import beside
 
 _MODE_NAMES = {"seq": "one after another", "mv": "majority of all", "single": "alone"}
 
@@ -47,7 +48,7 @@ def _scores(key: str, title: str, rows: Sequence[Row], names: Sequence[str]) -> 
             row["low"],
             row["high"],
             row["human_score"],
-            many(row["n_responses"], "response"),
+            ", ".join(filter(None, (many(row["n_responses"], "response"), beside(row)))),
         )
         for name, row in pairs[-MOST_BARS:]
     ]
