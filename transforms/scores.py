@@ -106,8 +106,11 @@ def score(
 
 
 def usable_of(evidence: Sequence[Piece]) -> tuple[int, int]:
-    """Return how many judgements were asked for, and how many of them are usable: those that did not
-    fail, of a text in a language that the judge knows. Where a source had no passage, none was."""
+    """Return how many judgements were asked for, and how many of them are usable.
+
+    One that failed is not, nor is one of a text in a language that the judge does not know. Where a
+    source had no passage, none was asked for.
+    """
     asked = sum(row.passage_id is not None or row.outcome == ERROR for row in evidence)
     lost = sum(row.outcome == ERROR or row.reason == UNSUPPORTED_LANGUAGE for row in evidence)
     return asked, max(asked - lost, 0)

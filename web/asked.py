@@ -22,7 +22,7 @@ def job_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None, **m
         UsageError: a source or an option is wrong, or cannot serve here.
     """
     checked_sources(sources)
-    return desk.setup.job_of({**flags_of(desk, asked), **more}, sources)
+    return desk.setup.job_of({**flags_of(desk, asked, sources), **more}, sources)
 
 
 def checked_sources(names: Sequence[str] | None) -> None:
@@ -35,7 +35,7 @@ def checked_sources(names: Sequence[str] | None) -> None:
             raise UsageError(unknown_value("fact source", name, source_types()))
 
 
-def flags_of(desk: Desk, asked: models.Judging) -> dict[str, Any]:
+def flags_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None) -> dict[str, Any]:
     """Return the fields of a request that are flags of `ufo evaluate`, and those of the service."""
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, models.VerifyRequest):
@@ -44,7 +44,7 @@ def flags_of(desk: Desk, asked: models.Judging) -> dict[str, Any]:
         name: ",".join(value) if isinstance(value, list) else value
         for name, value in values.items()
     }
-    return dict(desk.setup.flags_of(listed))
+    return dict(desk.setup.flags_of(listed, sources))
 
 
 def record_of(

@@ -20,6 +20,9 @@ JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
 """From flags by their names, and names of sources (None: those that can serve). Raises UsageError.
 """
 
+FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
+"""From the flags and sources of a request to its flags and those of the service."""
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -38,7 +41,7 @@ class Setup:
     version: str
     judge: str = "offline"
     judge_note: str = ""
-    flags_of: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    flags_of: FlagsOf = lambda asked, sources: asked
     model: str | None = None
     index: str | None = None
     token: str | None = None

@@ -100,7 +100,7 @@ def setup(
     """
     from indexes.base import open_index
     from indexes.brought import local_index
-    from pipelines.options.command_line import default_judge, fitting
+    from pipelines.options.command_line import default_judge
     from pipelines.options.keywords import settings_of
     from pipelines.options.settings import LLM
     from pipelines.version import VERSION
@@ -122,6 +122,7 @@ def setup(
         usual["verifier"] = chosen.verifier
     for name in _PATHS & usual.keys():  # uploads are evaluated in folders of their own
         usual[name] = os.path.abspath(usual[name])
+    _statuses(folder, usual)
     reachable = default_judge(chosen.base_url) == LLM
     return Setup(
         results=Path(results).absolute(),
@@ -131,7 +132,7 @@ def setup(
         version=VERSION,
         judge=chosen.judge,
         judge_note=judged_by(chosen.verifier),
-        flags_of=partial(fitting, usual),
+        flags_of=partial(_flags_of, usual),
         model=chosen.client().endpoints[VERIFIER].model if reachable else None,
         index=folder,
         token=token,
@@ -174,6 +175,19 @@ def _job_of(index: str, values: Mapping[str, Any], sources: Sequence[str] | None
     from pipelines.runs.job_of import job_of_text
 
     return job_of_text({"index": index, **values}, sources)
+
+
+def _flags_of(
+    usual: Mapping[str, Any], asked: Mapping[str, Any], sources: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return a request's flags, and of the usual ones those that its judge and sources hear."""
+    from pipelines.options.command_line import default_judge, fitting
+    from pipelines.runs.sources import unheard
+
+    found = fitting(usual, asked)
+    judge = found.get("judge") or default_judge(found.get("base_url"))
+    others = unheard(judge, sources) if sources else []
+    return {name: value for name, value in found.items() if name in asked or name not in others}
 
 
 def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 from pipelines.options.flags import MODELS
@@ -13,7 +14,7 @@ from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
 from transforms.registry import absolute_type, code_of, is_file_type
 from transforms.sources.base import FactSource
-from transforms.sources.registry import SourceSpec, make_source, source_types
+from transforms.sources.registry import SourceSpec, make_source, source_class, source_types
 
 # Where the user names none: those of these that can serve, the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
@@ -101,17 +102,26 @@ def _check_heard(settings: Settings, heard: set[str]) -> None:
 
     `heard` are the parameters of the run's sources.
     """
-    if settings.judge in OF_MODELS or "client_settings" in heard:
-        return
-    if "call_settings" in heard:
-        heard = heard | _OF_CALLS
-    for name, value in settings.given(*_TOLD_TO_MODELS).items():
-        if name not in heard and value != Settings.__dataclass_fields__[name].default:
+    for name, value in settings.given(*_unheard(settings.judge, heard)).items():
+        if value != Settings.__dataclass_fields__[name].default:
             raise UsageError(
                 f"--{name} {value!r} would be passed over: the judge is offline and no source "
                 "asks a model; add --judge llm or the source llm, with OPENAI_API_KEY or "
                 "--base_url, or leave it out"
             )
+
+
+def unheard(judge: str, sources: Sequence[str]) -> list[str]:
+    """Return the options of models that neither the judge nor sources of these types hear."""
+    heard = (inspect.signature(source_class(absolute_type(name))).parameters for name in sources)
+    return _unheard(judge, set(chain.from_iterable(heard)))
+
+
+def _unheard(judge: str, heard: set[str]) -> list[str]:
+    if judge in OF_MODELS or "client_settings" in heard:
+        return []
+    of_calls = _OF_CALLS if "call_settings" in heard else set()
+    return [name for name in _TOLD_TO_MODELS if name not in heard and name not in of_calls]
 
 
 def _spec(item: object, definitions: Mapping[str, Mapping[str, Any]]) -> SourceSpec:

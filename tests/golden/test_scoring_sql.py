@@ -112,7 +112,8 @@ def test_views_and_macros_give_the_same(
             for row in ask(
                 results,
                 "SELECT mode, source, n_units, n_supported, n_refuted, factuality_score, "
-                f"decided_score, coverage, n_judgements, n_unusable FROM scores_if('{mode}'{words})",
+                "decided_score, coverage, n_judgements, n_unusable "
+                f"FROM scores_if('{mode}'{words})",
                 params,
             )
         ]

@@ -63,7 +63,8 @@ def test_flags_of_evaluate_hold_where_a_request_does_not_say_otherwise(
     assert (ready.judge, ready.model) == ("llm", "small")
 
     def asked(**request: object) -> JudgeSpec:
-        return ready.job_of(ready.flags_of(request), ["reference"]).judge
+        sources = ["reference"]
+        return ready.job_of(ready.flags_of(request, sources), sources).judge
 
     usual = asked()
     assert usual.llm is not None
