@@ -123,7 +123,7 @@ _SCORE_COLUMNS = {
 def _unusable_column(rows: list[Row]) -> dict[str, str]:
     """Return the column of unusable judgements where a score has to be seen with it."""
     many = any(is_many(row["n_unusable"], row["n_judgements"]) for row in rows)
-    return {"judgements": "n_judgements", "unusable": "n_unusable"} if many else {}
+    return {"unusable": "n_unusable"} if many else {}
 
 
 def _print_columns(columns: dict[str, str], rows: list[Row], console: "Console") -> None:
@@ -136,7 +136,7 @@ def _print_scores(found: Row, console: "Console") -> None:
     own = main_mode(found["mode"])
     whole = next((row for row in found["scores"] if row["mode"] == own), None)
     if whole is None or whole["factuality_score"] is None:
-        why = "no response was evaluated" if whole is None else no_score(whole)
+        why = no_score(whole)
         console.print(Text(f"\n{why[0].upper()}{why[1:]}.", style="bold"))
         if found["problem"]:
             console.print(Text(found["problem"]))
@@ -154,7 +154,10 @@ def _print_scores(found: Row, console: "Console") -> None:
 
     def table(title: str, key: dict[str, str], rows: list[Row]) -> None:
         _title(title, console)
-        _print_columns({**key, **columns, **_unusable_column(rows)}, rows, console)
+        lost = _unusable_column(rows)
+        # In 80 columns there is room for one of them.
+        shown = {k: v for k, v in columns.items() if not (lost and k == "no claims")}
+        _print_columns({**key, **shown, **lost}, rows, console)
 
     if len(found["scores"]) > 1:
         table("Scores by mode", {"mode": "mode", "source": "source"}, found["scores"])

@@ -97,9 +97,9 @@ def beside(row: Mapping[str, Any]) -> str:
     return in_numbers(n, of) if is_many(n, of) else ""
 
 
-def no_score(row: Mapping[str, Any]) -> str:
-    """Return why a row of a view with scores has none."""
-    if not row["n_units"]:
+def no_score(row: Mapping[str, Any] | None) -> str:
+    """Return why a row of a view with scores has none, or why there is no row."""
+    if row is None or not row["n_units"]:
         return "no response has a fact unit, so there is no score"
     if row["n_judgements"] and row["n_unusable"] >= row["n_judgements"]:
         return "no judgement was usable, so there is no score"

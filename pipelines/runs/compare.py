@@ -11,10 +11,10 @@ Row = dict[str, Any]
 
 _JUDGED = """
 SELECT
-    count(decided_score) AS n_decided,
-    coalesce(sum(n_units), 0) AS n_units,
-    coalesce(sum(n_judgements), 0) AS n_judgements,
-    coalesce(sum(n_unusable), 0) AS n_unusable
+    count(s.decided_score) AS n_decided,
+    coalesce(sum(s.n_units), 0) AS n_units,
+    coalesce(sum(s.n_judgements), 0) AS n_judgements,
+    coalesce(sum(s.n_unusable), 0) AS n_unusable
 FROM scores AS s
 INNER JOIN runs AS r ON r.run = s.run
 WHERE s.run = ? AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END

@@ -151,7 +151,7 @@ def _tiles(asked: Asked) -> Html:
     """Return the numbers to see first."""
     own = [row for row in asked.found["scores"] if row["mode"] == asked.mode]
     if not own or own[0]["factuality_score"] is None:
-        why = no_score(own[0]) if own else "no response was evaluated"
+        why = no_score(own[0] if own else None)
         told = f"{why[0].upper()}{why[1:]}."
         return tag("p", told, " ", asked.found["problem"] or "", class_="lead")
     row = own[0]

@@ -192,7 +192,7 @@ def test_an_endpoint_for_each_role_as_json(llm_server: LlmServer, capsys: Printe
             *("--knowledge_base_url", other.base_url, "--knowledge_model", "offline-knowledge"),
             "--json",
         )
-        assert {entry.step for entry in other.chats} == {"probe"}  # it judges nothing
+        assert "verify_facts" not in {entry.step for entry in other.chats}
     first, second = json.loads(capsys.readouterr().out)
     assert code == 0
     assert first["roles"] == ["verifier", "extractor"]
@@ -216,17 +216,17 @@ class _Always:
 @pytest.mark.parametrize(
     ("answered", "code", "tells"),
     [
-        (0, 1, "cannot be used: no answer within --timeout 0.5 s; check that the server runs"),
-        (3, 0, "the rest was not tested: --timeout 0.5 s is over"),
+        (0, 1, "cannot be used: no answer within --timeout 3 s; check that the server runs"),
+        (3, 0, "the rest was not tested: --timeout 3 s is over"),
     ],
 )
 def test_it_ends_in_time_whatever_the_server_does(
     llm_server: LlmServer, capsys: Printed, answered: int, code: int, tells: str
 ) -> None:
-    doctor("--base_url", "localhost")  # what is imported at the first request takes its time
+    asked(llm_server)  # what is imported at the first request takes its time
     llm_server.mix = _Always(faults.hang(), answered)  # type: ignore[assignment]
     started = time.monotonic()
-    assert asked(llm_server, "--timeout", "0.5") == code
+    assert asked(llm_server, "--timeout", "3") == code
     assert time.monotonic() - started < 10
     assert tells in capsys.readouterr().out
 
