@@ -35,7 +35,7 @@ ORDER BY list_position(['run', 'model', 'dataset', 'response'], level), name, so
 """
 _SHOWN = (
     "level, name, source, n_units, factuality_score, before, difference, decided_score, coverage, "
-    "n_judgements, n_unusable"
+    "n_unusable"
 )
 _WORTH_SHOWING = "level IN ('run', 'model') OR (level = 'dataset' AND name IS NOT NULL)"
 _MODES = ("seq", "mv", "single")

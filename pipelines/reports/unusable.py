@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schemas.records import (
     FILTERED,
@@ -12,7 +12,9 @@ from schemas.records import (
     UNPARSABLE,
     UNSUPPORTED_LANGUAGE,
 )
-from schemas.results import Results, Run
+
+if TYPE_CHECKING:
+    from schemas.results import Results, Run
 
 _MANY = 10  # a score is shown with them where they are more than one in so many
 _FEW_FACTS = 4
@@ -106,7 +108,7 @@ def no_score(row: Mapping[str, Any] | None) -> str:
     return "no fact unit was decided, so there is no score"
 
 
-def unusable(results: Results) -> Unusable:
+def unusable(results: "Results") -> Unusable:
     """Return what the newest of the runs did not get: judgements, or claims where it got none."""
     run = results.runs[-1]
     recall = run.mode == "recall"
@@ -129,7 +131,7 @@ def unusable(results: Results) -> Unusable:
     )
 
 
-def _advice(run: Run, reasons: Sequence[str]) -> str:
+def _advice(run: "Run", reasons: Sequence[str]) -> str:
     """Return what may help where judgements fail, mostly for the first of these reasons."""
     reason = reasons[0] if reasons else ""
     if reason == TRANSPORT:

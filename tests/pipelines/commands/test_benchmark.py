@@ -84,7 +84,7 @@ def test_people_get_a_table_that_says_what_was_asked(ufo):
         (("--include_categories", "wiki"), 0.5),
         (("--exclude_categories", "blog,news"), 0.5),
         (("--exclude_passages", "ref:a-a2-0"), 0.75),
-        (("--include_domains", "example.org"), 0.0),
+        (("--include_domains", "example.org"), None),
         (("--exclude_domains", "example.org"), 0.5),
     ],
 )

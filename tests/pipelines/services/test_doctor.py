@@ -25,7 +25,8 @@ def doctor(*words: str) -> int:
 
 
 def asked(server: LlmServer, *words: str) -> int:
-    return doctor("--base_url", server.base_url, "--model", "offline-judge", *words)
+    flags = ("--base_url", server.base_url, "--model", "offline-judge", "--timeout", "600")
+    return doctor(*flags, *words)
 
 
 def said(printed: str) -> dict[str, str]:
