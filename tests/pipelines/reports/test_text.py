@@ -128,7 +128,7 @@ def test_a_run_without_units_says_so(tmp_path, rows_of, write_run, printed):
     write_run(undecided, rows_of({"a": {"u": {"ref": "-"}}}))
     text = printed("report", undecided)
     assert "No fact unit was decided, so there is no score." in text
-    assert "0.000" not in text
+    assert "Factuality score 0" not in text
     assert "why    ref: no passages" in text
 
 
