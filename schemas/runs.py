@@ -1,7 +1,8 @@
 """Finished runs: where they lie and what their manifests say. Needs no database."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -23,6 +24,7 @@ class Run:
     `finished_at` is in UTC; `sources` are in the user's order; `counts` has responses, units and
     failures; `files` maps each table to its part files. `repeat` is the K of `--repeat`, and
     `experiment` the same for runs that differ in nothing else: input, options, prompts and sources.
+    `llm` is what a model that judges was told, empty where none did.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Run:
     files: dict[str, tuple[Path, ...]]
     repeat: int = 0
     experiment: str = ""
+    llm: Mapping[str, Any] = field(default_factory=dict)
 
 
 def finished_runs(directory: str | Path) -> list[Run]:
@@ -159,6 +162,7 @@ def _read_run(path: Path) -> Run:
             },
             repeat=int(manifest["fingerprint"].get("options", {}).get("repeat", 0)),
             experiment=_experiment(manifest["fingerprint"]),
+            llm=manifest["fingerprint"].get("options", {}).get("llm") or {},
         )
     except KeyError as error:
         raise RunError(f"{str(path)!r} lacks {error}: the run is damaged; {remedy}.") from error

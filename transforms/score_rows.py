@@ -7,7 +7,11 @@ from schemas.records import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A row of the view `scores`; `source` is None except in mode `single`."""
+    """A row of the view `scores`; `source` is None except in mode `single`.
+
+    Of the `n_judgements` asked for, `n_unusable` failed or are about a text in a language that the
+    judge does not know; without a usable one the response has no score.
+    """
 
     mode: str
     source: str | None
@@ -18,6 +22,8 @@ class Score:
     factuality_score: float | None
     decided_score: float | None
     coverage: float | None
+    n_judgements: int
+    n_unusable: int
 
 
 @dataclass(frozen=True, slots=True)

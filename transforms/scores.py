@@ -15,6 +15,7 @@ from schemas.records import (
     NOANS,
     REFUTED,
     SUPPORTED,
+    UNSUPPORTED_LANGUAGE,
     Passage,
     Tally,
     Verdict,
@@ -50,6 +51,8 @@ class Piece(Protocol):
     def passage_id(self) -> str | None: ...
     @property
     def outcome(self) -> str: ...
+    @property
+    def reason(self) -> str | None: ...
 
 
 def score(
@@ -87,7 +90,7 @@ def score(
     places = {unit.unit_id: unit.sentence_index for unit in units}
     return Scores(
         rows,
-        [one for name in modes for one in _scores(rows, len(units), sources, name)],
+        [one for name in modes for one in _scores(rows, counting, len(units), sources, name)],
         [one for name in modes for one in _contributions(rows, tallies, sources, name)],
         _credibilities(counting, places, n_sentences),
         _credibility(None, counting),
@@ -100,6 +103,17 @@ def score(
             )
         ],
     )
+
+
+def usable_of(evidence: Sequence[Piece]) -> tuple[int, int]:
+    """Return how many judgements were asked for, and how many of them are usable.
+
+    One that failed is not, nor is one of a text in a language that the judge does not know. Where a
+    source had no passage, none was asked for.
+    """
+    asked = sum(row.passage_id is not None or row.outcome == ERROR for row in evidence)
+    lost = sum(row.outcome == ERROR or row.reason == UNSUPPORTED_LANGUAGE for row in evidence)
+    return asked, max(asked - lost, 0)
 
 
 def band_of(credibility: float | None) -> str:
@@ -136,7 +150,11 @@ def _tallies(
 
 
 def _scores(
-    rows: Sequence[Verdict], n_units: int, sources: Sequence[str], mode: str
+    rows: Sequence[Verdict],
+    counting: Sequence[Piece],
+    n_units: int,
+    sources: Sequence[str],
+    mode: str,
 ) -> list[Score]:
     found = []
     for source in sources if mode == SINGLE else (None,):
@@ -146,6 +164,9 @@ def _scores(
             if row.mode == mode and (source is None or row.source == source)
         ]
         yes, no = labels.count(1), labels.count(0)
+        own = [row for row in counting if row.source in (sources if source is None else (source,))]
+        asked, usable = usable_of(own)
+        scored = 0 if asked and not usable else n_units
         found.append(
             Score(
                 mode,
@@ -154,9 +175,11 @@ def _scores(
                 yes,
                 no,
                 n_units - yes - no,
-                _ratio(yes, n_units),
+                _ratio(yes, scored),
                 _ratio(yes, yes + no),
-                _ratio(yes + no, n_units),
+                _ratio(yes + no, scored),
+                asked,
+                asked - usable,
             )
         )
     return found

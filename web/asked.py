@@ -9,7 +9,6 @@ from schemas.records import Failure, InputRecord
 from transforms.job import Job
 from transforms.judges import JUDGES
 from transforms.read import parse
-from transforms.registry import Spec
 from transforms.sources.registry import source_types
 from web import models
 from web.desk import Desk
@@ -26,7 +25,7 @@ def job_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None, **m
     checked_sources(sources)
     if asked.judge is not None and asked.judge not in JUDGES.types():
         raise UsageError(unknown_value("judge", asked.judge, JUDGES.types()))
-    return desk.setup.job_of({**flags_of(desk, asked), **more}, sources)
+    return desk.setup.job_of({**flags_of(desk, asked, sources), **more}, sources)
 
 
 def checked_sources(names: Sequence[str] | None) -> None:
@@ -39,18 +38,16 @@ def checked_sources(names: Sequence[str] | None) -> None:
             raise UsageError(unknown_value("fact source", name, source_types()))
 
 
-def flags_of(desk: Desk, asked: models.Judging) -> dict[str, Any]:
-    """Return the fields of a request that are flags of `ufo evaluate`, and the verifier here."""
+def flags_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None) -> dict[str, Any]:
+    """Return the fields of a request that are flags of `ufo evaluate`, and those of the service."""
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, models.VerifyRequest):
         del values["passages"]  # they are given there, and not how many
-    judge = values.get("judge", desk.setup.judge)
-    if desk.setup.verifier and "verifier" in JUDGES.parameters(Spec(judge, judge)):
-        values["verifier"] = desk.setup.verifier
-    return {
+    listed = {
         name: ",".join(value) if isinstance(value, list) else value
         for name, value in values.items()
     }
+    return dict(desk.setup.flags_of(listed, sources))
 
 
 def record_of(

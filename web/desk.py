@@ -20,6 +20,9 @@ JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
 """From flags by their names, and names of sources (None: those that can serve). Raises UsageError.
 """
 
+FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
+"""From the flags and sources of a request to its flags and those of the service."""
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -27,8 +30,8 @@ class Setup:
 
     `results` is where runs lie and uploads go. `evaluate` is a command that takes the flags of `ufo
     evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by name.
-    `judge` is the default one; `model` the one that it asks, None where no endpoint is configured;
-    `verifier` the offline judge's where it is not the default.
+    `judge` is the default one; `model` the one that it asks, None where no endpoint is configured.
+    `flags_of` adds to the flags of a request those that the service was started with.
     """
 
     results: Path
@@ -38,7 +41,7 @@ class Setup:
     version: str
     judge: str = "offline"
     judge_note: str = ""
-    verifier: str | None = None
+    flags_of: FlagsOf = lambda asked, sources: asked
     model: str | None = None
     index: str | None = None
     token: str | None = None

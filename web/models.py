@@ -148,6 +148,7 @@ class ScoreEvidence(Given):
     source: Name
     passage_id: Word | None = None
     outcome: Literal["supported", "refuted", "noans", "error"]
+    reason: Word | None = None
 
 
 class ScorePassage(Given):

@@ -45,7 +45,7 @@ async def upload(
     """Take a file of responses and evaluate it in the background, into an ordinary run."""
     checked_sources(asked.sources)
     job_of(desk, asked, asked.sources)  # what is wrong with the options is told now
-    flags = flags_of(desk, asked)
+    flags = flags_of(desk, asked, asked.sources)
     if asked.sources:
         flags["sources"] = ",".join(asked.sources)
     if desk.setup.index:

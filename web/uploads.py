@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from schemas.errors import EXIT_DONE
+from schemas.errors import EXIT_DONE, EXIT_FAILED
 from web.limits import Refused
 from web.problems import Conflict, NotFound
 
@@ -116,7 +116,11 @@ class Uploads:
         identifier = uuid4().hex[:16]
         folder = self._results / FOLDER / identifier
         folder.mkdir(parents=True)
-        words = [f"--{key}={value}" for key, value in flags.items()]
+        words = [
+            f"--{key}" if value is True else f"--{key}={value}"
+            for key, value in flags.items()
+            if value is not False
+        ]
         upload = Upload(identifier, name, folder, words)
         try:
             await _write(folder / INPUT, chunks, most)
@@ -156,7 +160,8 @@ class Uploads:
                 upload.state = RUNNING
                 upload.tell()
                 upload.exit_code = await self._run(upload)
-            if upload.exit_code == EXIT_DONE:
+            # A run without a usable judgement is finished too, and its rows tell why.
+            if upload.exit_code in (EXIT_DONE, EXIT_FAILED) and self._manifest(upload).exists():
                 upload.total = upload.done = self._count(upload)
                 state = FINISHED
         except asyncio.CancelledError:
@@ -200,9 +205,11 @@ class Uploads:
             await _end(process)
 
     def _count(self, upload: Upload) -> int:
-        manifest = self._results / f"run={upload.run}" / "manifest.json"
-        counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
+        counts = json.loads(self._manifest(upload).read_text(encoding="utf-8"))["counts"]
         return int(counts["responses"])
+
+    def _manifest(self, upload: Upload) -> Path:
+        return self._results / f"run={upload.run}" / "manifest.json"
 
     def _keep(self, upload: Upload) -> None:
         text = json.dumps(upload.status() | {"flags": upload.flags})

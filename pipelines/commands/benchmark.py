@@ -34,7 +34,8 @@ WHERE {where}
 ORDER BY list_position(['run', 'model', 'dataset', 'response'], level), name, source
 """
 _SHOWN = (
-    "level, name, source, n_units, factuality_score, before, difference, decided_score, coverage"
+    "level, name, source, n_units, factuality_score, before, difference, decided_score, coverage, "
+    "n_unusable"
 )
 _WORTH_SHOWING = "level IN ('run', 'model') OR (level = 'dataset' AND name IS NOT NULL)"
 _MODES = ("seq", "mv", "single")

@@ -2,9 +2,13 @@
 
 import argparse
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
+
+if TYPE_CHECKING:
+    from transforms.llm.endpoint import Endpoint
 
 _FLAGS = {
     "--model": "the judge's model, and that of the roles below where they have none",
@@ -21,10 +25,10 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "doctor",
         help="what the configured LLM endpoints and search engines can do",
-        description="Ask the configured LLM endpoints what they can do, with two to four small "
-        "requests each, and print what is done where they cannot; ask each search engine that the "
-        "environment names one query. Exit code 1 where one cannot be used, 2 where none is "
-        "configured.",
+        description="Ask the configured LLM endpoints what they can do, by small requests, and "
+        "print each thing as soon as it is tested; then have the judge's model judge six claims, "
+        "and recommend a formulation. Ask each search engine that the environment names one query. "
+        "Exit code 1 where one cannot be used, 2 where none is configured.",
     )
     from pipelines.options.arguments import number
 
@@ -32,10 +36,10 @@ def register(commands: Any) -> None:
         parser.add_argument(flag, metavar="URL" if "url" in flag else "NAME", help=text)
     parser.add_argument(
         "--timeout",
-        type=number("--timeout", 1, 3600, whole=False),
+        type=number("--timeout", 0.1, 3600, whole=False),
         default=60.0,
         metavar="SECONDS",
-        help="of one request (default 60)",
+        help="in which all of it ends, finished or not (default 60)",
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.set_defaults(handler=handle)
@@ -49,23 +53,54 @@ def handle(arguments: argparse.Namespace) -> int:
     """
     import asyncio
 
-    from pipelines.services import doctor, doctor_search
     from transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
 
     options = {flag[2:]: getattr(arguments, flag[2:]) for flag in _FLAGS}
     configured = endpoints(**options, timeout=arguments.timeout)
-    models = asyncio.run(doctor.diagnose(configured))
-    searches = asyncio.run(doctor_search.diagnose_searches())
-    if not models and not searches:
+    rows = asyncio.run(_diagnosed(configured, arguments.timeout, arguments.json))
+    if not rows:
         raise UsageError(
             f"no LLM endpoint is configured; set {KEY_VARIABLE}, or name an endpoint of your own "
             f"with --base_url or {URL_VARIABLE}. The offline judge needs none."
         )
     if arguments.json:
-        rows = [*map(doctor.as_json, models), *map(doctor_search.as_json, searches)]
         print(json.dumps(rows, ensure_ascii=False, indent=1))
-    else:
-        texts = [*map(doctor.as_text, models), *map(doctor_search.as_text, searches)]
-        print("\n\n".join(texts))
-    usable = [one.usable for one in models] + [one.usable for one in searches]
-    return EXIT_DONE if all(usable) else EXIT_FAILED
+    return EXIT_DONE if all(row["usable"] for row in rows) else EXIT_FAILED
+
+
+async def _diagnosed(
+    configured: "Mapping[str, Endpoint]", seconds: float, silent: bool
+) -> list[dict[str, Any]]:
+    """Diagnose all at the same time, and print the lines of one after those of the other."""
+    import asyncio
+
+    from pipelines.services import doctor, doctor_search
+
+    def say(line: str) -> None:
+        if not silent:
+            print(line, flush=True)
+
+    found = doctor.to_diagnose(configured)
+    searched = asyncio.create_task(doctor_search.diagnose_searches(seconds))
+    queues: list[asyncio.Queue[str | None]] = [asyncio.Queue() for _ in found]
+
+    async def fill(one: doctor.Diagnosis, queue: "asyncio.Queue[str | None]") -> None:
+        try:
+            await doctor.diagnose(one, seconds, queue.put_nowait)
+        finally:
+            queue.put_nowait(None)
+
+    filling = [asyncio.create_task(fill(*pair)) for pair in zip(found, queues, strict=True)]
+    for number, queue in enumerate(queues):
+        if number:
+            say("")
+        while (line := await queue.get()) is not None:
+            say(line)
+    await asyncio.gather(*filling)
+    engines = await searched
+    for number, engine in enumerate(engines):
+        say(("\n" if found or number else "") + doctor_search.as_text(engine))
+    return [
+        *(one.as_json() for one in found),
+        *(dict(doctor_search.as_json(engine)) for engine in engines),
+    ]

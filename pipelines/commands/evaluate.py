@@ -9,15 +9,17 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pipelines import logs
-from schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError
+from schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 
 if TYPE_CHECKING:
     from pipelines.estimates.estimate import Estimate
     from pipelines.options.settings import Settings
+    from pipelines.reports.unusable import Unusable
     from pipelines.runs.run import Finished
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _TABLE_WIDTH = 110
+_NO_LINE = "no line of the input can be used"
 _WITHOUT_CHUNKS = {"-h", "--help", "--dry_run", "--streaming", "--runner"}
 _COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 
@@ -76,13 +78,15 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
     if finished.submitted:
         _print_submitted(finished, chosen.json)
         return EXIT_DONE
-    summary = _summary(chosen.output, finished.name) | {"seconds": round(finished.seconds, 3)}
+    summary, lost = _summary(chosen.output, finished.name)
+    summary |= {"seconds": round(finished.seconds, 3)}
     score = summary["factuality_score"]
+    nothing = _nothing_usable(summary, lost)
     below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
     found: dict[str, Any] = {}
     unequal = None
     try:
-        found = _compared(chosen, finished.name)
+        found = {} if nothing else _compared(chosen, finished.name)
     except UsageError as error:
         unequal = error  # told after what there is to tell: the run is finished
     if chosen.json:
@@ -91,6 +95,11 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
     else:
         _print(summary, finished.folder)
         _print_comparison(found, chosen)
+    if nothing:
+        logs.tell(lost.sentence or _NO_LINE)
+        return EXIT_FAILED
+    if lost.sentence:
+        logs.tell(lost.sentence)
     if below:
         shown = "no score" if score is None else f"{score:.3f}"
         logs.tell(f"Below --fail_under {chosen.fail_under}: {shown}")
@@ -116,13 +125,16 @@ def _stream(chosen: "Settings") -> int:
         print(text, file=sys.stderr, flush=True)
 
     def on_window(finished: "Finished") -> None:
-        summary = _summary(chosen.output, finished.name) | {"seconds": round(finished.seconds, 3)}
+        summary, lost = _summary(chosen.output, finished.name)
+        summary |= {"seconds": round(finished.seconds, 3)}
         if chosen.json:
             told = {**summary, "path": finished.folder}
             print(json.dumps(told, ensure_ascii=False), flush=True)
         else:
             _print(summary, finished.folder)
             sys.stdout.flush()
+        if lost.sentence:
+            say(lost.sentence)
 
     stream(chosen, on_window, say)
     return EXIT_DONE
@@ -160,9 +172,12 @@ def _print_comparison(found: Mapping[str, Any], chosen: "Settings") -> None:
 # As scores_by_run has them, without the intervals, which take time.
 _MEANS = """
 SELECT
-    avg(factuality_score) AS factuality_score,
+    CASE WHEN count(decided_score) > 0 THEN avg(factuality_score) END AS factuality_score,
     avg(decided_score) AS decided_score,
-    avg(coverage) AS coverage
+    avg(coverage) AS coverage,
+    CAST(coalesce(sum(n_units), 0) AS BIGINT) AS n_units,
+    CAST(coalesce(sum(n_judgements), 0) AS BIGINT) AS n_judgements,
+    CAST(coalesce(sum(n_unusable), 0) AS BIGINT) AS n_unusable
 FROM scores
 WHERE mode = ?
 """
@@ -224,34 +239,52 @@ def _dollars(cost: float | None) -> str:
     return "unknown" if cost is None else f"${cost:,.4f}"
 
 
-def _summary(output: str, name: str) -> dict[str, Any]:
+def _nothing_usable(summary: Mapping[str, Any], lost: "Unusable") -> bool:
+    """Tell whether there was something to judge, and nothing came of it."""
+    return lost.all or (lost.n > 0 and not summary["units"]) or _no_line(summary)
+
+
+def _no_line(summary: Mapping[str, Any]) -> bool:
+    return bool(summary["failures"]) and not summary["responses"]
+
+
+def _summary(output: str, name: str) -> "tuple[dict[str, Any], Unusable]":
+    from pipelines.reports.unusable import unusable
     from pipelines.runs.results import open_results
 
-    with open_results(output, name, only=("cost", "scores")) as results:
+    with open_results(output, name, only=("cost", "scores", "failures_by_step")) as results:
         (run,) = results.runs
         # `all` has a score for each way of voting; the run's is that of its order of sources.
         mode = "seq" if run.mode == "all" else run.mode
         (means,) = results.query(_MEANS, [mode]).to_pylist()
         (spent,) = results.query(_SPENT).to_pylist()
-    return {
+        lost = unusable(results)
+    summary = {
         "run": run.name,
         "mode": run.mode,
         "sources": list(run.sources),
         **run.counts,
         **means,
         **spent,
+        "problem": lost.sentence or None,
     }
+    return summary, lost
 
 
 def _print(summary: Mapping[str, Any], folder: str) -> None:
+    from pipelines.reports.unusable import beside, no_score
+
     failures = summary["failures"]
     print(f"run {summary['run']}: {summary['responses']:,} responses, {summary['units']:,} units")
-    if summary["factuality_score"] is None:
-        print("no response has a checkable claim, so there is no score")
+    if _no_line(summary):
+        print(f"{_NO_LINE}, so there is no score")
+    elif summary["factuality_score"] is None:
+        print(no_score(summary))
     else:
         print(
             f"factuality score {summary['factuality_score']:.3f}, "
             f"{summary['coverage']:.0%} of units decided"
+            + (f"; {told}" if (told := beside(summary)) else "")
         )
     if summary["requests"]:
         cost = summary["cost_usd"]

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pipelines import logs
-from schemas.errors import EXIT_DONE
+from schemas.errors import EXIT_DONE, EXIT_FAILED
 
 if TYPE_CHECKING:
+    from pipelines.reports.unusable import Unusable
     from schemas.results import Results
 
 VIEWS = {
@@ -57,6 +58,7 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
         print_estimate(estimate_recall(chosen), chosen.json, "records")
         return EXIT_DONE
     from pipelines.reports.tabular import as_json
+    from pipelines.reports.unusable import unusable
     from pipelines.runs import status
     from pipelines.runs.recall import SHEET, run_recall
     from pipelines.runs.results import open_results
@@ -69,10 +71,11 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
     finished = run_recall(chosen)
     sheet = {"sheet": f"{chosen.output.rstrip('/')}/{SHEET}"} if chosen.facts_only else {}
     with open_results(chosen.output, finished.name) as results:
+        lost = unusable(results)
         if chosen.json:
             more = {"seconds": round(finished.seconds, 3), "path": finished.folder, **sheet}
             print(as_json(recall_summary(results) | more))
-            return EXIT_DONE
+            return _ended(lost)
         print_recall(results)
     failures = finished.manifest["counts"]["failures"]
     if failures:
@@ -81,11 +84,19 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
     if chosen.facts_only:
         print(f"sheet to annotate: {sheet['sheet']}; give it back as --input")
     print(f"results in {finished.folder}")
-    return EXIT_DONE
+    return _ended(lost)
+
+
+def _ended(lost: "Unusable") -> int:
+    if lost.sentence:
+        logs.tell(lost.sentence)
+    return EXIT_FAILED if lost.all or lost.extraction else EXIT_DONE
 
 
 def recall_summary(results: "Results") -> dict[str, Any]:
     """Return what a recall run found: its size, and the rows of the paper's three tables."""
+    from pipelines.reports.unusable import unusable
+
     run = results.runs[-1]
     return {
         "run": run.name,
@@ -95,6 +106,7 @@ def recall_summary(results: "Results") -> dict[str, Any]:
         "facts": run.counts["units"],
         "answers": run.counts["answers"],
         "failures": run.counts["failures"],
+        "problem": unusable(results).sentence or None,
         **{view: rows(results, view) for view in VIEWS},
     }
 
@@ -112,6 +124,7 @@ def rows(results: "Results", name: str) -> list[dict[str, Any]]:
 def print_recall(results: "Results") -> None:
     """Print the run's size, and those of the paper's three tables that have rows."""
     from pipelines.reports.tabular import page, print_rows
+    from pipelines.reports.unusable import in_numbers, unusable
     from schemas.views import load_views
 
     titles = {view.name: view.title for view in load_views()}
@@ -126,3 +139,6 @@ def print_recall(results: "Results") -> None:
             if found:
                 console.print(f"\n{titles[name]}")
                 print_rows(columns, [[row[column] for column in columns] for row in found], console)
+        lost = unusable(results)
+        if lost.many:
+            console.print(f"\n{in_numbers(lost.n, lost.of)}")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
+_PATHS = {"prompts", "prices", "categories", "web_snapshot"}
 _PLOTS = {
     "source_contributions": None,
     "scores_by_model": "model",
@@ -32,6 +33,7 @@ _PLOTS = {
 def register(commands: Any) -> None:
     """Add the command."""
     from pipelines.options.arguments import number
+    from pipelines.options.flags import OF_SERVICE
 
     parser = commands.add_parser(
         "serve",
@@ -51,26 +53,31 @@ def register(commands: Any) -> None:
         "--results", default="results", metavar="DIR", help="runs to browse (default: results)"
     )
     parser.add_argument(
-        "--index", metavar="DIR", help="the wikipedia source's (default: that of the examples)"
-    )
-    parser.add_argument(
-        "--verifier", metavar="NAME", help="the offline judge's model, as of `ufo evaluate`"
-    )
-    parser.add_argument(
         "--token",
         metavar="TOKEN",
         help=f"opens the service to whoever knows it; better in {TOKEN_VARIABLE}, where no list of "
         "processes shows it",
     )
+    group = parser.add_argument_group(
+        "as of `ufo evaluate`",
+        "what a text is checked with where a request does not say it; without --index the "
+        "wikipedia source has the pages of the examples",
+    )
+    for flag in OF_SERVICE:
+        flag.add(group)
     parser.set_defaults(handler=handle)
 
 
 def handle(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
+    from pipelines.options.flags import OF_SERVICE
     from web.server import serve
 
     token = arguments.token or os.environ.get(TOKEN_VARIABLE) or None
-    ready = setup(arguments.results, arguments.index, token, arguments.verifier)
+    given = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
+    index = given.pop("index")
+    flags = {name: value for name, value in given.items() if value is not None}
+    ready = setup(arguments.results, index, token, flags)
     if ready.model:
         # Half a second that the first to ask would else wait for.
         import openai  # noqa: F401
@@ -82,23 +89,23 @@ def setup(
     results: str,
     index: str | None = None,
     token: str | None = None,
-    verifier: str | None = None,
+    flags: Mapping[str, Any] | None = None,
 ) -> "Setup":
     """Return what the service works with: our options, sources, plots, and the evaluate command.
 
+    `flags` are those of `ufo evaluate` that hold where a request does not say otherwise.
+
     Raises:
-        UsageError: `index` is none, or `results` no folder of this machine, or the verifier cannot
-            be used.
+        UsageError: `index` is none, or `results` no folder of this machine, or a flag is wrong.
     """
     from indexes.base import open_index
     from indexes.brought import local_index
-    from pipelines.options.command_line import default_judge
+    from pipelines.options.judge import default_judge
+    from pipelines.options.keywords import settings_of
     from pipelines.options.settings import LLM
     from pipelines.version import VERSION
     from transforms.judges.offline import judged_by
     from transforms.llm.base import VERIFIER
-    from transforms.llm.endpoint import endpoints
-    from transforms.verifiers.registry import usable
     from web.desk import Setup
 
     if is_remote(results):
@@ -108,18 +115,25 @@ def setup(
         )
     folder = str(local_index(index)) if index else example_index()
     open_index(folder)  # what is wrong with it is told now, and no request waits for it
-    verifier = usable(verifier) if verifier else None
-    judge = default_judge()
+    usual = dict(flags or {})
+    # What is wrong with the flags is told now; `usable` has made a path absolute.
+    chosen = settings_of({"input": "-", "output": "-", **usual}, None)
+    if chosen.verifier:
+        usual["verifier"] = chosen.verifier
+    for name in _PATHS & usual.keys():  # uploads are evaluated in folders of their own
+        usual[name] = os.path.abspath(usual[name])
+    _statuses(folder, usual)
+    reachable = default_judge(chosen.base_url) == LLM
     return Setup(
         results=Path(results).absolute(),
         job_of=partial(_job_of, folder),
-        statuses=partial(_statuses, folder),
+        statuses=partial(_statuses, folder, usual),
         evaluate=(sys.executable, "-m", "pipelines.cli", "evaluate"),
         version=VERSION,
-        judge=judge,
-        judge_note=judged_by(verifier),
-        verifier=verifier,
-        model=endpoints()[VERIFIER].model if judge == LLM else None,
+        judge=chosen.judge.name,
+        judge_note=judged_by(chosen.verifier),
+        flags_of=partial(_flags_of, usual),
+        model=chosen.client().endpoints[VERIFIER].model if reachable else None,
         index=folder,
         token=token,
         plots={name: partial(_plot, name) for name in _PLOTS},
@@ -163,11 +177,25 @@ def _job_of(index: str, values: Mapping[str, Any], sources: Sequence[str] | None
     return job_of_text({"index": index, **values}, sources)
 
 
-def _statuses(index: str) -> "Sequence[SourceStatus]":
+def _flags_of(
+    usual: Mapping[str, Any], asked: Mapping[str, Any], sources: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return a request's flags, and of the usual ones those that its judge and sources hear."""
+    from pipelines.options.judge import default_judge, fitting
+    from pipelines.runs.sources import unheard
+
+    found = fitting(usual, asked)
+    judge = found.get("judge") or default_judge(found.get("base_url"))
+    others = unheard(judge, sources) if sources else []
+    return {name: value for name, value in found.items() if name in asked or name not in others}
+
+
+def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
     from pipelines.options.keywords import settings_of
     from pipelines.runs.sources import choose
 
-    return choose(settings_of({"input": "-", "output": "-", "index": index}, None)).statuses
+    given = {"input": "-", "output": "-", **flags, "index": index}
+    return choose(settings_of(given, None)).statuses
 
 
 def _plot(name: str, results: "Results") -> str:

@@ -4,14 +4,13 @@ Parsed once, here. A flag beats the file.
 """
 
 import argparse
-import os
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pipelines.options.beam_flags import beam_flags, on_dataflow
 from pipelines.options.config import Definitions, Filed, load
-from pipelines.options.judge import checked_judge
-from pipelines.options.settings import LLM, OFFLINE, Settings, cores
+from pipelines.options.judge import OF_THE_FUNCTION, checked_judge, default_judge
+from pipelines.options.settings import Settings, cores
 from schemas.errors import UsageError
 
 S = TypeVar("S", bound=Settings)
@@ -76,12 +75,6 @@ def settings_as(
     return told(found)
 
 
-def default_judge(base_url: str | None = None) -> str:
-    """Return the judge where none is named: a model where one can be reached."""
-    reachable = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
-    return LLM if reachable else OFFLINE
-
-
 def _check_judge(
     values: dict[str, Any], definitions: Definitions, parser: argparse.ArgumentParser
 ) -> None:
@@ -93,7 +86,7 @@ def _check_judge(
 
         values["verifier"] = usable(values["verifier"])
     if values.get("formulation", "function") != "function":
-        for name in ("citation", "explain", "format", "passages_per_call", "facts_per_call"):
+        for name in OF_THE_FUNCTION:
             if values.get(name) is not None:
                 raise UsageError(
                     f"--{name} is for --formulation function, and this run's is "

@@ -234,6 +234,16 @@ OF_THE_EXTRACTOR = (
 )
 
 
+OF_ONE_RUN = ("max_cost", "repeat")
+# What a service can be started with: what a text is judged by and checked against.
+OF_SERVICE = (
+    *(flag for flag in SOURCES if flag.name not in ("sources", "mode", "tie", "units")),
+    *WEB,
+    *JUDGING,
+    *(flag for flag in MODELS if flag.name not in OF_ONE_RUN),
+)
+
+
 def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     """Declare all flags, in their groups."""
     for title, flags in GROUPS.items():

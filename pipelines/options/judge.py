@@ -1,16 +1,26 @@
 """Which judge a run has, and which flags it takes: what its class says decides."""
 
 import argparse
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from pipelines.options.config import Definitions, flag_values, flags_in
 from pipelines.options.flags import JUDGING, MODELS, OF_THE_EXTRACTOR, OF_THE_LLM_JUDGE
+from pipelines.options.settings import LLM, OFFLINE
 from schemas.errors import PluginError, UsageError, unknown_value
 from transforms.judges import JUDGES, OFFERED, asks_llm_judge
 from transforms.registry import Spec
 
+OF_THE_FUNCTION: Final = (
+    "citation",
+    "explain",
+    "format",
+    "passages_per_call",
+    "facts_per_call",
+)
+"""Flags of the formulation `function` alone."""
 _OF_ANY_RUN: Final = ("judge", "prompts")  # prompts are of the source llm, too
 _OF_JUDGES: Final = (
     *(flag.name for flag in JUDGING if flag.name not in _OF_ANY_RUN),
@@ -18,6 +28,12 @@ _OF_JUDGES: Final = (
     "formulations",
 )
 _FLAGS: Final = {flag.name for flag in (*JUDGING, *MODELS)} - {"judge"}
+
+
+def default_judge(base_url: str | None = None) -> str:
+    """Return the judge where none is named: a model where one can be reached."""
+    reachable = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
+    return LLM if reachable else OFFLINE
 
 
 def flags_of(spec: Spec) -> set[str]:
@@ -58,6 +74,16 @@ def checked_judge(
             raise UsageError(_not_taken(name, spec))
     own = {name: value for name, value in spec.options.items() if name not in taken}
     return replace(spec, options=own)
+
+
+def fitting(usual: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is asked, and those of the usual flags that the judge and formulation take."""
+    found = {**usual, **asked}
+    judge = found.get("judge") or default_judge(found.get("base_url"))
+    others = set(_OF_JUDGES) - flags_of(JUDGES.spec(judge, {}))
+    if found.get("formulation", "function") != "function":
+        others.update(OF_THE_FUNCTION)
+    return {name: value for name, value in found.items() if name in asked or name not in others}
 
 
 def _check_options(spec: Spec, taken: set[str]) -> None:

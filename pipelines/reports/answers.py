@@ -7,7 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.reports.unusable import in_numbers, is_many
 from schemas.records import Verdict
+from transforms.scores import usable_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -153,12 +155,16 @@ class Check:
 
     @property
     def score(self) -> float | None:
-        """The share of claims that are factual, undecided ones as 0; None without any claim.
+        """The share of claims that are factual, undecided ones as 0; None without any claim or any
+        usable judgement.
 
         With `mode="all"` that of the sources in their order, with `"single"` that of the source.
         """
         labels = [verdict.label for verdict in self._main()]
-        return sum(label or 0 for label in labels) / len(labels) if labels else None
+        asked, usable = usable_of(self.evidence)
+        if not labels or (asked and not usable):
+            return None
+        return sum(label or 0 for label in labels) / len(labels)
 
     @property
     def coverage(self) -> float | None:
@@ -181,7 +187,12 @@ class Check:
         """Return the score and each claim with what became of it."""
         words = {1: "supported", 0: "refuted", None: "undecided"}
         verdicts = {verdict.unit_id: verdict for verdict in self._main()}
-        lines = ["no checkable claim" if self.score is None else f"factuality {self.score:.2f}"]
+        lines = ["no checkable claim" if not verdicts else "no claim was decided"]
+        if self.score is not None and self.coverage:
+            lines = [f"factuality {self.score:.2f}"]
+        asked, usable = usable_of(self.evidence)
+        if is_many(asked - usable, asked):
+            lines.append(in_numbers(asked - usable, asked))
         for unit in self.fact_units:
             verdict = verdicts[unit.unit_id]
             by = "" if verdict.label is None else f" by {verdict.source}"

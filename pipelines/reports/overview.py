@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pipelines.reports.unusable import unusable
 from schemas.results import Results
 from transforms.votes import main_mode
 
@@ -57,12 +58,14 @@ def overview(results: Results, directory: str | None = None) -> Row:
             "ORDER BY list_position(['seq', 'mv', 'single'], mode), position"
         ),
         "responses": rows(
-            "SELECT response_id, model, factuality_score, decided_score, coverage, n_units, "
+            "SELECT response_id, model, CASE WHEN coverage > 0 THEN factuality_score END AS "
+            "factuality_score, decided_score, coverage, n_units, n_judgements, n_unusable, "
             "question FROM scores WHERE run = ? AND mode = ? "
-            "ORDER BY factuality_score NULLS LAST, n_refuted DESC, response_id LIMIT ?",
+            "ORDER BY scores.factuality_score NULLS LAST, n_refuted DESC, response_id LIMIT ?",
             mode,
             _RESPONSES,
         ),
+        "problem": unusable(results).sentence or None,
         "failures": rows("SELECT * FROM failures_by_step WHERE run = ? ORDER BY n DESC, step"),
         "errors": rows(
             "SELECT source, reason, count(*) AS n FROM evidence "

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.reports.tabular import one_line
+from pipelines.reports.unusable import beside
 from schemas.errors import UsageError, unknown_value
 from schemas.records import NO_SOURCE
 from schemas.results import Results
@@ -92,8 +93,8 @@ def plot_scores(
     key = next((k for k in ("response_id", "model", "dataset") if k in data.column_names), "run")
     bars = [
         (
-            f"(no {key})" if row[key] is None else one_line(str(row[key]), 36),
-            row["factuality_score"],
+            "\n".join(filter(None, (_named(row[key], key), beside(row)))),
+            row["factuality_score"] if row.get("coverage", 1) else None,
             row.get("human_score"),
         )
         for row in rows
@@ -122,6 +123,10 @@ def _of_newest(results: Results, view: str, order: str) -> "pa.Table":
     # The names are ours, and a name cannot be a parameter.
     sql = f"SELECT * FROM {view} WHERE run = ? AND mode = ? ORDER BY {order}"  # noqa: S608
     return results.query(sql, [run.name, main_mode(run.mode)])
+
+
+def _named(name: object, key: str) -> str:
+    return f"(no {key})" if name is None else one_line(str(name), 36)
 
 
 def _of_one_mode(data: "pa.Table") -> list[dict[str, Any]]:
@@ -212,7 +217,7 @@ def _bars(axes: "Axes", bars: Sequence[tuple[str, float | None, float | None]]) 
         axes.text(
             1.03,
             place,
-            f"{score:.3f}" if known else "no claim",
+            f"{score:.3f}" if known else "no score",
             va="center",
             color=_INK if known else "#777777",
             style="normal" if known else "italic",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.reports.overview import Row, overview
 from pipelines.reports.tabular import one_line, page, print_rows
+from pipelines.reports.unusable import beside, is_many, no_score
 from schemas.records import MULTI, NO_SOURCE
 from schemas.results import Results
 from transforms.votes import main_mode
@@ -44,12 +45,16 @@ def print_overview(found: Row, console: "Console") -> None:
         rest = found["counts"].get("responses", 0) - len(found["responses"])
         more = f" ({rest:,} more: {_command(found, 'scores')})" if rest > 0 else ""
         _title(f"Scores by response, the lowest first{more}", console)
-        names = ["response_id", "model", "factuality_score", "coverage", "n_units", "question"]
-        print_rows(
-            ["response", "model", "score", "coverage", "units", "question"],
-            [[row[name] for name in names] for row in found["responses"]],
-            console,
-        )
+        columns = {
+            "response": "response_id",
+            "model": "model",
+            "score": "factuality_score",
+            "coverage": "coverage",
+            "units": "n_units",
+            **_unusable_column(found["responses"]),
+            "question": "question",
+        }
+        _print_columns(columns, found["responses"], console)
     if found["examples"]:
         _title("Some claims", console)
         for example in found["examples"]:
@@ -115,30 +120,44 @@ _SCORE_COLUMNS = {
 }
 
 
+def _unusable_column(rows: list[Row]) -> dict[str, str]:
+    """Return the column of unusable judgements where a score has to be seen with it."""
+    many = any(is_many(row["n_unusable"], row["n_judgements"]) for row in rows)
+    return {"unusable": "n_unusable"} if many else {}
+
+
+def _print_columns(columns: dict[str, str], rows: list[Row], console: "Console") -> None:
+    print_rows(list(columns), [[row[name] for name in columns.values()] for row in rows], console)
+
+
 def _print_scores(found: Row, console: "Console") -> None:
     from rich.text import Text
 
     own = main_mode(found["mode"])
     whole = next((row for row in found["scores"] if row["mode"] == own), None)
     if whole is None or whole["factuality_score"] is None:
-        console.print(Text("\nNo response has a fact unit, so there is no score.", style="bold"))
+        why = no_score(whole)
+        console.print(Text(f"\n{why[0].upper()}{why[1:]}.", style="bold"))
+        if found["problem"]:
+            console.print(Text(found["problem"]))
         return
     line = Text("\n").append(f"Factuality score {whole['factuality_score']:.3f}", style="bold")
-    if whole["decided_score"] is None:
-        line.append("  no fact unit was decided, and an undecided one counts 0")
-    else:
-        line.append(
-            f"  undecided units count 0; {whole['decided_score']:.3f} of the decided ones, "
-            f"coverage {whole['coverage']:.3f}"
-        )
+    line.append(
+        f"  undecided units count 0; {whole['decided_score']:.3f} of the decided ones, "
+        f"coverage {whole['coverage']:.3f}"
+    )
     console.print(line)
+    if beside(whole):
+        console.print(Text(found["problem"], style="bold yellow"))
     people = any(row["human_score"] is not None for row in found["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
 
     def table(title: str, key: dict[str, str], rows: list[Row]) -> None:
         _title(title, console)
-        names = {**key, **columns}
-        print_rows(list(names), [[row[name] for name in names.values()] for row in rows], console)
+        lost = _unusable_column(rows)
+        # In 80 columns there is room for one of them.
+        shown = {k: v for k, v in columns.items() if not (lost and k == "no claims")}
+        _print_columns({**key, **shown, **lost}, rows, console)
 
     if len(found["scores"]) > 1:
         table("Scores by mode", {"mode": "mode", "source": "source"}, found["scores"])

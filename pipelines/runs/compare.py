@@ -2,21 +2,34 @@
 
 from typing import Any
 
+from pipelines.reports.unusable import beside, no_score
 from pipelines.runs.results import choose_runs
 from schemas.errors import UsageError
 from schemas.results import Results
 
 Row = dict[str, Any]
 
+_JUDGED = """
+SELECT
+    count(s.decided_score) AS n_decided,
+    coalesce(sum(s.n_units), 0) AS n_units,
+    coalesce(sum(s.n_judgements), 0) AS n_judgements,
+    coalesce(sum(s.n_unusable), 0) AS n_unusable
+FROM scores AS s
+INNER JOIN runs AS r ON r.run = s.run
+WHERE s.run = ? AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
+"""
+
 
 def compare(directory: str, baseline: str, run: str) -> tuple[Row, list[Row]]:
     """Return how `run` differs from `baseline`, and the claims whose verdict turned.
 
-    The first is the row of the macro `run_comparison`, the second are those of `turned_claims`.
+    The first is the row of the macro `run_comparison`, with `unusable`, what is to be told of the
+    judgements of both; the second are the rows of `turned_claims`.
 
     Raises:
         UsageError: a run that there is not, the same run twice, or runs that share neither a
-            question nor a response.
+            question nor a response, or one that decided nothing.
     """
     check_baseline(directory, baseline, run)
     runs = [
@@ -25,6 +38,7 @@ def compare(directory: str, baseline: str, run: str) -> tuple[Row, list[Row]]:
     ]
     with Results(runs) as results:
         names = [baseline, run]
+        many = [_judged(results, name) for name in (baseline, run)]
         (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
         turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
     if not found["n_pairs"]:
@@ -32,7 +46,20 @@ def compare(directory: str, baseline: str, run: str) -> tuple[Row, list[Row]]:
             f"runs {baseline!r} and {run!r} share no question and no response with a score, so "
             "there is nothing to compare; they are to be runs over the same questions."
         )
-    return found, turned
+    return {**found, "unusable": [told for told in many if told]}, turned
+
+
+def _judged(results: Results, run: str) -> str:
+    """Return what is told of the run's judgements where many are unusable.
+
+    Raises:
+        UsageError: the run has decided nothing, so that it has no score.
+    """
+    (row,) = results.query(_JUDGED, [run]).to_pylist()
+    if not row["n_decided"]:
+        raise UsageError(f"run {run!r}: {no_score(row)}, and nothing to compare")
+    told = beside(row)
+    return f"{told} in run {run}" if told else ""
 
 
 def check_baseline(directory: str, baseline: str, run: str | None = None) -> None:
@@ -60,6 +87,7 @@ def in_words(found: Row) -> str:
     return (
         f"{found['run_score']:.3f} against {found['baseline_score']:.3f} of {found['baseline']}: "
         f"{found['difference']:+.3f} {told}, paired by {pairs}{left}"
+        + "".join(f"; {unusable}" for unusable in found["unusable"])
     )
 
 

@@ -4,6 +4,7 @@ import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pipelines.options.flags import MODELS
@@ -11,7 +12,14 @@ from pipelines.options.settings import Settings
 from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
 from transforms.judges import JUDGES
-from transforms.sources.registry import SOURCES, SourceSpec, make_source, source_types
+from transforms.registry import Spec, absolute_type
+from transforms.sources.registry import (
+    SOURCES,
+    SourceSpec,
+    make_source,
+    source_class,
+    source_types,
+)
 
 # Where the user names none: those of these that can serve, the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
@@ -102,18 +110,27 @@ def _check_heard(settings: Settings, heard: set[str]) -> None:
 
     `heard` are the parameters of the run's sources.
     """
-    if settings.judge_class.needs_endpoint or "client_settings" in heard:
-        return
-    heard = heard | JUDGES.parameters(settings.judge).keys()
-    if "call_settings" in heard:
-        heard = heard | _OF_CALLS
-    for name, value in settings.given(*_TOLD_TO_MODELS).items():
-        if name not in heard and value != Settings.__dataclass_fields__[name].default:
+    for name, value in settings.given(*_unheard(settings.judge, heard)).items():
+        if value != Settings.__dataclass_fields__[name].default:
             raise UsageError(
                 f"--{name} {value!r} would be passed over: neither the judge "
                 f"{settings.judge.name!r} nor a source asks a model; add --judge llm or the source "
                 "llm, with OPENAI_API_KEY or --base_url, or leave it out"
             )
+
+
+def unheard(judge: str, sources: Sequence[str]) -> list[str]:
+    """Return the options of models that neither the judge nor sources of these types hear."""
+    heard = (inspect.signature(source_class(absolute_type(name))).parameters for name in sources)
+    return _unheard(JUDGES.spec(judge, {}), set(chain.from_iterable(heard)))
+
+
+def _unheard(judge: Spec, heard: set[str]) -> list[str]:
+    if JUDGES.kind(judge).needs_endpoint or "client_settings" in heard:
+        return []
+    heard = heard | JUDGES.parameters(judge).keys()
+    of_calls = _OF_CALLS if "call_settings" in heard else set()
+    return [name for name in _TOLD_TO_MODELS if name not in heard and name not in of_calls]
 
 
 def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:

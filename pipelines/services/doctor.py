@@ -1,172 +1,187 @@
-"""What the configured endpoints can do, and what is done where they cannot."""
+"""What the configured endpoints can do: only what was tested, told as soon as it is known."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from transforms.llm.base import LlmError
-from transforms.llm.capabilities import WORDS, Capabilities
+from pipelines.services import doctor_judging, doctor_tests
+from pipelines.services.doctor_tests import RETRY, Line, Patient, Tell, Tested
+from transforms.llm.base import VERIFIER, LlmError
+from transforms.llm.capabilities import Capabilities
 from transforms.llm.client import ClientSettings, OpenAiClient
 from transforms.llm.endpoint import NO_KEY, Endpoint
-from transforms.llm.retry import Retry
+from transforms.llm.probes import CALL, SAMPLE
 
-_TWICE = Retry(attempts=2, seconds=60.0)
 _REFUSED = ("401", "403")
 _UNREACHED = ("connection", "timeout")
+_SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Diagnosis:
     """What was found out about one endpoint.
 
-    `reachable`, `key_accepted` and `model_known` are None where it did not come to that; `problem`
-    is None for an endpoint that can be used, and else ends with the remedy. `requests` were sent.
+    `facts` are plain values by name, of what was tested alone. `problem` is None for an endpoint
+    that can be used, and else ends with the remedy. `requests` were sent.
     """
 
     roles: Sequence[str]
     endpoint: Endpoint
-    key_sent: bool
-    reachable: bool | None
-    key_accepted: bool | None
-    model_known: bool | None
-    capabilities: Capabilities | None
-    problem: str | None
-    requests: int
+    facts: dict[str, Any] = field(default_factory=dict)
+    problem: str | None = None
+    requests: int = 0
 
     @property
     def usable(self) -> bool:
         """Whether a run can use the endpoint."""
         return self.problem is None
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "roles": list(self.roles),
+            "base_url": _url(self.endpoint),
+            "model": self.endpoint.model,
+            "api_key_env": self.endpoint.api_key_env,
+            "usable": self.usable,
+            "problem": self.problem,
+            "requests": self.requests,
+            **self.facts,
+        }
 
-async def diagnose(endpoints: Mapping[str, Endpoint]) -> list[Diagnosis]:
-    """Ask each endpoint that is configured, once for all of its roles; in the order of the roles.
+
+def to_diagnose(endpoints: Mapping[str, Endpoint]) -> list[Diagnosis]:
+    """Return a diagnosis to be made of each endpoint that is configured, once for all of its roles.
 
     A role without one is passed over: the offline judge needs none, and a knowledge model may be
     all that there is.
     """
     roles: dict[Endpoint, list[str]] = {}
     for role, endpoint in endpoints.items():
-        if not endpoint.configured:
-            continue
-        roles.setdefault(endpoint, []).append(role)
-    found = (_diagnosed(endpoint, its_roles) for endpoint, its_roles in roles.items())
-    return list(await asyncio.gather(*found))
+        if endpoint.configured:
+            roles.setdefault(endpoint, []).append(role)
+    return [Diagnosis(its_roles, endpoint) for endpoint, its_roles in roles.items()]
 
 
-async def _diagnosed(endpoint: Endpoint, roles: Sequence[str]) -> Diagnosis:
-    client = OpenAiClient(ClientSettings(dict.fromkeys(roles, endpoint), retry=_TWICE))
+async def diagnose(found: Diagnosis, seconds: float, say: Callable[[str], None]) -> None:
+    """Fill in the diagnosis, and say each line for people as soon as it is known. Ends in time."""
+
+    def tell(one: Tested) -> None:
+        found.facts |= one.facts
+        for line in one.lines:
+            say(_as_text(line))
+
+    say(f"{found.endpoint.model} at {_url(found.endpoint)} ({', '.join(found.roles)})")
     try:
-        known, sent = await client.probe(roles[0])
+        async with asyncio.timeout(seconds):
+            await _test(found, tell)
+    except TimeoutError:
+        if "answers" in found.facts:
+            found.facts["complete"] = False
+            say(f"  the rest was not tested: --timeout {seconds:g} s is over")
+        else:
+            found.facts["reachable"] = False
+            found.problem = (
+                f"no answer within --timeout {seconds:g} s; check that the server runs and is not "
+                "busy, or give it longer"
+            )
+    if found.problem is not None:
+        say(f"  cannot be used: {found.problem}")
+
+
+def _as_text(line: Line) -> str:
+    what, said, note = line
+    return f"  {what:<14} {said:<22} {note}".rstrip()
+
+
+async def _test(found: Diagnosis, tell: Tell) -> None:
+    endpoint, role = found.endpoint, found.roles[0]
+    client = OpenAiClient(ClientSettings(dict.fromkeys(found.roles, endpoint), retry=RETRY))
+    try:
+        tell(_listed(endpoint, await client.models(role)))
+        known, usage = await client.probe(role, CALL)
+        found.requests += len(usage)
+        tell(_answered(endpoint, found.facts["model_listed"]))
+        patient = Patient(endpoint, known)
+        try:
+            tell(await doctor_tests.tools(patient))
+            tell(_form(known))
+            tell(await doctor_tests.schema(patient))
+            await _sample(found, client, patient, tell)
+            if VERIFIER in found.roles:
+                await doctor_judging.judging(patient, tell)
+        finally:
+            found.requests += patient.requests
     except LlmError as error:
-        return _unusable(endpoint, roles, error)
+        found.requests += len(error.usage)
+        found.problem = error.message
+        tell(_failed(endpoint, error))
     finally:
         await client.aclose()
-    key_sent = endpoint.key() != NO_KEY
-    return Diagnosis(roles, endpoint, key_sent, True, True, True, known, None, len(sent))
 
 
-def _unusable(endpoint: Endpoint, roles: Sequence[str], error: LlmError) -> Diagnosis:
-    """How far it came, from the status of the last request."""
+async def _sample(found: Diagnosis, client: OpenAiClient, patient: Patient, tell: Tell) -> None:
+    """Test what samples are asked with. The endpoint has answered before, so that a failure here
+    says nothing of its use as a judge."""
+    try:
+        patient.known, usage = await client.probe(found.roles[0], SAMPLE)
+        found.requests += len(usage)
+    except LlmError as error:
+        found.requests += len(error.usage)
+        tell(Tested([("samples", "not tested", error.message)]))
+        return
+    tell(doctor_tests.sampling(patient.known))
+    tell(await doctor_tests.token_limit(patient))
+
+
+def _listed(endpoint: Endpoint, names: Sequence[str]) -> Tested:
+    if not names:
+        line = ("model listed", "not known", "the endpoint gives no list of models")
+        return Tested([line], {"model_listed": None})
+    if endpoint.model in names:
+        return Tested([("model listed", "yes", "in /v1/models")], {"model_listed": True})
+    near = difflib.get_close_matches(endpoint.model, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    more = ", …" if len(names) > _SHOWN else ""
+    note = f"/v1/models has {', '.join(names[:_SHOWN])}{more}{hint}"
+    return Tested([("model listed", "no", note)], {"model_listed": False})
+
+
+def _answered(endpoint: Endpoint, listed: bool | None) -> Tested:
+    sent = endpoint.key() != NO_KEY
+    name = endpoint.api_key_env
+    key = ("key", "sent, not refused", name) if sent else ("key", "none sent", f"{name} is not set")
+    note = "though the model is not listed: another may answer in its name"
+    facts = {"reachable": True, "key_sent": sent, "key_accepted": True if sent else None}
+    answers = ("answers", "yes", note if listed is False else "")
+    return Tested([key, answers], {**facts, "answers": True})
+
+
+def _failed(endpoint: Endpoint, error: LlmError) -> Tested:
+    """Return how far it came, by the status of the last request."""
     status = error.usage[-1].status if error.usage else ""
     reached = bool(status) and status not in _UNREACHED
-    accepted = status not in _REFUSED if reached else None
-    unknown = status == "404" and repr(endpoint.model) in error.message
     try:
         sent = endpoint.key() != NO_KEY
     except LlmError:
         sent = False
-    return Diagnosis(
-        roles,
-        endpoint,
-        sent,
-        reached if status else None,
-        accepted,
-        False if unknown else None,
-        None,
-        error.message,
-        len(error.usage),
-    )
-
-
-def abilities(known: Capabilities) -> list[tuple[str, str, str]]:
-    """Return (what, yes or no, what is done instead) of each thing an endpoint may be able to."""
-    form = "no response_format" if known.form == WORDS else f"response_format {known.form}"
-    rows = [
-        ("tools", known.tools, f"the schema goes into the prompt, JSON is asked for ({form})"),
-        (
-            "strict schema",
-            known.tools and known.strict,
-            "sent without; replies are validated in any case" if known.tools else "not needed",
-        ),
-        ("n", known.n, "one request for each sample"),
-        ("logprobs", known.logprobs, "logprob_mean stays empty; nothing depends on it"),
-        (
-            "temperature 0",
-            known.temperature_zero,
-            "the model's own temperature; verdicts may vary between runs (see --repeat)",
-        ),
-        ("temperature 1", known.temperature_one, "the model's own temperature"),
-        ("token limit", known.limit_field is not None, "no limit is sent"),
-    ]
-    return [
-        (what, _said(what, able, known), "" if able else instead) for what, able, instead in rows
-    ]
-
-
-def _said(what: str, able: bool, known: Capabilities) -> str:
-    if not able:
-        return "no"
-    return known.limit_field or "" if what == "token limit" else "yes"
-
-
-def as_json(found: Diagnosis) -> dict[str, Any]:
-    """Return a diagnosis as plain values."""
-    known = found.capabilities
-    row: dict[str, Any] = {
-        "roles": list(found.roles),
-        "base_url": _url(found.endpoint),
-        "model": found.endpoint.model,
-        "api_key_env": found.endpoint.api_key_env,
-        "usable": found.usable,
-        "problem": found.problem,
-        "key_sent": found.key_sent,
-        "reachable": found.reachable,
-        "key_accepted": found.key_accepted,
-        "model_known": found.model_known,
-        "requests": found.requests,
+    facts = {
+        "reachable": reached if status else None,
+        "key_sent": sent,
+        "key_accepted": status not in _REFUSED if reached else None,
     }
-    if known is not None:
-        row |= {
-            "tools": known.tools,
-            "strict": known.tools and known.strict,
-            "structured_output": known.form,
-            "n": known.n,
-            "logprobs": known.logprobs,
-            "temperature_0": known.temperature_zero,
-            "temperature_1": known.temperature_one,
-            "token_limit_field": known.limit_field,
-            "instead": {what: instead for what, _, instead in abilities(known) if instead},
-        }
-    return row
+    rows: list[Line] = [("reachable", _word(facts["reachable"]), "")]
+    if reached:
+        rows.append(("key", "refused" if status in _REFUSED else "not refused", ""))
+    return Tested(rows, facts)
 
 
-def as_text(found: Diagnosis) -> str:
-    """Return a diagnosis for people: a heading, and a line for each thing."""
-    lines = [f"{found.endpoint.model} at {_url(found.endpoint)} ({', '.join(found.roles)})"]
-    key = found.endpoint.api_key_env
-    rows = [
-        ("reachable", _word(found.reachable), ""),
-        ("key accepted", _word(found.key_accepted), key if found.key_sent else f"{key} is not set"),
-        ("model known", _word(found.model_known), ""),
-    ]
-    if found.capabilities is not None:
-        rows += abilities(found.capabilities)
-    lines += [f"  {what:<14} {said:<22} {note}".rstrip() for what, said, note in rows]
-    if found.problem is not None:
-        lines.append(f"  cannot be used: {found.problem}")
-    return "\n".join(lines)
+def _form(known: Capabilities) -> Tested:
+    facts = {"structured_output": known.form, "strict": known.strict, "tools": known.tools}
+    note = "" if known.tools else "the function's arguments are asked for that way"
+    return Tested([("structured", known.form, note)], facts)
 
 
 def _word(value: bool | None) -> str:

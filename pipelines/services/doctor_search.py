@@ -42,14 +42,23 @@ class SearchDiagnosis:
         return self.problem is None
 
 
-async def diagnose_searches() -> list[SearchDiagnosis]:
-    """Ask each engine whose key or address is in the environment."""
+async def diagnose_searches(seconds: float) -> list[SearchDiagnosis]:
+    """Ask each engine whose key or address is in the environment; ends within so many seconds."""
     configured = [
         backend
         for backend in map(backend_of, BACKENDS)
         if variable(backend.key_variable) or variable(backend.url_variable)
     ]
-    return list(await asyncio.gather(*map(_diagnosed, configured)))
+    return list(await asyncio.gather(*(_in_time(backend, seconds) for backend in configured)))
+
+
+async def _in_time(backend: SearchBackend, seconds: float) -> SearchDiagnosis:
+    try:
+        async with asyncio.timeout(seconds):
+            return await _diagnosed(backend)
+    except TimeoutError:
+        problem = f"no answer within --timeout {seconds:g} s; check {backend.url_variable}"
+        return SearchDiagnosis(backend.name, "", 0, 0, problem)
 
 
 async def _diagnosed(backend: SearchBackend) -> SearchDiagnosis:

@@ -15,7 +15,7 @@ WITH scored AS (
         factuality_score AS x,
         human_score AS y
     FROM scores
-    WHERE n_units > 0 AND human_score IS NOT NULL
+    WHERE factuality_score IS NOT NULL AND human_score IS NOT NULL
 )
 
 SELECT

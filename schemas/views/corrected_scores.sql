@@ -47,7 +47,7 @@ scored AS (
             {'run': run, 'mode': mode, 'source': source, 'level': 'dataset', 'name': dataset}
         ]) AS domain
     FROM scores
-    WHERE n_units > 0
+    WHERE factuality_score IS NOT NULL
 ),
 
 domains AS (

@@ -17,7 +17,7 @@ WITH scored AS (
         nullif(trim(question), '') AS question,
         factuality_score
     FROM scores
-    WHERE n_units > 0 AND model IS NOT NULL
+    WHERE factuality_score IS NOT NULL AND model IS NOT NULL
 ),
 
 models AS (

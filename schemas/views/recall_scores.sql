@@ -3,7 +3,7 @@
 -- the facts that they labelled) and as each formulation found. accuracy is over the facts that were
 -- answered (FaaF's human accuracy), recall over all, an unanswered one (N/A) not being recalled;
 -- mean_recall is the mean over records. n_na_before_repair of them the first reply left
--- unanswered, n_na a repair too. NULL where there is no fact to divide by.
+-- unanswered, n_na a repair too. NULL where no fact was answered.
 -- order: run, formulation != 'human', formulation, variant
 -- empty: it takes a run of 'ufo recall'
 WITH by_record AS (
@@ -32,7 +32,7 @@ SELECT
     CAST(sum(n_na) AS BIGINT) AS n_na,
     CAST(sum(n_na_before_repair) AS BIGINT) AS n_na_before_repair,
     sum(n_true) / nullif(sum(n_true) + sum(n_false), 0) AS accuracy,
-    sum(n_true) / sum(n_facts) AS recall,
-    avg(n_true / n_facts) AS mean_recall
+    CASE WHEN sum(n_true) + sum(n_false) > 0 THEN sum(n_true) / sum(n_facts) END AS recall,
+    CASE WHEN sum(n_true) + sum(n_false) > 0 THEN avg(n_true / n_facts) END AS mean_recall
 FROM by_record
 GROUP BY run, formulation, variant

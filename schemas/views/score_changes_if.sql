@@ -44,10 +44,12 @@ SELECT
     CAST(sum(n_supported) AS BIGINT) AS n_supported,
     CAST(sum(n_refuted) AS BIGINT) AS n_refuted,
     CAST(sum(n_unknown) AS BIGINT) AS n_unknown,
-    avg(factuality_score) AS factuality_score,
+    CASE WHEN count(decided_score) > 0 THEN avg(factuality_score) END AS factuality_score,
     avg(before) AS before,
     avg(factuality_score) - avg(before) AS difference,
     avg(decided_score) AS decided_score,
-    avg(coverage) AS coverage
+    avg(coverage) AS coverage,
+    CAST(sum(n_judgements) AS BIGINT) AS n_judgements,
+    CAST(sum(n_unusable) AS BIGINT) AS n_unusable
 FROM levels
 GROUP BY run, level, name, mode, source

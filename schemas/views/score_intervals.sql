@@ -16,7 +16,7 @@ WITH scored AS (
         hash(response_id) AS seed,
         factuality_score
     FROM scores
-    WHERE n_units > 0
+    WHERE factuality_score IS NOT NULL
 ),
 
 levels AS (

@@ -10,12 +10,16 @@ WITH counted AS (
         CASE wanted WHEN 'model' THEN model WHEN 'dataset' THEN dataset END AS name,
         count(*) AS n_responses,
         count(*) FILTER (WHERE n_units = 0) AS n_without_units,
+        count(*) FILTER (WHERE n_units > 0 AND factuality_score IS NULL) AS n_unjudged,
         CAST(sum(n_units) AS BIGINT) AS n_units,
-        avg(factuality_score) AS factuality_score,
+        -- Where nothing was decided, nothing was found.
+        CASE WHEN count(decided_score) > 0 THEN avg(factuality_score) END AS factuality_score,
         avg(decided_score) AS decided_score,
         avg(coverage) AS coverage,
-        avg(human_score) FILTER (WHERE n_units > 0) AS human_score,
-        count(human_score) FILTER (WHERE n_units > 0) AS n_human_scores
+        avg(human_score) FILTER (WHERE factuality_score IS NOT NULL) AS human_score,
+        count(human_score) FILTER (WHERE factuality_score IS NOT NULL) AS n_human_scores,
+        CAST(sum(n_judgements) AS BIGINT) AS n_judgements,
+        CAST(sum(n_unusable) AS BIGINT) AS n_unusable
     FROM scores
     GROUP BY ALL
 )
@@ -29,13 +33,16 @@ SELECT
     c.n_without_units,
     c.n_units,
     c.factuality_score,
-    i.low,
-    i.high,
-    i.interval_method,
+    CASE WHEN c.factuality_score IS NOT NULL THEN i.low END AS low,
+    CASE WHEN c.factuality_score IS NOT NULL THEN i.high END AS high,
+    CASE WHEN c.factuality_score IS NOT NULL THEN i.interval_method END AS interval_method,
     c.decided_score,
     c.coverage,
     c.human_score,
-    c.n_human_scores
+    c.n_human_scores,
+    c.n_unjudged,
+    c.n_judgements,
+    c.n_unusable
 FROM counted AS c
 LEFT JOIN score_intervals AS i
     ON

@@ -1,13 +1,14 @@
 -- Scores of each response
 -- factuality_score is the mean label of a response's fact units with undecided ones as 0,
 -- decided_score that of the decided ones, coverage the share that was decided. A response without
--- fact units has no scores. `source` is NULL, except in mode single, which scores every source.
+-- fact units has no scores, nor has one without a usable judgement: of the n_judgements asked for,
+-- n_unusable failed or are about a text in a language that the judge does not know. `source` is NULL, except in mode single, which scores every source.
 -- low and high are the 95 % interval of factuality_score when a response's units are taken as a
 -- sample of what it could have said: Wilson's (1927), as interval_method says.
 -- needs: run_modes, wilson_low, wilson_high
 -- with: scores_by_run, scores_by_model, scores_by_dataset, corrected_scores, judge_errors
 -- order: run, mode, source, response_id
--- shows: mode, source, response_id, model, n_units, factuality_score, low, high, interval_method, coverage
+-- shows: mode, source, response_id, model, n_units, factuality_score, low, high, interval_method, coverage, n_judgements, n_unusable
 WITH counted AS (
     SELECT
         run,
@@ -21,6 +22,28 @@ WITH counted AS (
     GROUP BY ALL
 ),
 
+by_source AS (
+    SELECT
+        run,
+        response_id,
+        source,
+        count(*) FILTER (WHERE passage_id IS NOT NULL OR outcome = 'error') AS n_judgements,
+        count(*) FILTER (WHERE outcome = 'error' OR reason = 'unsupported_language') AS n_unusable
+    FROM evidence
+    GROUP BY run, response_id, source
+),
+
+judged AS (
+    SELECT
+        run,
+        response_id,
+        source,
+        CAST(sum(n_judgements) AS BIGINT) AS n_judgements,
+        CAST(sum(n_unusable) AS BIGINT) AS n_unusable
+    FROM by_source
+    GROUP BY GROUPING SETS ((run, response_id), (run, response_id, source))
+),
+
 scored AS (
     SELECT
         m.run,
@@ -28,32 +51,59 @@ scored AS (
         s.source
     FROM run_modes AS m
     LEFT JOIN sources AS s ON s.run = m.run AND s.status = 'used' AND m.mode = 'single'
+),
+
+joined AS (
+    SELECT
+        r.run,
+        g.mode,
+        g.source,
+        r.response_id,
+        r.model,
+        r.dataset,
+        r.question,
+        r.human_score,
+        c.n_units,
+        c.n_supported,
+        c.n_refuted,
+        coalesce(j.n_judgements, 0) AS n_judgements,
+        coalesce(j.n_unusable, 0) AS n_unusable,
+        CASE WHEN coalesce(j.n_judgements > j.n_unusable OR j.n_unusable = 0, true) THEN c.n_units END
+            AS n_scored
+    FROM responses AS r
+    INNER JOIN scored AS g ON g.run = r.run
+    LEFT JOIN counted AS c
+        ON
+            c.run = r.run
+            AND c.mode = g.mode
+            AND c.response_id = r.response_id
+            AND c.source IS NOT DISTINCT FROM g.source
+    LEFT JOIN judged AS j
+        ON
+            j.run = r.run
+            AND j.response_id = r.response_id
+            AND j.source IS NOT DISTINCT FROM g.source
 )
 
 SELECT
-    r.run,
-    g.mode,
-    g.source,
-    r.response_id,
-    r.model,
-    r.dataset,
-    r.question,
-    r.human_score,
-    coalesce(c.n_units, 0) AS n_units,
-    coalesce(c.n_supported, 0) AS n_supported,
-    coalesce(c.n_refuted, 0) AS n_refuted,
-    coalesce(c.n_units - c.n_supported - c.n_refuted, 0) AS n_undecided,
-    c.n_supported / c.n_units AS factuality_score,
-    wilson_low(c.n_supported, c.n_units) AS low,
-    wilson_high(c.n_supported, c.n_units) AS high,
-    CASE WHEN c.n_units > 0 THEN 'Wilson' END AS interval_method,
-    c.n_supported / nullif(c.n_supported + c.n_refuted, 0) AS decided_score,
-    (c.n_supported + c.n_refuted) / c.n_units AS coverage
-FROM responses AS r
-INNER JOIN scored AS g ON g.run = r.run
-LEFT JOIN counted AS c
-    ON
-        c.run = r.run
-        AND c.mode = g.mode
-        AND c.response_id = r.response_id
-        AND c.source IS NOT DISTINCT FROM g.source
+    run,
+    mode,
+    source,
+    response_id,
+    model,
+    dataset,
+    question,
+    human_score,
+    coalesce(n_units, 0) AS n_units,
+    coalesce(n_supported, 0) AS n_supported,
+    coalesce(n_refuted, 0) AS n_refuted,
+    coalesce(n_units - n_supported - n_refuted, 0) AS n_undecided,
+    n_supported / n_scored AS factuality_score,
+    wilson_low(n_supported, n_scored) AS low,
+    wilson_high(n_supported, n_scored) AS high,
+    CASE WHEN n_scored > 0 THEN 'Wilson' END AS interval_method,
+    n_supported / nullif(n_supported + n_refuted, 0) AS decided_score,
+    (n_supported + n_refuted) / n_scored AS coverage,
+    n_judgements,
+    n_unusable
+FROM joined

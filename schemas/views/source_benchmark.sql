@@ -3,17 +3,27 @@
 -- mean factuality_score and coverage of the responses, agreement with people over the n_labelled
 -- units (an undecided one does not agree; balanced_accuracy is the mean over true and false claims),
 -- and the requests and cost it would have taken, as source_calls attributes them; extraction is the
--- same for all and left out. rank_by_people is 1 for what agrees best with people in its mode.
--- needs: source_patterns, source_orders, source_calls, source_places, human_labels
+-- same for all and left out. A response without a usable judgement is left out, and what decides
+-- nothing has no score. rank_by_people is 1 for what agrees best with people in its mode.
+-- needs: scores, source_patterns, source_orders, source_calls, source_places, human_labels
 -- with: source_agreement
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
 -- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, n_calls, cost_usd, rank_by_people
 -- empty: it takes a run of --mode all, which asks every source about every unit, with fact units
-WITH weighted AS (
+WITH judged AS (
+    SELECT
+        run,
+        response_id
+    FROM scores
+    WHERE mode = 'mv' AND factuality_score IS NOT NULL
+),
+
+weighted AS (
     SELECT
         *,
         n_units / sum(n_units) OVER (PARTITION BY run, response_id) AS weight
     FROM source_patterns
+    SEMI JOIN judged USING (run, response_id)
 ),
 
 patterns AS (
@@ -81,6 +91,7 @@ voted AS (
     INNER JOIN runs AS r ON r.run = v.run AND r.mode = 'all'
     LEFT JOIN human_labels AS h
         ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
+    SEMI JOIN judged AS j ON j.run = v.run AND j.response_id = v.response_id
     WHERE v.mode = 'mv'
     GROUP BY v.run, v.response_id
 ),
@@ -129,7 +140,8 @@ scored AS (
         e.mode,
         e.source_order,
         e.mode = 'seq' AND e.source_order = n.source_order AS given,
-        coalesce(e.supported, 0) / t.n_responses AS factuality_score,
+        CASE WHEN e.decided > 0 THEN coalesce(e.supported, 0) / t.n_responses END
+            AS factuality_score,
         coalesce(e.decided, 0) / t.n_responses AS coverage,
         CAST(t.n_true + t.n_false AS BIGINT) AS n_labelled,
         (coalesce(e.true_right, 0) + coalesce(e.false_right, 0))

@@ -9,7 +9,9 @@ WITH kept AS (
         e.response_id,
         e.unit_id,
         e.source,
-        CASE WHEN x.passage_id IS NULL THEN e.outcome END AS outcome
+        CASE WHEN x.passage_id IS NULL THEN e.outcome END AS outcome,
+        CASE WHEN x.passage_id IS NULL THEN e.passage_id END AS passage_id,
+        CASE WHEN x.passage_id IS NULL THEN e.reason END AS reason
     FROM evidence AS e
     LEFT JOIN (
         SELECT DISTINCT *
@@ -27,6 +29,8 @@ SELECT
     count(*) FILTER (WHERE outcome = 'supported') AS n_supported,
     count(*) FILTER (WHERE outcome = 'refuted') AS n_refuted,
     count(*) FILTER (WHERE outcome = 'noans') AS n_noans,
-    count(*) FILTER (WHERE outcome = 'error') AS n_error
+    count(*) FILTER (WHERE outcome = 'error') AS n_error,
+    count(*) FILTER (WHERE passage_id IS NOT NULL OR outcome = 'error') AS n_judgements,
+    count(*) FILTER (WHERE outcome = 'error' OR reason = 'unsupported_language') AS n_unusable
 FROM kept
 GROUP BY run, response_id, unit_id, source

@@ -59,7 +59,7 @@ def run_of(given: Row) -> dict[str, list[Any]]:
     )
     rows["evidence"] = [
         Evidence(
-            response_id="r", label=LABELS.get(one["outcome"]), judge="offline", **one, **nothing
+            response_id="r", label=LABELS.get(one["outcome"]), judge="offline", **{**nothing, **one}
         )
         for one in given["evidence"]
     ]
@@ -112,7 +112,8 @@ def test_views_and_macros_give_the_same(
             for row in ask(
                 results,
                 "SELECT mode, source, n_units, n_supported, n_refuted, factuality_score, "
-                f"decided_score, coverage FROM scores_if('{mode}'{words})",
+                "decided_score, coverage, n_judgements, n_unusable "
+                f"FROM scores_if('{mode}'{words})",
                 params,
             )
         ]

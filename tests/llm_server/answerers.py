@@ -26,12 +26,19 @@ class Probe:
     """The project's probe of what an endpoint can do."""
 
     def matches(self, chat: Chat) -> bool:
-        return chat.function == "report" or chat.user.startswith("Count from 1 to 60")
+        known = chat.function in ("report", "report_word")
+        return known or chat.user.startswith("Count from 1 to 60")
 
     def answer(self, chat: Chat) -> Reply:
+        if chat.function and chat.enforced:
+            return Reply(arguments={"word": _word(chat)}, step="probe")
         if chat.function:
             return Reply(arguments={"word": "ready"}, step="probe")
         return Reply(", ".join(str(number) for number in range(1, 61)), step="probe")
+
+
+def _word(chat: Chat) -> str:
+    return str(chat.schema["properties"]["word"].get("enum", ["ready"])[0])
 
 
 class Knowledge:

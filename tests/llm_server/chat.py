@@ -64,6 +64,7 @@ class Chat:
     in_words: bool
     temperature: float
     sample: int
+    enforced: bool = False  # the reply can be nothing but what the schema allows
 
     @property
     def text(self) -> str:
@@ -175,7 +176,7 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
     for message in body["messages"]:
         opening = message["role"] in ("system", "developer")
         (system if opening else user).append(tokens.content_of(message))
-    name, schema, in_words = None, {}, False
+    name, schema, in_words, strict = None, {}, False, False
     if body.get("tools") and body.get("tool_choice") != "none" and switches.tools == WORKS:
         chosen = body.get("tool_choice")
         wanted = chosen["function"]["name"] if isinstance(chosen, dict) else None
@@ -183,6 +184,7 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
         for tool in () if ignored else body["tools"]:
             if wanted in (None, tool["function"]["name"]):
                 name, schema = tool["function"]["name"], tool["function"].get("parameters", {})
+                strict = switches.strict == WORKS and bool(tool["function"].get("strict"))
                 break
     if name is None and (found := _IN_WORDS.search("\n".join([*system, *user]))):
         name, schema, in_words = found[1], json.loads(found[2]), True
@@ -190,6 +192,7 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
     enforced = asked.get("json_schema", asked)
     if "schema" in enforced and getattr(switches, _kind(asked)) == WORKS:
         name, schema, in_words = enforced.get("name", name or "object"), enforced["schema"], True
+        strict = True
     return Chat(
         model=body["model"],
         system="\n".join(system),
@@ -199,6 +202,7 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
         in_words=in_words,
         temperature=body.get("temperature", 1),
         sample=sample,
+        enforced=strict,
     )
 
 

@@ -235,7 +235,9 @@ class LlmServer:
                 raise bad("Missing required parameter: 'model'.", "model")
             raise unknown_model(body["model"])
         chats.check(body, self.switches)
-        entry.prompt_tokens = tokens.prompt_tokens(body)
+        ignored = ("tools",) if self.switches.tools == chats.IGNORED else ()
+        seen = {name: value for name, value in body.items() if name not in ignored}
+        entry.prompt_tokens = tokens.prompt_tokens(seen)
         if self._meter:
             headers |= self._meter.admit(time.monotonic(), entry.prompt_tokens)
         return self._completion(body, entry, fault)

@@ -110,12 +110,13 @@ def test_ids_are_unique_across_files_and_chunks(tmp_path: Path, ufo: Ufo, write_
     assert keys == ["b.jsonl:1", "b.jsonl:2"]
 
 
-def test_an_input_with_nothing_but_failures_is_done_without_a_score(
+def test_an_input_with_nothing_but_failures_is_no_success(
     tmp_path: Path, ufo: Ufo, write_lines: Any
 ) -> None:
     path = write_lines(tmp_path / "in.jsonl", ["nope"])
     done = ufo("evaluate", "--input", path, "--output", tmp_path / "out", "--json")
-    assert done.code == 0
+    assert done.code == 1
+    assert "no line of the input can be used" in done.err
     assert (done.json["responses"], done.json["factuality_score"]) == (0, None)
     assert ufo("report", tmp_path / "out").code == 0
     below = ("--fail_under", "0")

@@ -10,6 +10,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from pipelines.labels.sample_sheets import allocate
+from schemas.tables import to_arrow
 from schemas.views import load_views
 
 N_SIMULATIONS = 1000
@@ -98,6 +99,7 @@ class Population:
             "labels": labels,
             "runs": runs,
             "sources": sources,
+            "evidence": to_arrow("evidence", []).append_column("run", pa.array([], pa.string())),
         }
 
     def corrected(self, level="run"):

@@ -165,6 +165,10 @@ class OpenAiClient:
             raise LlmError(error.message, error.reason, error.final, rows) from None
         return session.known, rows
 
+    async def models(self, role: str) -> list[str]:
+        """Return the models that the role's endpoint lists; none where it does not tell."""
+        return await self._session(self._endpoint(role, "")).models()
+
     async def aclose(self) -> None:
         """Close the connections; a later request opens them again."""
         for transport in self._transports.values():
@@ -224,7 +228,8 @@ class OpenAiClient:
 
 
 def _first(rows: Sequence[Usage]) -> str:
-    return next(row.request_id for row in rows if row.status == OK and row.step != PROBE)
+    answered = [row for row in rows if row.status == OK]
+    return next((row for row in answered if row.step != PROBE), answered[0]).request_id
 
 
 async def _enough(

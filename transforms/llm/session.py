@@ -88,6 +88,10 @@ class Session:
                 raise LlmError(*self._unusable.args)
             self._probed.add(shape)
 
+    async def models(self) -> list[str]:
+        """Return the names of the models that the endpoint lists; none where it does not tell."""
+        return await self._transport.models()
+
     async def ask(self, request: Request, n: int, rows: list[Usage]) -> Sequence[Choice]:
         """Return between one and `n` choices; each request that is sent adds a row.
 

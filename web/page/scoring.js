@@ -55,7 +55,7 @@ export function score({
   const indexes = Array.from({ length: nSentences }, (_, index) => index);
   return {
     verdicts,
-    scores: modes.flatMap((name) => scoresOf(verdicts, units.length, sources, name)),
+    scores: modes.flatMap((name) => scoresOf(verdicts, counting, units.length, sources, name)),
     contributions: modes.flatMap((name) => contributionsOf(verdicts, tallies, sources, name)),
     sentences: indexes.map((index) => credibility(index, countingBySentence.get(index) ?? [])),
     passage: credibility(null, counting),
@@ -120,19 +120,47 @@ export function bandOf(value) {
 }
 
 /**
+ * Return the factuality score as it is shown: where nothing was decided there is none.
+ *
+ * @param {T.Score | undefined} score
+ */
+export const shownScore = (score) => (score?.coverage ? score.factuality_score : null);
+
+/**
+ * Return what is told beside a score of which more than a tenth of the judgements are unusable.
+ *
+ * @param {T.Score | undefined} score
+ */
+export function besideScore(score) {
+  if (!score || score.n_unusable * 10 <= score.n_judgements) return null;
+  return `⚠ ${score.n_unusable} of ${score.n_judgements} judgements unusable`;
+}
+
+/**
  * @param {T.Verdict[]} rows
+ * @param {readonly Vote[]} counting
  * @param {number} nUnits
  * @param {readonly string[]} sources
  * @param {T.Mode} mode
  * @returns {T.Score[]}
  */
-function scoresOf(rows, nUnits, sources, mode) {
+function scoresOf(rows, counting, nUnits, sources, mode) {
   return (mode === "single" ? sources : [null]).map((source) => {
     const own = rows.filter(
       (row) => row.mode === mode && (source === null || row.source === source),
     );
     const yes = own.filter((row) => row.label === 1).length;
     const no = own.filter((row) => row.label === 0).length;
+    const pieces = counting.filter((row) =>
+      source === null ? sources.includes(row.source) : row.source === source,
+    );
+    const failed = (/** @type {Vote} */ row) => row.outcome === "error";
+    const asked = pieces.filter((row) => row.passage_id !== null || failed(row)).length;
+    const unusable = pieces.filter(
+      (row) => failed(row) || row.reason === "unsupported_language",
+    ).length;
+    // Without a usable judgement there is no score.
+    const scored = unusable > 0 && unusable >= asked ? 0 : nUnits;
     return {
       mode,
       source,
@@ -140,9 +168,11 @@ function scoresOf(rows, nUnits, sources, mode) {
       n_supported: yes,
       n_refuted: no,
       n_undecided: nUnits - yes - no,
-      factuality_score: ratio(yes, nUnits),
+      factuality_score: ratio(yes, scored),
       decided_score: ratio(yes, yes + no),
-      coverage: ratio(yes + no, nUnits),
+      coverage: ratio(yes + no, scored),
+      n_judgements: asked,
+      n_unusable: unusable,
     };
   });
 }

@@ -42,7 +42,7 @@ pooled AS (
 
 SELECT
     v.source,
-    coalesce(sum(v.label), 0) / nullif((SELECT count(*) FROM units), 0) AS factuality_score,
+    sum(v.label) / nullif((SELECT count(*) FROM units), 0) AS factuality_score,
     avg(v.label) AS decided_score,
     count(v.label) / nullif((SELECT count(*) FROM units), 0) AS coverage,
     any_value(p.n_supported) AS n_supported,

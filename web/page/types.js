@@ -96,6 +96,8 @@
  * @property {number | null} factuality_score
  * @property {number | null} decided_score
  * @property {number | null} coverage
+ * @property {number} n_judgements  asked for
+ * @property {number} n_unusable  of them, failed or in a language that the judge does not know
  *
  * @typedef {object} Contribution
  * @property {Mode} mode

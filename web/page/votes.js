@@ -6,7 +6,7 @@
 /** @import * as T from "./types.js" */
 
 /** @typedef {Pick<T.FactUnit, "unit_id" | "sentence_index">} Placed */
-/** @typedef {Pick<T.Evidence, "unit_id" | "source" | "passage_id" | "outcome">} Vote */
+/** @typedef {Pick<T.Evidence, "unit_id" | "source" | "passage_id" | "outcome"> & {reason?: string | null}} Vote */
 
 export const NO_SOURCE = "none";
 export const MULTI = "multi";

@@ -24,7 +24,7 @@ ORDER BY count(*) DESC, response_id LIMIT $most
 """
 _RESPONSE = """
 SELECT r.response_id, r.model, r.dataset, r.question, r.text, r.human_score, s.factuality_score,
-    s.n_units, d.n AS n_disagreements, e.n AS n_errors
+    s.coverage, s.n_units, d.n AS n_disagreements, e.n AS n_errors
 FROM responses AS r
 INNER JOIN scores AS s ON s.run = r.run AND s.response_id = r.response_id AND s.mode = $mode
 LEFT JOIN (

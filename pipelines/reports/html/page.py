@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from pipelines.outputs import text_output
 from pipelines.reports.html.doubtful import doubtful_section
-from pipelines.reports.html.markup import Html, Row, data, tag
+from pipelines.reports.html.markup import Html, Row, data, join, tag
 from pipelines.reports.html.parts import Asked, Section, many
 from pipelines.reports.html.people import agreement_section, corrected_section
 from pipelines.reports.html.rest import cost_section, failure_section, own_section
@@ -14,6 +14,7 @@ from pipelines.reports.html.scores import score_section
 from pipelines.reports.html.sources import contribution_section, order_section
 from pipelines.reports.overview import overview
 from pipelines.reports.text import MODES
+from pipelines.reports.unusable import beside, no_score
 from schemas.errors import UsageError
 from schemas.results import Results
 
@@ -150,7 +151,9 @@ def _tiles(asked: Asked) -> Html:
     """Return the numbers to see first."""
     own = [row for row in asked.found["scores"] if row["mode"] == asked.mode]
     if not own or own[0]["factuality_score"] is None:
-        return tag("p", "No response has a fact unit, so there is no score.", class_="lead")
+        why = no_score(own[0] if own else None)
+        told = f"{why[0].upper()}{why[1:]}."
+        return tag("p", told, " ", asked.found["problem"] or "", class_="lead")
     row = own[0]
     tiles = [_tile("Factuality score", row["factuality_score"], _interval(row), "main")]
     corrected = [one for one in asked.found["corrected"] if one["level"] == "run"]
@@ -163,7 +166,8 @@ def _tiles(asked: Asked) -> Html:
     if row["decided_score"] is not None:
         tiles.append(_tile("Of decided units", row["decided_score"], "undecided ones left out"))
     tiles.append(_tile("Coverage", row["coverage"], "share of units decided"))
-    return tag("ul", *tiles, class_="tiles", aria_label="At a glance")
+    shown = tag("ul", *tiles, class_="tiles", aria_label="At a glance")
+    return join([shown, tag("p", asked.found["problem"], class_="lead")]) if beside(row) else shown
 
 
 def _tile(name: str, value: float, note: str, look: str | None = None) -> Html:

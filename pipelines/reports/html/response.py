@@ -58,7 +58,7 @@ def response_card(
 ) -> Html:
     """Return a response with its sentences, its claims and their evidence; `number` is its own on
     the page."""
-    score = row["factuality_score"]
+    score = row["factuality_score"] if row["coverage"] else None
     facts = [
         f"score {score:.3f}" if score is not None else "no score",
         f"people {row['human_score']:.3f}" if row["human_score"] is not None else None,

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pipelines.reports.html.charts import Bar, difference_of, draw_bars
 from pipelines.reports.html.markup import Html, Row, join, table
 from pipelines.reports.html.parts import MOST_BARS, Asked, Section, in_words, many, plot
+from pipelines.reports.unusable import beside
 
 _MODE_NAMES = {"seq": "one after another", "mv": "majority of all", "single": "alone"}
 
@@ -47,13 +48,25 @@ def _scores(key: str, title: str, rows: Sequence[Row], names: Sequence[str]) -> 
             row["low"],
             row["high"],
             row["human_score"],
-            many(row["n_responses"], "response"),
+            ", ".join(filter(None, (many(row["n_responses"], "response"), beside(row)))),
         )
         for name, row in pairs[-MOST_BARS:]
     ]
     figure = draw_bars(bars, "factuality score, 95 % interval", mark="score by people")
     note = f"The {MOST_BARS} lowest of {len(pairs):,}." if len(pairs) > MOST_BARS else ""
-    return plot(key, title, figure, in_words(bars), table(rows, title), note)
+    return plot(key, title, figure, in_words(bars), table(_shown(rows), title), note)
+
+
+def _shown(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with unusable judgements as one column, where they are many: on paper
+    there is no room for three."""
+    counts = ("n_judgements", "n_unusable", "n_unjudged")
+    many_lost = any(beside(row) for row in rows)
+    return [
+        {name: value for name, value in row.items() if name not in counts}
+        | ({"unusable": f"{row['n_unusable']:,} of {row['n_judgements']:,}"} if many_lost else {})
+        for row in rows
+    ]
 
 
 def _comparison(rows: Sequence[Row]) -> Html:

@@ -36,21 +36,24 @@ def _ufo(capsys, monkeypatch, folder):
 
 def test_scores_stand_beside_those_of_the_run(ufo):
     found = json.loads(ufo("--order", "wiki,ref", "--json"))
-    assert found[0] == {
-        "level": "run",
-        "name": "everything",
-        "mode": "seq",
-        "source": None,
-        "n_responses": 3,
-        "n_units": 4,
-        "n_supported": 2,
-        "n_refuted": 1,
-        "factuality_score": 0.5,
-        "before": 0.5,
-        "difference": 0.0,
-        "decided_score": 0.75,
-        "coverage": 0.75,
-    }
+    assert (
+        found[0].items()
+        >= {
+            "level": "run",
+            "name": "everything",
+            "mode": "seq",
+            "source": None,
+            "n_responses": 3,
+            "n_units": 4,
+            "n_supported": 2,
+            "n_refuted": 1,
+            "factuality_score": 0.5,
+            "before": 0.5,
+            "difference": 0.0,
+            "decided_score": 0.75,
+            "coverage": 0.75,
+        }.items()
+    )
     assert [(row["level"], row["name"], row["n_units"]) for row in found[1:]] == [
         ("model", "alder", 2),
         ("model", "birch", 2),
@@ -84,7 +87,7 @@ def test_people_get_a_table_that_says_what_was_asked(ufo):
         (("--include_categories", "wiki"), 0.5),
         (("--exclude_categories", "blog,news"), 0.5),
         (("--exclude_passages", "ref:a-a2-0"), 0.75),
-        (("--include_domains", "example.org"), 0.0),
+        (("--include_domains", "example.org"), None),
         (("--exclude_domains", "example.org"), 0.5),
     ],
 )

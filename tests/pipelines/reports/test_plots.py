@@ -72,7 +72,7 @@ def test_scores_are_bars_with_values_the_best_on_top(results):
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["birch", "alder", "$cedar_$"]
     assert [bar.get_width() for bar in axes.patches] == [1.0, pytest.approx(1 / 3), 0.0]
-    assert texts(figure) == ["1.000", "0.333", "no claim"]
+    assert texts(figure) == ["1.000", "0.333", "no score"]
     assert axes.yaxis_inverted()
     by_response = plot_scores(results, by="response").axes[0]
     assert [label.get_text() for label in by_response.get_yticklabels()] == ["b", "a", "c"]

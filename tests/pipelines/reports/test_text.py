@@ -127,7 +127,8 @@ def test_a_run_without_units_says_so(tmp_path, rows_of, write_run, printed):
     undecided = tmp_path / "undecided"
     write_run(undecided, rows_of({"a": {"u": {"ref": "-"}}}))
     text = printed("report", undecided)
-    assert "Factuality score 0.000  no fact unit was decided" in text
+    assert "No fact unit was decided, so there is no score." in text
+    assert "Factuality score 0" not in text
     assert "why    ref: no passages" in text
 
 

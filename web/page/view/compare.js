@@ -3,6 +3,7 @@
 import { factsOf } from "../derived.js";
 import { h } from "../dom.js";
 import { bandLabel, claimLabel } from "../labels.js";
+import { besideScore, shownScore } from "../scoring.js";
 import { counted, decimal } from "../text.js";
 import { button, chip, field, select, table } from "./parts.js";
 import { link, loading, runHead } from "./runs.js";
@@ -120,7 +121,8 @@ function sideView(place, sides, at, which, act) {
       "p",
       null,
       chip(bandLabel(passage.band, passage.n_refuted)),
-      ` credibility ${decimal(passage.credibility)} · factuality ${decimal(score?.factuality_score)} · coverage ${decimal(score?.coverage)}`,
+      ` credibility ${decimal(passage.credibility)} · factuality ${decimal(shownScore(score))} · coverage ${decimal(score?.coverage)}`,
+      besideScore(score) && ` · ${besideScore(score)}`,
     ),
     textOf(checked),
     h(

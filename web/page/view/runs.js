@@ -170,7 +170,7 @@ function listView(run, rows, act) {
         ),
         h("td", null, row.model ?? "–"),
         h("td", null, row.dataset ?? "–"),
-        h("td", { class: "number" }, decimal(row.factuality_score)),
+        h("td", { class: "number" }, decimal(row.coverage ? row.factuality_score : null)),
         h("td", null, chip(BANDS[row.band]), " ", decimal(row.credibility)),
         h("td", { class: "number" }, decimal(row.coverage)),
         h("td", { class: "number" }, row.n_units),

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { bandLabel } from "../labels.js";
+import { besideScore, shownScore } from "../scoring.js";
 import { decimal, percent } from "../text.js";
 import { chip, table } from "./parts.js";
 
@@ -31,7 +32,7 @@ export function scoresView(checked, { scores, facts, mode, changed }) {
       passage.n_error > 0 && h("p", { class: "warning" }, `${passage.n_error} errors apart`),
       beside(passage.credibility, before.passage.credibility),
     ),
-    number("Factuality score", "mean over all claims", main?.factuality_score, was?.factuality_score),
+    number("Factuality score", "mean over all claims", shownScore(main), shownScore(was), besideScore(main)),
     number("Decided score", "mean over decided claims", main?.decided_score, was?.decided_score),
     number("Coverage", "share of claims decided", main?.coverage, was?.coverage),
     contributions(scores, before, mode),
@@ -50,14 +51,16 @@ export function scoresView(checked, { scores, facts, mode, changed }) {
    * @param {string} means
    * @param {number | null | undefined} now
    * @param {number | null | undefined} then
+   * @param {string | null} [warning]
    */
-  function number(name, means, now, then) {
+  function number(name, means, now, then, warning) {
     return h(
       "div",
       { class: "score" },
       h("h2", null, name),
       h("p", { class: "value" }, decimal(now)),
       h("p", null, means),
+      warning && h("p", { class: "warning" }, warning),
       beside(now, then),
     );
   }
@@ -131,7 +134,7 @@ function modes(scores) {
           { key: `${one.mode} ${one.source}` },
           h("th", { scope: "row" }, one.mode),
           h("td", null, one.source ?? "all"),
-          h("td", null, decimal(one.factuality_score)),
+          h("td", null, decimal(shownScore(one)), " ", besideScore(one)),
           h("td", null, decimal(one.decided_score)),
           h("td", null, decimal(one.coverage)),
         ),

@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
         "format": 1,
         "words": 64,
         "unrelated": {"below": 0.1, "probabilities": [0.01, 0.02, 0.97]},
-        "weights": dict.fromkeys(INPUTS, [0.0, 0.0])
+        "weights": {name: [0.0, 0.0] for name in INPUTS}
         | {"intercept": [-1, 0], "model_supported": [1, 0], "model_refuted": [0, 1]},
         "common": [WORDS.index("was"), WORDS.index("in"), WORDS.index("[UNK]")],
     }

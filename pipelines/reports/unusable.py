@@ -1,0 +1,170 @@
+"""Judgements that a run asked for and did not get: how many, why, and what to try instead."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from schemas.records import (
+    FILTERED,
+    REFUSED,
+    TRANSPORT,
+    TRUNCATED,
+    UNPARSABLE,
+    UNSUPPORTED_LANGUAGE,
+)
+
+if TYPE_CHECKING:
+    from schemas.results import Results, Run
+
+_MANY = 10  # a score is shown with them where they are more than one in so many
+_FEW_FACTS = 4
+
+_COUNTS = """
+SELECT reason, count(*) AS n
+FROM (
+    SELECT
+        CASE
+            WHEN outcome = 'error' OR reason = 'unsupported_language'
+                THEN coalesce(reason, 'unknown')
+        END AS reason
+    FROM evidence
+    WHERE run = ? AND (passage_id IS NOT NULL OR outcome = 'error')
+)
+GROUP BY reason
+ORDER BY n DESC, reason
+"""
+_COUNTS_OF_RECALL = """
+SELECT CASE WHEN label IS NULL THEN coalesce(reason, 'unknown') END AS reason, count(*) AS n
+FROM recall_verdicts
+WHERE run = ? AND formulation != 'human'
+GROUP BY ALL
+ORDER BY n DESC, reason
+"""
+_NOT_EXTRACTED = """
+SELECT error_type AS reason, count(DISTINCT key) AS n
+FROM failures
+WHERE run = ? AND step IN ('extract', 'facts')
+GROUP BY error_type
+ORDER BY n DESC, reason
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """Of `of` judgements `n` are of no use, for these `reasons`, the most frequent first; or, in
+    `extraction`, responses without any claim. `try_` is what may help, or empty."""
+
+    n: int
+    of: int
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    try_: str = ""
+    extraction: bool = False
+
+    @property
+    def many(self) -> bool:
+        """Whether they are so many that every place that shows a score says so."""
+        return is_many(self.n, self.of)
+
+    @property
+    def all(self) -> bool:
+        """Whether nothing usable is left."""
+        return 0 < self.of <= self.n
+
+    @property
+    def sentence(self) -> str:
+        """What went wrong, and what to try where that is worth it; empty where nothing did."""
+        if not self.n:
+            return ""
+        why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in self.reasons.items())
+        advice = f"; try {self.try_}" if self.try_ and self.many else ""
+        head = in_numbers(self.n, self.of)
+        if self.extraction:
+            head = f"no claim could be extracted from {self.n:,} of {self.of:,} responses"
+        return f"{head}{advice}" + (f" ({why})" if why else "")
+
+
+def is_many(n: int, of: int) -> bool:
+    """Tell whether so many unusable judgements are to be told wherever a score is shown."""
+    return n * _MANY > of
+
+
+def in_numbers(n: int, of: int) -> str:
+    """Return how many judgements were unusable, in words."""
+    return f"{n:,} of {of:,} judgements {'was' if n == 1 else 'were'} unusable"
+
+
+def beside(row: Mapping[str, Any]) -> str:
+    """Return what is told beside a score of this row of a view, or nothing."""
+    n, of = row.get("n_unusable") or 0, row.get("n_judgements") or 0
+    return in_numbers(n, of) if is_many(n, of) else ""
+
+
+def no_score(row: Mapping[str, Any] | None) -> str:
+    """Return why a row of a view with scores has none, or why there is no row."""
+    if row is None or not row["n_units"]:
+        return "no response has a fact unit, so there is no score"
+    if row["n_judgements"] and row["n_unusable"] >= row["n_judgements"]:
+        return "no judgement was usable, so there is no score"
+    return "no fact unit was decided, so there is no score"
+
+
+def unusable(results: "Results") -> Unusable:
+    """Return what the newest of the runs did not get: judgements, or claims where it got none."""
+    run = results.runs[-1]
+    recall = run.mode == "recall"
+    counted = results.query(_COUNTS_OF_RECALL if recall else _COUNTS, [run.name]).to_pylist()
+    of = sum(row["n"] for row in counted)
+    if of:
+        reasons = {row["reason"]: row["n"] for row in counted if row["reason"] is not None}
+        return Unusable(sum(reasons.values()), of, reasons, try_=_advice(run, list(reasons)))
+    failed = results.query(_NOT_EXTRACTED, [run.name]).to_pylist()
+    if run.counts["units"] or not failed:
+        return Unusable(0, 0)
+    reasons = {row["reason"]: row["n"] for row in failed}
+    n = sum(reasons.values())
+    return Unusable(
+        n,
+        max(n, run.counts["responses"]),
+        reasons,
+        _advice_for_extraction(failed[0]["reason"]),
+        extraction=True,
+    )
+
+
+def _advice(run: "Run", reasons: Sequence[str]) -> str:
+    """Return what may help where judgements fail, mostly for the first of these reasons."""
+    reason = reasons[0] if reasons else ""
+    if reason == TRANSPORT:
+        again = "once more" if run.mode == "recall" else "with --if_finished retry_errors"
+        less = "a lower --concurrency or a longer --timeout"
+        return f"`ufo doctor`, {less}, then the same command {again}"
+    if reason == UNSUPPORTED_LANGUAGE:
+        return "--judge llm, which reads other languages"
+    if not run.llm:
+        return ""
+    function = run.llm.get("formulation") == "function"
+    packed = int(run.llm.get("facts_per_call") or 0) > _FEW_FACTS
+    if reason == TRUNCATED:
+        fewer = f"--facts_per_call {_FEW_FACTS} --passages_per_call 1"
+        larger = "a model with a larger context"
+        return f"{fewer}, or {larger}" if function and packed else larger
+    if reason in (REFUSED, FILTERED):
+        return "another --model"
+    if reason != UNPARSABLE:
+        return ""
+    if run.mode == "recall":
+        return f"--formulations prompt or --facts_per_call {_FEW_FACTS}"
+    if function:
+        less = f" or --facts_per_call {_FEW_FACTS}" if packed else ""
+        return f"--formulation prompt{less}"
+    if run.llm.get("formulation") != "prompt":
+        return "--formulation prompt"
+    return "another --model; `ufo doctor` tells how well one judges"
+
+
+def _advice_for_extraction(reason: str) -> str:
+    if reason == TRANSPORT:
+        return "`ufo doctor`, then the same command once more"
+    if reason == TRUNCATED:
+        return "--extract_tokens 500, or a model with a larger context"
+    return "another --extractor_model, or claims of your own in the input"

@@ -1,0 +1,123 @@
+"""Runs whose judge gives nothing that can be used: no score anywhere, a reason, and exit code 1."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.llm_server import LlmServer, faults
+from tests.pipelines.llm_runs import EXAMPLE, at, rows
+
+Ufo = Callable[..., Any]
+
+RECORDS = [
+    {
+        "id": f"city-{number}",
+        "response": f"City {number} is large. It has {number} bridges. It was founded in 1901.",
+        "reference_answers": f"City {number} is large. It has 7 bridges.",
+    }
+    for number in range(3)
+]
+
+
+@dataclass
+class Spoiling:
+    """Spoils the reply to each request that has these words; all but the first `spared`."""
+
+    words: bytes
+    spared: int = 0
+
+    def next(self, body: bytes) -> faults.Fault | None:
+        if self.words not in body:
+            return None
+        self.spared -= 1
+        return None if self.spared >= 0 else faults.prose()
+
+
+@pytest.fixture(name="own")
+def _own(monkeypatch: pytest.MonkeyPatch) -> Iterator[LlmServer]:
+    with LlmServer() as own:
+        monkeypatch.setenv("OPENAI_API_KEY", own.key)
+        yield own
+
+
+@pytest.fixture(name="command")
+def _command(tmp_path: Path, own: LlmServer, write_lines: Any) -> tuple[object, ...]:
+    path = write_lines(tmp_path / "in.jsonl", RECORDS)
+    return (
+        *("evaluate", "--input", path, "--output", tmp_path / "out"),
+        *("--sources", "reference", "--judge", "llm", *at(own)),
+    )
+
+
+def test_a_run_without_a_usable_judgement(
+    ufo: Ufo, tmp_path: Path, own: LlmServer, command: tuple[object, ...]
+) -> None:
+    own.mix = Spoiling(b"Task: verify_facts")  # type: ignore[assignment]
+    done = ufo(*command, "--run", "bad")
+    said = "judgements were unusable; try --formulation prompt or --facts_per_call 4 (unparsable"
+    assert done.code == 1
+    assert said in done.err.splitlines()[-1]
+    assert "no judgement was usable, so there is no score" in done.out
+    assert "0.000" not in done.out
+    output = tmp_path / "out"
+    assert len(rows(output, "FROM verdicts")) == 9
+    assert {row["reason"] for row in rows(output, "FROM evidence")} == {"unparsable"}
+
+    again = ufo(*command, "--run", "bad", "--if_finished", "skip", "--json")
+    assert again.code == 1
+    assert (again.json["factuality_score"], again.json["n_unusable"]) == (None, 9)
+    assert said in again.json["problem"]
+
+    page = tmp_path / "page.html"
+    report = ufo("report", output, "--html", page)
+    assert "No judgement was usable, so there is no score." in report.out
+    assert said in report.out
+    assert "0.000" not in report.out
+    assert "No judgement was usable, so there is no score." in page.read_text(encoding="utf-8")
+    assert said in page.read_text(encoding="utf-8")
+    assert json.loads(ufo("report", output, "--json").out)["scores"][0]["factuality_score"] is None
+    own.mix = None
+    assert ufo(*command, "--run", "good").code == 0
+    compared = ufo("compare", output, "good", "bad")
+    assert compared.code == 2
+    assert "no judgement was usable, so there is no score" in compared.err
+
+
+def test_many_errors_stand_beside_the_score(
+    ufo: Ufo, tmp_path: Path, own: LlmServer, command: tuple[object, ...]
+) -> None:
+    own.mix = Spoiling(b"Task: verify_facts", spared=2)  # type: ignore[assignment]
+    done = ufo(*command, "--repairs", 0)
+    said = "3 of 9 judgements were unusable; try --formulation prompt or --facts_per_call 4"
+    assert done.code == 0
+    assert "factuality score" in done.out
+    assert said in done.err.splitlines()[-1]
+    assert "; 3 of 9 judgements were unusable" in done.out
+    page = tmp_path / "page.html"
+    assert said in ufo("report", tmp_path / "out", "--html", page).out
+    assert said in page.read_text(encoding="utf-8")
+    (run,) = rows(tmp_path / "out", "FROM scores_by_run")
+    assert (run["n_unjudged"], run["n_unusable"], run["n_judgements"]) == (1, 3, 9)
+
+
+def test_claims_that_could_not_be_extracted_are_not_taken_for_none(
+    ufo: Ufo, own: LlmServer, command: tuple[object, ...]
+) -> None:
+    own.mix = Spoiling(b"Task: extract_facts")  # type: ignore[assignment]
+    done = ufo(*command)
+    assert done.code == 1
+    assert "no claim could be extracted from 3 of 3 responses; try another" in done.err
+
+
+def test_a_recall_without_a_usable_judgement(ufo: Ufo, tmp_path: Path, own: LlmServer) -> None:
+    own.mix = Spoiling(b"Task: verify_")  # type: ignore[assignment]
+    command = ("recall", "--input", EXAMPLE, "--output", tmp_path, "--formulations", "tf")
+    done = ufo(*command, *at(own))
+    assert done.code == 1
+    assert "judgements were unusable; try --formulations prompt or --facts_per_call 4" in done.err
+    (scored,) = rows(tmp_path, "FROM recall_scores WHERE formulation = 'tf' AND variant = 'rag'")
+    assert (scored["accuracy"], scored["recall"], scored["mean_recall"]) == (None, None, None)
