@@ -111,7 +111,7 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     spread = 0.0
     if models_asked(settings, chosen.specs) or _searches(settings, chosen.specs):
         memory = memory_of(settings.client())
-        counting = CountingClient(tally)
+        counting = CountingClient(tally, settings.context)
         client = CachingClient(counting, settings.client(), memory)
         sources, far = _sources(chosen.specs, settings, client, tally)
         asked = [source.name for source in sources if source.name not in far]

@@ -12,18 +12,21 @@ from functools import partial
 from typing import Final
 from uuid import uuid4
 
-from schemas.records import Usage
+from schemas.records import TRUNCATED, Usage
 from transforms.llm import wire
 from transforms.llm.base import Choice, LlmError, Request
-from transforms.llm.capabilities import Capabilities, learned
+from transforms.llm.capabilities import PROBE, Capabilities, learned
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
 from transforms.llm.journal import Journal
 from transforms.llm.limits import Limiter, Sent
+from transforms.llm.overflow import LARGER
 from transforms.llm.probes import PROBES
 from transforms.llm.retry import Retry, Sleep, retrying
 from transforms.llm.spans import span
+from transforms.llm.tokens import prompt_tokens
 from transforms.llm.transport import Reply, Transport
+from transforms.llm.window import Window
 
 OK: Final = "ok"
 _MODELS_SHOWN: Final = 8
@@ -43,9 +46,12 @@ class Session:
         sleep: Sleep,
         chance: Callable[[], float],
         journal: Journal,
+        context: int | None = None,
     ) -> None:
-        """`known` is what the endpoint can do where that was found out before."""
+        """`known` is what the endpoint can do where that was found out before; `context` the tokens
+        of the model's context, None to learn them."""
         self._journal = journal
+        self._window = Window(context)
         self.known = known or Capabilities()
         self._endpoint = endpoint
         self._transport = transport
@@ -96,17 +102,37 @@ class Session:
         """
         return await self._ask(request, n, rows, probing=False)
 
+    def room(self, request: Request) -> int | None:
+        """Return about how many tokens fit beside the request's prompt, None where that is not
+        known."""
+        return self._window.room(
+            prompt_tokens(wire.body(request, self._endpoint.model, self.known, 1))
+        )
+
     async def _ask(
         self, request: Request, n: int, rows: list[Usage], probing: bool
     ) -> Sequence[Choice]:
         while True:
             known = self.known
             body = wire.body(request, self._endpoint.model, known, n)
+            prompt = prompt_tokens(body)
+            if self._window.hopeless(prompt) and not probing:
+                raise self._too_long(prompt)
+            limit = body.get(known.limit_field or "", 0)
+            if limit and not probing:
+                limit = self._window.limit(prompt, limit, request.expects)
+                body[str(known.limit_field)] = limit
             function = request.function.name if request.function and known.tools else None
-            send = partial(self._send, request, body, function, rows)
+            send = partial(self._send, request, body, prompt, function, rows)
             try:
                 return await retrying(send, self._retry, self._sleep, self._chance)
             except SendError as error:
+                if error.overflow is not None:
+                    self._window.refused(prompt, limit, error.overflow)
+                    left = self._window.left(prompt)
+                    if probing or left is None or not request.expects <= left < limit:
+                        raise
+                    continue  # with a lower limit
                 rest = learned(known, request, n, error, probing)
                 if rest is None:
                     raise
@@ -117,6 +143,7 @@ class Session:
         self,
         request: Request,
         body: Mapping[str, object],
+        prompt: int,
         function: str | None,
         rows: list[Usage],
         attempt: int,
@@ -141,7 +168,40 @@ class Session:
             row, prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens
         )
         rows.append(self._journal.add(row))
+        if answer.thinks and not self.known.thinks:
+            self.known = replace(self.known, thinks=True)
+        if request.step != PROBE:
+            self._check_length(body, prompt, answer)
         return answer.choices
+
+    def _check_length(
+        self, body: Mapping[str, object], prompt: int, answer: wire.Answer
+    ) -> None:
+        """Learn from an answer what the context holds.
+
+        Raises:
+            SendError: the endpoint cut the prompt, so that the answer is to something else.
+        """
+        counted, said = answer.prompt_tokens or 0, answer.completion_tokens or 0
+        if not self._window.arrived(body, prompt, counted):
+            message = (
+                f"{self._endpoint.shown_url} read {counted:,} tokens of a prompt of about "
+                f"{prompt:,}, and did not say that it cut the rest; {LARGER}; where it has a larger "
+                "one already, set --context"
+            )
+            raise SendError(message, OK, reason=TRUNCATED)
+        limit = body.get(self.known.limit_field or "")
+        cut_off = len(answer.choices) == 1 and answer.choices[0].finish_reason == "length"
+        if cut_off and counted and isinstance(limit, int) and 0 < said < limit - 1:
+            self._window.ended(counted + said)
+
+    def _too_long(self, prompt: int) -> SendError:
+        message = (
+            f"a request of about {prompt:,} tokens was not sent: the context of "
+            f"{self._endpoint.model} at {self._endpoint.shown_url} holds {self._window.context:,}; "
+            f"{LARGER}"
+        )
+        return SendError(message, "context", reason=TRUNCATED)
 
     async def _exchange(
         self, body: Mapping[str, object], function: str | None, sent: Sent

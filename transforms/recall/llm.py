@@ -11,7 +11,7 @@ from schemas.recall import (
 )
 from schemas.records import Passage
 from transforms.judges.llm.askers import Askers
-from transforms.judges.llm.asking import Asker, Reply
+from transforms.judges.llm.asking import SHORT_REPLY, Asker, Reply
 from transforms.judges.llm.formulation import (
     Case,
     Finding,
@@ -20,6 +20,7 @@ from transforms.judges.llm.formulation import (
     worth_repairing,
 )
 from transforms.judges.llm.judge import formulation as formulation_of
+from transforms.judges.llm.packing import tokens_of
 from transforms.judges.llm.parsing import arguments_of
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
@@ -32,6 +33,7 @@ from transforms.recall.offline import fact_units, open_units
 NAME: Final = "generate_facts"
 FACTS: Final = "facts"
 VERIFY: Final = "verify"
+_LONGER: Final = 2  # times as long as the answer are its facts, each a sentence of its own
 PROMPTS: Final = (
     "generate_facts_system",
     "generate_facts_user",
@@ -123,7 +125,9 @@ class LlmRecaller(Recaller):
             settled = read_facts(choice) is not None
             return worth_keeping(settled, 1, again, self._settings.repairs)
 
-        return await asker.ask(prompts["generate_facts_system"], user, function, again, keep)
+        expects = _LONGER * tokens_of(record.ground_truth) + SHORT_REPLY
+        system = prompts["generate_facts_system"]
+        return await asker.ask(system, user, function, again, keep, expects)
 
 
 def read_facts(choice: Choice) -> list[str] | None:

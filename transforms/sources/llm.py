@@ -29,6 +29,7 @@ BUNDLED = "bundled"
 SAMPLINGS = (PER_QUERY, BUNDLED)
 RECALL = "recall_answers"
 _STEP = "knowledge"
+_SAMPLE_TOKENS = 256  # of an answer to one query: where it rambles on, it says nothing new
 
 
 class LlmSource(FactSource):
@@ -156,6 +157,7 @@ class LlmSource(FactSource):
             function=function,
             temperature=self.temperature,
             n=self.samples,
+            max_tokens=_SAMPLE_TOKENS * (1 if function is None else _names(function)),
             logprobs=function is None,
             step=_STEP,
             source=self.name,
@@ -189,6 +191,10 @@ class LlmSource(FactSource):
             return Found(hits, usage=usage)
         reason = _reason([choice for _, choice in texts])
         return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}", usage)
+
+
+def _names(function: Function) -> int:
+    return len(function.parameters["properties"])
 
 
 def _answers(count: int) -> dict[str, Any]:

@@ -1,0 +1,94 @@
+"""What the context of a model holds: set by the user, said by an error, or found by trying.
+
+A server that is sent too much refuses it, or cuts the prompt and says nothing. Ollama does the
+latter: it drops the prompt's middle and counts what it kept, half of the context and a little
+(github.com/ollama/ollama/issues/17427, github.com/ollama/ollama/issues/17889).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from transforms.llm.overflow import Overflow
+from transforms.llm.tokens import at_least
+
+_RATIO: Final = 1.1  # until an endpoint has counted: SmolLM2's tokens of English for ours
+_MORE: Final = 1.3  # times as many, where what should have fitted did not
+_SPARE: Final = 16  # tokens, of a chat template
+_SURE: Final = 0.8  # an estimate may be so much too high
+_SHORT: Final = 256  # tokens; in a shorter prompt, what a chat template adds decides the ratio
+_CUT: Final = 0.7  # of the least that a prompt can have, below which some of it is gone
+_SAME: Final = 0.9  # prompts that were cut come to the same count, but for a few tokens
+
+
+class Window:
+    """The context of one model at one endpoint, as one run knows it.
+
+    Prompts are given in estimated tokens (`transforms.llm.tokens`); what the endpoint counts
+    corrects them.
+    """
+
+    def __init__(self, context: int | None = None) -> None:
+        self.context = context
+        self._said = context  # what no guess has made smaller
+        self._ratio = _RATIO
+        self._whole = 0.0
+        self._cut_to = 0
+
+    def left(self, prompt: int) -> int | None:
+        """Return how many tokens are left beside a prompt, None where that is not known."""
+        if self.context is None:
+            return None
+        return int(self.context - self._ratio * prompt) - _SPARE
+
+    def room(self, prompt: int) -> int | None:
+        """Return how many estimated tokens fit beside a prompt, None where that is not known."""
+        left = self.left(prompt)
+        return None if left is None else max(0, int(left / self._ratio))
+
+    def limit(self, prompt: int, most: int, expects: int) -> int:
+        """Return the token limit of a reply: `most`, or what is left, but what it needs."""
+        left = self.left(prompt)
+        return most if left is None else min(most, max(left, expects, 1))
+
+    def hopeless(self, prompt: int) -> bool:
+        """Tell whether a prompt certainly does not fit, by what the user or the endpoint said."""
+        return self._said is not None and _SURE * self._ratio * prompt > self._said
+
+    def refused(self, prompt: int, limit: int, overflow: Overflow) -> None:
+        """Take note that a prompt, with a reply of up to `limit` tokens, was too much."""
+        if overflow.prompt:
+            self._ratio = max(self._ratio, overflow.prompt / prompt)
+        if overflow.context:
+            self.context = self._said = overflow.context
+            if not overflow.prompt and self._ratio * prompt + limit <= overflow.context:
+                self._ratio *= _MORE
+        else:
+            self._guess(int(self._ratio * prompt / 2))
+
+    def ended(self, tokens: int) -> None:
+        """Take note that a reply ended before its limit, with so many tokens in all."""
+        self._guess(tokens)
+
+    def arrived(self, body: Mapping[str, Any], prompt: int, counted: int) -> bool:
+        """Take note of what the endpoint counted of a prompt; tell whether it was all of it.
+
+        A prompt that is no longer than one that arrived whole is not cut. Nor is one that comes to
+        less than a cut one did: that endpoint counts in another way.
+        """
+        if not counted or prompt < _SHORT:
+            return True
+        if counted < _CUT * prompt:
+            text = at_least(body)
+            if counted < _CUT * text and text > self._whole:
+                if counted >= _SAME * self._cut_to:
+                    self._cut_to = max(self._cut_to, counted)
+                    self._guess(counted)
+                    return False
+                self._whole, self.context = float("inf"), self._said
+                return True
+        self._whole = max(self._whole, prompt)
+        self._ratio = max(counted / prompt, 0.95 * self._ratio + 0.05 * counted / prompt)
+        return True
+
+    def _guess(self, tokens: int) -> None:
+        self.context = tokens if self.context is None else min(self.context, tokens)
