@@ -129,10 +129,11 @@ class Session:
             except SendError as error:
                 if error.overflow is not None:
                     self._window.refused(prompt, limit, error.overflow)
-                    left = self._window.left(prompt)
-                    if probing or left is None or not request.expects <= left < limit:
+                    if probing or not self._window.fits(prompt, request.expects):
                         raise
-                    continue  # with a lower limit
+                    if self._window.limit(prompt, limit, request.expects) < limit:
+                        continue
+                    raise
                 rest = learned(known, request, n, error, probing)
                 if rest is None:
                     raise

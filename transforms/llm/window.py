@@ -34,21 +34,26 @@ class Window:
         self._whole = 0.0
         self._cut_to = 0
 
-    def left(self, prompt: int) -> int | None:
-        """Return how many tokens are left beside a prompt, None where that is not known."""
-        if self.context is None:
-            return None
-        return int(self.context - self._ratio * prompt) - _SPARE
-
     def room(self, prompt: int) -> int | None:
         """Return how many estimated tokens fit beside a prompt, None where that is not known."""
-        left = self.left(prompt)
-        return None if left is None else max(0, int(left / self._ratio))
+        if self.context is None:
+            return None
+        return max(0, int(self._left(prompt, self.context) / self._ratio))
 
     def limit(self, prompt: int, most: int, expects: int) -> int:
-        """Return the token limit of a reply: `most`, or what is left, but what it needs."""
-        left = self.left(prompt)
-        return most if left is None else min(most, max(left, expects, 1))
+        """Return the token limit of a reply: `most`, or what is left where that is less, but no
+        less than it expects. A guess limits nothing: it may be too low."""
+        if self._said is None:
+            return most
+        return min(most, max(self._left(prompt, self._said), expects, 1))
+
+    def fits(self, prompt: int, expects: int) -> bool:
+        """Tell whether a prompt with the reply that it expects fits into the context that is
+        known."""
+        return self._said is not None and self._left(prompt, self._said) >= expects
+
+    def _left(self, prompt: int, context: int) -> int:
+        return int(context - self._ratio * prompt) - _SPARE
 
     def hopeless(self, prompt: int) -> bool:
         """Tell whether a prompt certainly does not fit, by what the user or the endpoint said."""
@@ -82,7 +87,7 @@ class Window:
             if counted < _CUT * text and text > self._whole:
                 if counted >= _SAME * self._cut_to:
                     self._cut_to = max(self._cut_to, counted)
-                    self._guess(counted)
+                    self._guess(_before(counted))
                     return False
                 self._whole, self.context = float("inf"), self._said
                 return True
@@ -92,3 +97,10 @@ class Window:
 
     def _guess(self, tokens: int) -> None:
         self.context = tokens if self.context is None else min(self.context, tokens)
+
+
+def _before(left: int) -> int:
+    """Return the context of which a cut left so many tokens: Ollama keeps half of it and up to four
+    more; of other servers nothing is known but that it holds what they left."""
+    half, more = left - left % 128, left % 128
+    return 2 * half if 1 <= more <= 4 and half else left

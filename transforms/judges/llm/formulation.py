@@ -48,6 +48,13 @@ class Case:
         """The open units."""
         return self.open_units.units
 
+    def sentence(self, unit: int) -> str:
+        """Return the sentence of the response that a unit is from, empty where there is none."""
+        offsets, at = self.open_units.sentence_spans, self.units[unit].sentence_index
+        if at is None or 2 * at + 1 >= len(offsets):
+            return ""
+        return self.open_units.text[offsets[2 * at] : offsets[2 * at + 1]]
+
     @property
     def pairs(self) -> list[Pair]:
         """Every (unit, passage) to be judged, in order."""

@@ -51,6 +51,7 @@ from transforms.prompts.data import block, element, plain, wrapped
 NAME = "verify_facts"
 _CONTEXT = 1500  # tokens, at most, of the text that the facts of a call stand in
 _SURROUNDINGS = 4  # the part of a small context that is for it
+_NEIGHBOURS = 60  # tokens of the sentences around those of the facts
 _TOO_MUCH = (TRUNCATED, FILTERED, REFUSED)
 
 
@@ -104,9 +105,8 @@ class FunctionFormulation:
 
     def _limits_now(self, asker: Asker) -> Limits:
         """Return the limits of a call by what is known of the model's context."""
-        if (room := self._room(asker)) is None:
-            return self._limits
-        return self._limits.within(room - room // _SURROUNDINGS)
+        room = self._room(asker)
+        return self._limits.within(None if room is None else room - _NEIGHBOURS)
 
     def _room(self, asker: Asker) -> int | None:
         """Return how many tokens there are for facts, passages, context and reply."""
@@ -137,7 +137,10 @@ class FunctionFormulation:
         if not wanted:
             return []
         units, passages = case.units, case.passages
-        facts = {at: tokens_of(units[at].claim) + tokens_of(units[at].query) for at in wanted}
+        facts = {
+            at: sum(map(tokens_of, (units[at].claim, units[at].query, case.sentence(at))))
+            for at in wanted
+        }
         used = set(chain.from_iterable(wanted.values()))
         return pack(wanted, facts, {at: tokens_of(passages[at].text) for at in used}, limits)
 
