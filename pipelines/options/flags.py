@@ -188,8 +188,8 @@ MODELS = (
     Flag("knowledge_base_url", "its endpoint", "URL"),
     Flag(
         "context",
-        "tokens that the models' contexts hold, as their server was started; calls are packed under "
-        "it (default: learned from what the server refuses)",
+        "tokens that the models' contexts hold, prompt and reply; calls are packed under it "
+        "(default: learned from what the server refuses or cuts)",
         "N",
         low=128,
     ),

@@ -1,13 +1,15 @@
 """What endpoints say of a request that is longer than the model's context, in their own words.
 
-Issues that have them: llama.cpp github.com/ggml-org/llama.cpp/pull/15780 and
-github.com/can1357/oh-my-pi/issues/556, passed on by Ollama for some models
-github.com/ollama/ollama/issues/17889; llama-cpp-python github.com/run-llama/llama_index/issues/8046;
-vLLM github.com/vllm-project/vllm/issues/20409 and github.com/vllm-project/vllm/issues/42474;
-LM Studio github.com/lmstudio-ai/lmstudio-bug-tracker/issues/546,
-github.com/Gitlawb/openclaude/issues/353 and github.com/anomalyco/opencode/issues/11141; OpenAI
-github.com/The-Vibe-Company/quivr/issues/505; Anthropic
-github.com/stackblitz-labs/bolt.diy/issues/401.
+Where these words are from (all on github.com):
+llama.cpp: ggml-org/llama.cpp/pull/15780, can1357/oh-my-pi/issues/556; and Ollama, which passes them
+on for some models: ollama/ollama/issues/17889;
+llama-cpp-python: run-llama/llama_index/issues/8046;
+vLLM: vllm-project/vllm/issues/20409, vllm-project/vllm/issues/42474,
+claude-code-best/claude-code/issues/272;
+LM Studio: lmstudio-ai/lmstudio-bug-tracker/issues/546, Gitlawb/openclaude/issues/353,
+anomalyco/opencode/issues/11141;
+OpenAI: The-Vibe-Company/quivr/issues/505, ChatGPTNextWeb/NextChat/issues/3195;
+Anthropic: stackblitz-labs/bolt.diy/issues/401.
 """
 
 import re

@@ -52,6 +52,7 @@ class Session:
         of the model's context, None to learn them."""
         self._journal = journal
         self._window = Window(context)
+        self._cut_told = False
         self.known = known or Capabilities()
         self._endpoint = endpoint
         self._transport = transport
@@ -175,9 +176,7 @@ class Session:
             self._check_length(body, prompt, answer)
         return answer.choices
 
-    def _check_length(
-        self, body: Mapping[str, object], prompt: int, answer: wire.Answer
-    ) -> None:
+    def _check_length(self, body: Mapping[str, object], prompt: int, answer: wire.Answer) -> None:
         """Learn from an answer what the context holds.
 
         Raises:
@@ -187,9 +186,14 @@ class Session:
         if not self._window.arrived(body, prompt, counted):
             message = (
                 f"{self._endpoint.shown_url} read {counted:,} tokens of a prompt of about "
-                f"{prompt:,}, and did not say that it cut the rest; {LARGER}; where it has a larger "
-                "one already, set --context"
+                f"{prompt:,} and cut the rest without an error; {LARGER}; if its context is larger "
+                "already, set --context to it"
             )
+            if not self._cut_told:
+                self._cut_told = True
+                _LOG.warning(
+                    "%s. Such replies are not used; what they lack is asked again", message
+                )
             raise SendError(message, OK, reason=TRUNCATED)
         limit = body.get(self.known.limit_field or "")
         cut_off = len(answer.choices) == 1 and answer.choices[0].finish_reason == "length"

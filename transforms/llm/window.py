@@ -62,7 +62,8 @@ class Window:
     def refused(self, prompt: int, limit: int, overflow: Overflow) -> None:
         """Take note that a prompt, with a reply of up to `limit` tokens, was too much."""
         if overflow.prompt:
-            self._ratio = max(self._ratio, overflow.prompt / prompt)
+            counted = overflow.prompt / prompt
+            self._ratio = counted if prompt >= _SHORT else max(self._ratio, counted)
         if overflow.context:
             self.context = self._said = overflow.context
             if not overflow.prompt and self._ratio * prompt + limit <= overflow.context:

@@ -230,8 +230,8 @@ def refused(message: str = "no", param: str | None = None, **more: Any) -> SendE
         (refused(param="messages"), None),
         (
             refused(
-                "max_tokens is too large: 8192. This model supports at most 4096 completion tokens, "
-                "whereas you provided 8192.",
+                "max_tokens is too large: 8192. This model supports at most 4096 completion "
+                "tokens, whereas you provided 8192.",
                 "max_tokens",
             ),
             Capabilities(most_tokens=4096),
