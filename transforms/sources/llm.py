@@ -1,13 +1,22 @@
 """A language model's own knowledge, as UFO samples it: n = 5 passages a query at temperature 1."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from schemas.errors import UsageError, unknown_value
-from schemas.records import ERROR, FILTERED, REFUSED, UNPARSABLE, OpenUnits, Passage, Usage
+from schemas.records import (
+    ERROR,
+    FILTERED,
+    REFUSED,
+    TRUNCATED,
+    UNPARSABLE,
+    OpenUnits,
+    Passage,
+    Usage,
+)
+from transforms.judges.llm.parsing import arguments_of, reason_of
 from transforms.llm.base import (
     KNOWLEDGE,
     Choice,
@@ -139,7 +148,14 @@ class LlmSource(FactSource):
             completion = await self._asked.complete(self._request(messages, response_id, function))
         except LlmError as error:
             failed, completion = error, _came(error)
-        samples = [(_parsed(choice), choice) for choice in completion.choices]
+        if failed is not None and failed.reason == TRUNCATED and len(queries) > 1:
+            half = len(queries) // 2  # for a small context
+            answers = await self._bundled(queries[:half], response_id)
+            answers |= await self._bundled(queries[half:], response_id)
+            first = answers[queries[0]]
+            answers[queries[0]] = replace(first, usage=[*completion.usage, *first.usage])
+            return answers
+        samples = [(_parsed(choice, len(queries)), choice) for choice in completion.choices]
         found = {}
         for number, query in enumerate(queries, 1):
             texts = [(answers.get(f"q{number}", ""), choice) for answers, choice in samples]
@@ -162,7 +178,7 @@ class LlmSource(FactSource):
             step=_STEP,
             source=self.name,
             response_id=response_id,
-            keep=_usable if function is None else lambda choice: bool(_parsed(choice)),
+            keep=_usable if function is None else _parsed_by(_names(function)),
         )
 
     def _found(
@@ -207,15 +223,15 @@ def _answers(count: int) -> dict[str, Any]:
     }
 
 
-def _parsed(choice: Choice) -> Mapping[str, str]:
-    """Return the answers of one sample by their query's number; what is no text is left out."""
-    try:
-        raw = json.loads(choice.arguments or choice.text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(raw, dict):
-        return {}
+def _parsed(choice: Choice, count: int) -> Mapping[str, str]:
+    """Return the answers of one sample by their query's number; what is no text, or breaks off, is
+    left out."""
+    raw = arguments_of(choice, [f"q{number}" for number in range(1, count + 1)])
     return {name: value for name, value in raw.items() if isinstance(value, str)}
+
+
+def _parsed_by(count: int) -> Callable[[Choice], bool]:
+    return lambda choice: bool(_parsed(choice, count))
 
 
 def _usable(choice: Choice) -> bool:
@@ -227,6 +243,8 @@ def _reason(choices: Sequence[Choice]) -> str:
         return REFUSED
     if any(choice.finish_reason == "content_filter" for choice in choices):
         return FILTERED
+    if any(reason_of(choice, choice.arguments is not None) == TRUNCATED for choice in choices):
+        return TRUNCATED
     return UNPARSABLE
 
 

@@ -25,7 +25,7 @@ def test_a_reply_is_limited_to_what_the_context_has_left(llm_server: LlmServer) 
     llm_server.switches = replace(PROFILES["vllm"], context=3200)
     asked = Asked(llm_server, [long(), long()])
     assert [entry.status for entry in llm_server.chats] == [400, 200, 200]
-    assert [entry.body["max_tokens"] for entry in llm_server.chats][0] == 300
+    assert llm_server.chats[0].body["max_tokens"] == 300
     assert 40 <= llm_server.chats[1].body["max_tokens"] < 200
     assert [row.status for row in asked.completion.usage] == ["400", "ok"]
 
@@ -48,9 +48,7 @@ def test_a_context_that_is_given_keeps_a_request_from_being_sent(llm_server: Llm
     assert llm_server.chats == []
 
 
-def test_a_cut_prompt_is_no_answer(
-    llm_server: LlmServer, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_cut_prompt_is_no_answer(llm_server: LlmServer, caplog: pytest.LogCaptureFixture) -> None:
     llm_server.switches = Switches(context=2048, cuts=True)
     with caplog.at_level(logging.WARNING, "ufo.llm"):
         asked = Asked(llm_server, [long(), long()])
