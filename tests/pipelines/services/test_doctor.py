@@ -27,7 +27,7 @@ def test_an_endpoint_that_can_do_everything(
         f"offline-judge at {llm_server.base_url} (verifier, extractor, knowledge)\n"
     )
     assert " no" not in printed
-    assert "max_completion_tokens" in printed
+    assert "max_tokens" in printed
     assert len(llm_server.requests) == 2
 
 
