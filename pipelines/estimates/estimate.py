@@ -111,7 +111,7 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     asks = models_asked(settings, chosen.specs) or settings.judge_class.remote
     if asks or _searches(settings, chosen.specs):
         memory = memory_of(settings.client())
-        counting = CountingClient(tally)
+        counting = CountingClient(tally, settings.context)
         client = CachingClient(counting, settings.client(), memory)
         sources, far = _sources(chosen.specs, settings, client, tally)
         asked = [source.name for source in sources if source.name not in far]

@@ -46,8 +46,8 @@ _QUOTE = "as the answer says it, word by word, in its first sentence"
 class _Answering:
     """Counts requests, and what the model would say to them."""
 
-    def __init__(self, tally: Tally, explain: str) -> None:
-        self._counting = CountingClient(tally)
+    def __init__(self, tally: Tally, explain: str, context: int | None) -> None:
+        self._counting = CountingClient(tally, context)
         self._tally = tally
         self._explain = explain
         self.facts: Sequence[str] = ()
@@ -58,6 +58,10 @@ class _Answering:
         key = request.step, request.source, request.model
         self._tally.completion[key] += count(self._reply(request))
         return found
+
+    def room(self, request: Request) -> int | None:
+        """Return what the user says that the context holds beside a request."""
+        return self._counting.room(request)
 
     async def aclose(self) -> None:
         """Do nothing."""
@@ -110,7 +114,7 @@ async def _go_through(
     records: Sequence[RecallInput], settings: RecallSettings, told: LlmSettings, tally: Tally
 ) -> float:
     client = settings.client()
-    answering = _Answering(tally, told.explain)
+    answering = _Answering(tally, told.explain, settings.context)
     caching = CachingClient(answering, client, memory_of(client))
     recaller = LlmRecaller(replace(told, repairs=0), settings.formulations, lambda: caching)
     offline = JudgeRecaller(OfflineJudge())

@@ -14,6 +14,7 @@ from transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
 from transforms.llm.capabilities import Capabilities
 from transforms.llm.store import Entry, Store
 from transforms.llm.tokens import count, prompt_tokens
+from transforms.llm.window import Window
 from transforms.sources.base import FactSource, Found
 
 Key = tuple[str, str | None, str]
@@ -50,26 +51,36 @@ class CountingClient:
     second time.
     """
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: Tally, context: int | None = None) -> None:
         self._tally = tally
+        self._context = context
         self.answered = 1.0
 
     async def complete(self, request: Request) -> Completion:
         """Count the request; the reply has the form of an answer, and nothing in it."""
         key = request.step, request.source, request.model
-        body = wire.body(request, request.model, Capabilities(), request.n)
         again = request.messages[0].content.startswith(_CONSISTENCY)
         share = self.answered if again else 1.0
         self._tally.calls[key] += share
-        self._tally.prompt[key] += share * prompt_tokens(body)
+        self._tally.prompt[key] += share * _prompt_tokens(request)
         choices = [_choice(request, number) for number in range(request.n)]
         if request.role == KNOWLEDGE:
             said = (choice.arguments or choice.text for choice in choices)
             self._tally.completion[key] += sum(map(count, said))
         return Completion(choices, "", [])
 
+    def room(self, request: Request) -> int | None:
+        """Return what the user says that the context holds beside a request."""
+        if self._context is None:
+            return None
+        return Window(self._context).room(_prompt_tokens(request))
+
     async def aclose(self) -> None:
         """Do nothing."""
+
+
+def _prompt_tokens(request: Request) -> int:
+    return prompt_tokens(wire.body(request, request.model, Capabilities(), request.n))
 
 
 def _choice(request: Request, number: int) -> Choice:

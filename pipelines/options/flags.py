@@ -185,6 +185,13 @@ MODELS = (
     Flag("extractor_base_url", "its endpoint", "URL"),
     Flag("knowledge_model", "the model of the llm source", "NAME"),
     Flag("knowledge_base_url", "its endpoint", "URL"),
+    Flag(
+        "context",
+        "tokens that the models' contexts hold, prompt and reply; calls are packed under it "
+        "(default: learned from what the server refuses or cuts)",
+        "N",
+        low=128,
+    ),
     Flag("concurrency", "requests under way at an endpoint (default 64)", "N", low=1, high=4096),
     Flag("requests_per_minute", "requests that an endpoint is sent in any minute", "N", low=1),
     Flag("tokens_per_minute", "tokens, of prompt and reply, in any minute", "N", low=1),

@@ -92,6 +92,7 @@ class Settings:
     extractor_base_url: str | None = None
     knowledge_model: str | None = None
     knowledge_base_url: str | None = None
+    context: int | None = None
     concurrency: int = 64
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -263,6 +264,7 @@ class Settings:
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
             limits={role: limits for role, limits in own.items() if limits != Limits()},
+            context=self.context,
             prices=load_prices(self.prices),
             cache=self.cache_uri(),
             repeat=self.repeat,

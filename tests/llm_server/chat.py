@@ -38,9 +38,12 @@ class Switches:
     max_tokens: str = WORKS
     max_completion_tokens: str = WORKS
     context: int = 128_000
+    counts_limit: bool = False  # the tokens allowed for a reply have to fit into the context, too
+    cuts: bool = False  # a prompt that does not fit is cut, and nothing says so
     named_errors: bool = True  # an error names the parameter it is about
-    # Of the context and the prompt's tokens. Not shown: tests are named by what is.
-    too_long: Callable[[int, int], ApiError] = field(default=too_long, repr=False)
+    # Of the context, the prompt's tokens, and those allowed for the reply. Not shown: tests are
+    # named by what is.
+    too_long: Callable[[int, int, int], ApiError] = field(default=too_long, repr=False)
     refusals: Mapping[str, ApiError] = field(default_factory=dict, repr=False)
 
     def refusal(self, name: str, usual: ApiError) -> ApiError:
@@ -120,8 +123,17 @@ def check(body: Any, switches: Switches) -> None:
     if body.get("tools") is not None:
         _check_tools(body, switches)
     prompt = tokens.prompt_tokens(body)
-    if prompt > switches.context:
-        raise switches.too_long(switches.context, prompt)
+    allowed = (_limit(body, switches) or 0) if switches.counts_limit else 0
+    if prompt + allowed > switches.context and not switches.cuts:
+        raise switches.too_long(switches.context, prompt, allowed)
+
+
+def read_tokens(body: Mapping[str, Any], switches: Switches) -> int:
+    """Return how many tokens of the prompt the model reads: where it is cut, Ollama keeps half of
+    the context and a few at the beginning (github.com/ollama/ollama/issues/17427)."""
+    ignored = ("tools",) if switches.tools == IGNORED else ()
+    prompt = tokens.prompt_tokens({k: v for k, v in body.items() if k not in ignored})
+    return switches.context // 2 + 2 if prompt > switches.context else prompt
 
 
 def _kind(asked: Mapping[str, Any]) -> str:
@@ -217,14 +229,12 @@ def choice(
     index: int, reply: Reply, chat: Chat, body: Mapping[str, Any], switches: Switches
 ) -> tuple[dict[str, Any], int]:
     """Return a choice in the API's shape and its tokens."""
-    limit = _limit(body, switches)
+    left = switches.context - read_tokens(body, switches)
+    limit = min(_limit(body, switches) or left, left)
     said = reply.text
     if reply.arguments is not None:
         said = json.dumps(reply.arguments, ensure_ascii=False)
-    if limit is not None:
-        said, broken = tokens.cut(said, limit)
-    else:
-        broken = False
+    said, broken = tokens.cut(said, limit)
     message: dict[str, Any] = {"role": "assistant", "content": said, "refusal": None}
     forced = body.get("tool_choice")
     finish = "stop"

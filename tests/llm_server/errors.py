@@ -66,7 +66,7 @@ def fixed_temperature(value: Any) -> ApiError:
     return bad(message, "temperature", "unsupported_value")
 
 
-def too_long(limit: int, tokens: int) -> ApiError:
+def too_long(limit: int, tokens: int, allowed: int) -> ApiError:
     message = (
         f"This model's maximum context length is {limit} tokens. However, your messages resulted "
         f"in {tokens} tokens. Please reduce the length of the messages."

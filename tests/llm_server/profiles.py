@@ -17,8 +17,10 @@ def _lmstudio(message: str) -> ApiError:
     return ApiError(400, message, body={"error": message})
 
 
-def _llamacpp(message: str, status: int = 500, kind: str = "server_error") -> ApiError:
-    error = {"code": status, "message": message, "type": kind}
+def _llamacpp(
+    message: str, status: int = 500, kind: str = "server_error", **numbers: int
+) -> ApiError:
+    error = {"code": status, "message": message, "type": kind, **numbers}
     return ApiError(status, message, body={"error": error})
 
 
@@ -36,18 +38,22 @@ def _vllm(message: str) -> ApiError:
 PROFILES: Mapping[str, Switches] = {
     "openai": Switches(),
     # A model without a template for tools: github.com/pydantic/pydantic-ai/issues/703. Fields that
-    # Ollama does not know are passed over: docs/openai.md in github.com/ollama/ollama.
+    # Ollama does not know are passed over: docs/openai.md in github.com/ollama/ollama. A prompt
+    # that is longer than its context of 4,096 is cut: github.com/ollama/ollama/issues/17889, which
+    # also has a model whose runner refuses it, as llama.cpp's server does.
     "ollama": Switches(
         tools=REJECTED,
         n=IGNORED,
         logprobs=IGNORED,
         max_completion_tokens=IGNORED,
         json_object_schema=IGNORED,
+        context=4096,
+        cuts=True,
         refusals={"tools": _ollama("registry.ollama.ai/library/llama3:8b does not support tools")},
     ),
     # tool_choice: github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670; response_format:
-    # github.com/LoadShine/tada/issues/16; the context: lmstudio-bug-tracker/issues/546. What it
-    # enforces is a json_schema: lmstudio.ai/docs/advanced/structured-output.
+    # github.com/LoadShine/tada/issues/16; the context: github.com/Gitlawb/openclaude/issues/353. What
+    # it enforces is a json_schema: lmstudio.ai/docs/advanced/structured-output.
     "lmstudio": Switches(
         tool_choice=REJECTED,
         strict=IGNORED,
@@ -55,10 +61,11 @@ PROFILES: Mapping[str, Switches] = {
         logprobs=IGNORED,
         json_object=REJECTED,
         json_object_schema=REJECTED,
-        too_long=lambda context, prompt: _lmstudio(
-            f"Trying to keep the first {prompt} tokens when context the overflows. However, the "
-            f"model is loaded with context length of only {context} tokens, which is not enough. "
-            "Try to load the model with a larger context length, or provide a shorter input."
+        context=4096,
+        too_long=lambda context, prompt, _: _lmstudio(
+            "The number of tokens to keep from the initial prompt is greater than the context "
+            f"length (n_keep: {prompt}>= n_ctx: {context}). Try to load the model with a larger "
+            "context length, or provide a shorter input."
         ),
         refusals={
             "tool_choice": _lmstudio(
@@ -71,16 +78,20 @@ PROFILES: Mapping[str, Switches] = {
         },
     ),
     # Started without --jinja: github.com/containers/ramalama/issues/988. The context:
-    # github.com/oobabooga/textgen/issues/7257. `n`: the file tools/server/utils.hpp in
+    # github.com/can1357/oh-my-pi/issues/556, with the numbers of
+    # github.com/ggml-org/llama.cpp/pull/15780. `n`: the file tools/server/utils.hpp in
     # github.com/ggml-org/llama.cpp.
     "llamacpp": Switches(
         tools=REJECTED,
         n=REJECTED,
-        too_long=lambda context, prompt: _llamacpp(
-            "the request exceeds the available context size. try increasing the context size or "
-            "enable context shift",
+        context=4096,
+        too_long=lambda context, prompt, _: _llamacpp(
+            f"request ({prompt} tokens) exceeds the available context size ({context} tokens), try "
+            "increasing it",
             400,
             "exceed_context_size_error",
+            n_prompt_tokens=prompt,
+            n_ctx=context,
         ),
         refusals={
             "tools": _llamacpp("tools param requires --jinja flag"),
@@ -91,10 +102,12 @@ PROFILES: Mapping[str, Switches] = {
     # github.com/meta-llama/llama-verifications/issues/58.
     "vllm": Switches(
         max_completion_tokens=REJECTED,
-        too_long=lambda context, prompt: _vllm(
+        context=8192,
+        counts_limit=True,
+        too_long=lambda context, prompt, allowed: _vllm(
             f"This model's maximum context length is {context} tokens. However, you requested "
-            f"{prompt} tokens ({prompt} in the messages, 0 in the completion). Please reduce the "
-            "length of the messages or completion."
+            f"{prompt + allowed} tokens ({prompt} in the messages, {allowed} in the completion). "
+            "Please reduce the length of the messages or completion."
         ),
         refusals={
             "max_completion_tokens": _vllm(

@@ -235,9 +235,7 @@ class LlmServer:
                 raise bad("Missing required parameter: 'model'.", "model")
             raise unknown_model(body["model"])
         chats.check(body, self.switches)
-        ignored = ("tools",) if self.switches.tools == chats.IGNORED else ()
-        seen = {name: value for name, value in body.items() if name not in ignored}
-        entry.prompt_tokens = tokens.prompt_tokens(seen)
+        entry.prompt_tokens = chats.read_tokens(body, self.switches)
         if self._meter:
             headers |= self._meter.admit(time.monotonic(), entry.prompt_tokens)
         return self._completion(body, entry, fault)
@@ -262,7 +260,9 @@ class LlmServer:
         for index in range(wanted):
             chat = chats.read(body, self.switches, self._samples[prompt])
             self._samples[prompt] += 1
-            reply = reply_to(chat, self.answerers)
+            cut = entry.prompt_tokens < tokens.prompt_tokens(body)
+            # A model that lost the question still says something, in the form asked for.
+            reply = reply_to(chat, (Anything(),) if cut else self.answerers)
             entry.step = reply.step
             choice, cost = chats.choice(index, reply, chat, body, self.switches)
             entry.completion_tokens += cost

@@ -29,8 +29,9 @@ def test_limits_of_all_and_of_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
     client = _client(
         *("--concurrency", 32, "--requests_per_minute", 500, "--tokens_per_minute", 90_000),
         *("--knowledge_requests_per_minute", 20, "--knowledge_base_url", "http://there/v1"),
-        *("--timeout", 20, "--retry_seconds", 100),
+        *("--timeout", 20, "--retry_seconds", 100, "--context", 4096),
     )
+    assert client.context == 4096
     places = {role: client.endpoints[role] for role in (EXTRACTOR, KNOWLEDGE)}
     assert places[EXTRACTOR].timeout == places[KNOWLEDGE].timeout == 20
     assert client.retry.seconds == 100

@@ -42,6 +42,9 @@ class Request:
     however many requests that takes. `step`, `source` and `response_id` say what it is for, and go
     to the `usage` table; they are not sent. `keep` tells of a choice whether it has what was asked
     for, so that the same request need not be sent again; None leaves that to its look.
+
+    `max_tokens` ends a reply that runs away, and is lowered where the model's context has no room
+    for it; `expects` is about how many tokens the reply needs, below which it is not lowered.
     """
 
     role: str
@@ -51,6 +54,7 @@ class Request:
     temperature: float = 0.0
     n: int = 1
     max_tokens: int | None = None
+    expects: int = 0
     logprobs: bool = False
     step: str = ""
     source: str | None = None
@@ -95,6 +99,11 @@ class Client(Protocol):
         Raises:
             LlmError: no usable answer could be had; `usage` on it has the rows of what was sent.
         """
+        ...
+
+    def room(self, request: Request) -> int | None:
+        """Return about how many tokens the model's context holds beside the prompt of a request,
+        None where that is not known (yet)."""
         ...
 
     async def aclose(self) -> None:

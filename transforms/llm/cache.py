@@ -52,6 +52,10 @@ class CachingClient:
         finally:
             self._memory.settle(flight, completion)
 
+    def room(self, request: Request) -> int | None:
+        """Return what the context holds beside the request's prompt."""
+        return self._inner.room(request)
+
     async def aclose(self) -> None:
         """Close the client within."""
         await self._inner.aclose()
@@ -96,8 +100,9 @@ Answer = tuple[Choice, str, int | None, int | None]
 
 def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     """Return a key for each of the samples that are wanted."""
-    canonical = asdict(replace(request, keep=None))
-    for name in ("role", "n", "step", "source", "response_id", "keep"):
+    # What a reply is limited to is no part of what is asked.
+    canonical = asdict(replace(request, keep=None, max_tokens=None))
+    for name in ("role", "n", "step", "source", "response_id", "keep", "expects"):
         del canonical[name]
     place = place_of(settings, request.role, request.model)
     apart = [] if settings.share else [request.response_id]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Final
 
 from schemas.records import TRANSPORT
@@ -23,6 +24,9 @@ FORMS = (*TOOL_FORMS, JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, WORDS)
 """How the arguments of a function can be asked for, best first: a tool that is chosen by its name,
 `tool_choice: "required"`, a `response_format` of four kinds, and words in the prompt alone."""
 
+# github.com/ChatGPTNextWeb/NextChat/issues/3195
+_MOST: Final = re.compile(r"\bat most (\d+) completion tokens")
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
@@ -30,7 +34,10 @@ class Capabilities:
 
     `forms` are those of FORMS that may still be tried, best first; the last is always WORDS.
     `temperature_zero` and `temperature_one` tell whether these may be sent: some models have a
-    fixed one. `limit_fields` are the fields for a token limit that may still be tried, best first.
+    fixed one. `limit_fields` are the fields for a token limit that may still be tried, best first;
+    all servers but OpenAI's newest models know `max_tokens`, which these refuse by name.
+    `most_tokens` is the highest limit. `thinks` tells whether the model thinks before it replies,
+    which counts against the limit.
     """
 
     forms: tuple[str, ...] = FORMS
@@ -39,7 +46,9 @@ class Capabilities:
     logprobs: bool = True
     temperature_zero: bool = True
     temperature_one: bool = True
-    limit_fields: tuple[str, ...] = ("max_completion_tokens", "max_tokens")
+    limit_fields: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
+    most_tokens: int | None = None
+    thinks: bool = False
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Capabilities":
@@ -86,6 +95,9 @@ def learned(
     """
     if not is_refusal(error):
         return None
+    most = _MOST.search(error.message)
+    if most is not None and int(most[1]) < (known.most_tokens or inf):
+        return replace(known, most_tokens=int(most[1]))
     said = f"'{error.param}'" if error.param else error.message
     for feature in used(known, request, n):
         in_doubt = probing or not (feature.field == "forms" and known.tools)

@@ -44,6 +44,9 @@ class ClientSettings:
     how many requests of this minute were sent before they started. `minute` is in seconds, and
     another number is for tests.
 
+    `context` is how many tokens the models' contexts hold, None to learn it from what the endpoints
+    refuse.
+
     `cache` is where answers are kept (`transforms.llm.store`), None for nowhere; with
     `cache_writes` False what is there is used and nothing added. `repeat` tells runs apart that
     are to be answered anew. Without `share`, a response takes over no other one's answers.
@@ -64,6 +67,7 @@ class ClientSettings:
     notices: str | None = None
     sent_before: int = 0
     minute: float = 60.0
+    context: int | None = None
     cache: str | None = None
     cache_writes: bool = True
     repeat: int = 0
@@ -147,6 +151,11 @@ class OpenAiClient:
             ) from None
         return Completion(choices[: request.n], _first(rows), rows)
 
+    def room(self, request: Request) -> int | None:
+        """Return about how many tokens the model's context holds beside the prompt of a request,
+        None where that is not known (yet)."""
+        return self._session(self._endpoint(request.role, request.model)).room(request)
+
     async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
         """Return what the role's endpoint can do, and what was sent where that was not known yet.
 
@@ -200,6 +209,7 @@ class OpenAiClient:
                 self._sleep,
                 self._chance,
                 self._journal,
+                self._settings.context,
             )
         return self._sessions[endpoint]
 

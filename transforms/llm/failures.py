@@ -11,6 +11,7 @@ from typing import Any
 
 from schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from transforms.llm.endpoint import NO_KEY, URL_VARIABLE, Endpoint
+from transforms.llm.overflow import LARGER, Overflow, overflow_of
 
 _SPENT = {
     "insufficient_quota",
@@ -19,11 +20,6 @@ _SPENT = {
     "access_terminated",
 }
 _FILTERED = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
-_TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error"}
-_TOO_LONG = re.compile(
-    r"context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens",
-    re.IGNORECASE,
-)
 # What a server cannot do, under a status that says something else. llama.cpp answers 500 to tools
 # (github.com/ggml-org/llama.cpp/issues/10920, github.com/defilantech/LLMKube/issues/126) and `n`,
 # OpenRouter 404 where no provider of the model has tools.
@@ -42,7 +38,8 @@ class SendError(Exception):
 
     `status` is the HTTP status, or `timeout`, `connection`, `garbled`. `transient` errors are worth
     another try, after `retry_after` seconds where the endpoint said so; `final` ones every further
-    request would meet as well. `param` is the parameter that the endpoint objected to.
+    request would meet as well. `param` is the parameter that the endpoint objected to, `overflow`
+    what it said where the request was too long for the model.
     """
 
     def __init__(
@@ -56,6 +53,7 @@ class SendError(Exception):
         retry_after: float | None = None,
         param: str | None = None,
         request_id: str | None = None,
+        overflow: Overflow | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -66,6 +64,7 @@ class SendError(Exception):
         self.retry_after = retry_after
         self.param = param
         self.request_id = request_id
+        self.overflow = overflow
 
 
 def of_response(
@@ -109,8 +108,10 @@ def of_response(
         return SendError(said, **common)
     if status in (404, 405):
         return SendError(_not_found(endpoint, codes, message, status), final=True, **common)
-    if status != 429 and (codes & _TOO_LONG_CODES or _TOO_LONG.search(message)):
-        return SendError(said, reason=TRUNCATED, **common)
+    overflow = overflow_of(status, codes, fields, message)
+    if overflow is not None:
+        message = f"{said}; {LARGER}"
+        return SendError(message, reason=TRUNCATED, overflow=overflow, **common)
     if status in (408, 409, 425, 429) or status >= 500:
         asked = retry_after(headers, now)
         if asked is None and status == 429:
@@ -118,8 +119,6 @@ def of_response(
         return SendError(said, transient=True, retry_after=asked, **common)
     if codes & _FILTERED:
         return SendError(said, reason=FILTERED, **common)
-    if status == 413:
-        return SendError(said, reason=TRUNCATED, **common)
     return SendError(said, **common)
 
 

@@ -45,6 +45,10 @@ class FakeClient:
             [_choice(item) for item in reply], request_id, [_usage(request, request_id)]
         )
 
+    def room(self, request: Request) -> int | None:
+        """Return None: a script has no context."""
+        return None
+
     async def aclose(self) -> None:
         """Note that it was closed."""
         self.closed = True

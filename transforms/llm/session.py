@@ -12,18 +12,21 @@ from functools import partial
 from typing import Final
 from uuid import uuid4
 
-from schemas.records import Usage
+from schemas.records import TRUNCATED, Usage
 from transforms.llm import wire
 from transforms.llm.base import Choice, LlmError, Request
-from transforms.llm.capabilities import Capabilities, learned
+from transforms.llm.capabilities import PROBE, Capabilities, learned
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
 from transforms.llm.journal import Journal
 from transforms.llm.limits import Limiter, Sent
+from transforms.llm.overflow import LARGER
 from transforms.llm.probes import PROBES
 from transforms.llm.retry import Retry, Sleep, retrying
 from transforms.llm.spans import span
+from transforms.llm.tokens import prompt_tokens
 from transforms.llm.transport import Reply, Transport
+from transforms.llm.window import Window
 
 OK: Final = "ok"
 _MODELS_SHOWN: Final = 8
@@ -43,9 +46,13 @@ class Session:
         sleep: Sleep,
         chance: Callable[[], float],
         journal: Journal,
+        context: int | None = None,
     ) -> None:
-        """`known` is what the endpoint can do where that was found out before."""
+        """`known` is what the endpoint can do where that was found out before; `context` the tokens
+        of the model's context, None to learn them."""
         self._journal = journal
+        self._window = Window(context)
+        self._cut_told = False
         self.known = known or Capabilities()
         self._endpoint = endpoint
         self._transport = transport
@@ -100,17 +107,38 @@ class Session:
         """
         return await self._ask(request, n, rows, probing=False)
 
+    def room(self, request: Request) -> int | None:
+        """Return about how many tokens fit beside the request's prompt, None where that is not
+        known."""
+        return self._window.room(
+            prompt_tokens(wire.body(request, self._endpoint.model, self.known, 1))
+        )
+
     async def _ask(
         self, request: Request, n: int, rows: list[Usage], probing: bool
     ) -> Sequence[Choice]:
         while True:
             known = self.known
             body = wire.body(request, self._endpoint.model, known, n)
+            prompt = prompt_tokens(body)
+            if self._window.hopeless(prompt) and not probing:
+                raise self._too_long(prompt)
+            limit = body.get(known.limit_field or "", 0)
+            if limit and not probing:
+                limit = self._window.limit(prompt, limit, request.expects)
+                body[str(known.limit_field)] = limit
             function = request.function.name if request.function and known.tools else None
-            send = partial(self._send, request, body, function, rows)
+            send = partial(self._send, request, body, prompt, function, rows)
             try:
                 return await retrying(send, self._retry, self._sleep, self._chance)
             except SendError as error:
+                if error.overflow is not None:
+                    self._window.refused(prompt, limit, error.overflow)
+                    if probing or not self._window.fits(prompt, request.expects):
+                        raise
+                    if self._window.limit(prompt, limit, request.expects) < limit:
+                        continue
+                    raise
                 rest = learned(known, request, n, error, probing)
                 if rest is None:
                     raise
@@ -121,6 +149,7 @@ class Session:
         self,
         request: Request,
         body: Mapping[str, object],
+        prompt: int,
         function: str | None,
         rows: list[Usage],
         attempt: int,
@@ -145,7 +174,43 @@ class Session:
             row, prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens
         )
         rows.append(self._journal.add(row))
+        if answer.thinks and not self.known.thinks:
+            self.known = replace(self.known, thinks=True)
+        if request.step != PROBE:
+            self._check_length(body, prompt, answer)
         return answer.choices
+
+    def _check_length(self, body: Mapping[str, object], prompt: int, answer: wire.Answer) -> None:
+        """Learn from an answer what the context holds.
+
+        Raises:
+            SendError: the endpoint cut the prompt, so that the answer is to something else.
+        """
+        counted, said = answer.prompt_tokens or 0, answer.completion_tokens or 0
+        if not self._window.arrived(body, prompt, counted):
+            message = (
+                f"{self._endpoint.shown_url} read {counted:,} tokens of a prompt of about "
+                f"{prompt:,} and cut the rest without an error; {LARGER}; if its context is larger "
+                "already, set --context to it"
+            )
+            if not self._cut_told:
+                self._cut_told = True
+                _LOG.warning(
+                    "%s. Such replies are not used; what they lack is asked again", message
+                )
+            raise SendError(message, OK, reason=TRUNCATED)
+        limit = body.get(self.known.limit_field or "")
+        cut_off = len(answer.choices) == 1 and answer.choices[0].finish_reason == "length"
+        if cut_off and counted and isinstance(limit, int) and 0 < said < limit - 1:
+            self._window.ended(counted + said)
+
+    def _too_long(self, prompt: int) -> SendError:
+        message = (
+            f"a request of about {prompt:,} tokens was not sent: the context of "
+            f"{self._endpoint.model} at {self._endpoint.shown_url} holds {self._window.context:,}; "
+            f"{LARGER}"
+        )
+        return SendError(message, "context", reason=TRUNCATED)
 
     async def _exchange(
         self, body: Mapping[str, object], function: str | None, sent: Sent

@@ -33,6 +33,10 @@ class _Shared:
         """Return the completion."""
         return await self._client.complete(request)
 
+    def room(self, request: Request) -> int | None:
+        """Return what the context holds beside the request's prompt."""
+        return self._client.room(request)
+
     async def aclose(self) -> None:
         """Stay open: others of this process use it."""
 

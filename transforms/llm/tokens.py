@@ -11,6 +11,7 @@ from typing import Any
 
 _PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
 _LETTERS = 8  # of a word, for each of its tokens
+_OTHERS = 4  # characters outside ASCII, for each token that they are at least
 _PER_MESSAGE = 4  # what stands around a message
 
 
@@ -20,6 +21,14 @@ def count(text: str) -> int:
     Letters outside ASCII are a token each, which errs on the upper side for most scripts.
     """
     return sum(_of_piece(piece) for piece in _PIECES.findall(text))
+
+
+def at_least(body: Mapping[str, Any]) -> int:
+    """Return the fewest tokens that the messages of a request's JSON can be, with the largest of
+    vocabularies; functions are left out, since not every endpoint shows them to its model."""
+    text = "\n".join(message["content"] for message in body["messages"])
+    ascii_only = text.encode("ascii", "ignore").decode()
+    return count(ascii_only) + (len(text) - len(ascii_only)) // _OTHERS
 
 
 def _of_piece(piece: str) -> int:

@@ -21,6 +21,7 @@ from transforms.llm.capabilities import (
     Capabilities,
 )
 
+_THOUGHTS = 8192  # tokens for a model that thinks before it replies, beside those of the reply
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -30,12 +31,14 @@ class Garbled(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The choices of one reply and the tokens it reports, None where it does not."""
+    """The choices of one reply and the tokens it reports, None where it does not; whether the model
+    thought before it."""
 
     choices: Sequence[Choice]
     prompt_tokens: int | None
     completion_tokens: int | None
     id: str | None
+    thinks: bool = False
 
 
 def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str, Any]:
@@ -64,7 +67,9 @@ def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str,
     if n > 1 and known.n:
         result["n"] = n
     if request.max_tokens is not None and known.limit_field is not None:
-        result[known.limit_field] = request.max_tokens
+        thoughts = _THOUGHTS if known.thinks and request.step != PROBE else 0
+        most = request.max_tokens + thoughts
+        result[known.limit_field] = min(most, known.most_tokens or most)
     if request.logprobs and known.logprobs:
         result["logprobs"] = True
     return result
@@ -146,7 +151,21 @@ def answer(payload: Any, function: str | None) -> Answer:
         _count(usage.get("prompt_tokens")),
         _count(usage.get("completion_tokens")),
         name if isinstance(name, str) and name else None,
+        any(_thought(item["message"]) for item in given) or _reasoning(usage) > 0,
     )
+
+
+def _thought(message: Mapping[str, Any]) -> bool:
+    """Tell whether the model thought first: OpenAI counts that, other servers show it (DeepSeek's
+    `reasoning_content`, Ollama's and OpenRouter's `reasoning`)."""
+    shown = message.get("reasoning_content") or message.get("reasoning")
+    return bool(shown) or _text(message.get("content")).lstrip().startswith("<think>")
+
+
+def _reasoning(usage: Mapping[str, Any]) -> int:
+    details = usage.get("completion_tokens_details")
+    found = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
+    return _count(found) or 0
 
 
 def _choice(item: Any, function: str | None) -> Choice:

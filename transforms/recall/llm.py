@@ -9,9 +9,9 @@ from schemas.recall import (
     RecallAnswer,
     RecallInput,
 )
-from schemas.records import Passage
+from schemas.records import TRUNCATED, Passage
 from transforms.judges.llm.askers import Askers
-from transforms.judges.llm.asking import Asker, Reply
+from transforms.judges.llm.asking import SHORT_REPLY, Asker, Reply
 from transforms.judges.llm.formulation import (
     Case,
     Finding,
@@ -20,7 +20,8 @@ from transforms.judges.llm.formulation import (
     worth_repairing,
 )
 from transforms.judges.llm.judge import formulation as formulation_of
-from transforms.judges.llm.parsing import arguments_of
+from transforms.judges.llm.packing import tokens_of
+from transforms.judges.llm.parsing import arguments_of, reason_of
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
 from transforms.prompts import load_prompts
@@ -32,6 +33,7 @@ from transforms.recall.offline import fact_units, open_units
 NAME: Final = "generate_facts"
 FACTS: Final = "facts"
 VERIFY: Final = "verify"
+_LONGER: Final = 2  # times as long as the answer are its facts, each a sentence of its own
 PROMPTS: Final = (
     "generate_facts_system",
     "generate_facts_user",
@@ -85,11 +87,12 @@ class LlmRecaller(Recaller):
         asker = self._askers.asker(EXTRACTOR, FACTS, record.record_id)
         reply = await self._ask_facts(record, asker, again=False)
         facts = read_facts(reply.choice)
-        if facts is None and self._settings.repairs and worth_repairing(reply):
+        if not _complete(facts, reply.choice) and self._settings.repairs and worth_repairing(reply):
             reply = await self._ask_facts(record, asker, again=True)
-            facts = read_facts(reply.choice)
-        if facts is None:
-            asker.failed(reply, "the facts")
+            found = [some for some in (facts, read_facts(reply.choice)) if some is not None]
+            facts = max(found, key=len, default=None)
+        if not _complete(facts, reply.choice):
+            asker.failed(reply, "the facts" if facts is None else "the last of the facts")
         return Generated(facts or [], failures=asker.failures, usage=asker.usage)
 
     async def verify(
@@ -120,10 +123,17 @@ class LlmRecaller(Recaller):
         )
 
         def keep(choice: Choice) -> bool:
-            settled = read_facts(choice) is not None
+            settled = _complete(read_facts(choice), choice)
             return worth_keeping(settled, 1, again, self._settings.repairs)
 
-        return await asker.ask(prompts["generate_facts_system"], user, function, again, keep)
+        expects = _LONGER * tokens_of(record.ground_truth) + SHORT_REPLY
+        system = prompts["generate_facts_system"]
+        return await asker.ask(system, user, function, again, keep, expects)
+
+
+def _complete(facts: list[str] | None, choice: Choice) -> bool:
+    """Tell whether a reply has the facts, and its list does not break off."""
+    return facts is not None and reason_of(choice, asked_json=True) != TRUNCATED
 
 
 def read_facts(choice: Choice) -> list[str] | None:

@@ -1,13 +1,22 @@
 """A language model's own knowledge, as UFO samples it: n = 5 passages a query at temperature 1."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from schemas.errors import UsageError, unknown_value
-from schemas.records import ERROR, FILTERED, REFUSED, UNPARSABLE, OpenUnits, Passage, Usage
+from schemas.records import (
+    ERROR,
+    FILTERED,
+    REFUSED,
+    TRUNCATED,
+    UNPARSABLE,
+    OpenUnits,
+    Passage,
+    Usage,
+)
+from transforms.judges.llm.parsing import arguments_of, reason_of
 from transforms.llm.base import (
     KNOWLEDGE,
     Choice,
@@ -29,6 +38,7 @@ BUNDLED = "bundled"
 SAMPLINGS = (PER_QUERY, BUNDLED)
 RECALL = "recall_answers"
 _STEP = "knowledge"
+_SAMPLE_TOKENS = 256  # of an answer to one query: where it rambles on, it says nothing new
 
 
 class LlmSource(FactSource):
@@ -138,7 +148,14 @@ class LlmSource(FactSource):
             completion = await self._asked.complete(self._request(messages, response_id, function))
         except LlmError as error:
             failed, completion = error, _came(error)
-        samples = [(_parsed(choice), choice) for choice in completion.choices]
+        if failed is not None and failed.reason == TRUNCATED and len(queries) > 1:
+            half = len(queries) // 2  # for a small context
+            answers = await self._bundled(queries[:half], response_id)
+            answers |= await self._bundled(queries[half:], response_id)
+            first = answers[queries[0]]
+            answers[queries[0]] = replace(first, usage=[*completion.usage, *first.usage])
+            return answers
+        samples = [(_parsed(choice, len(queries)), choice) for choice in completion.choices]
         found = {}
         for number, query in enumerate(queries, 1):
             texts = [(answers.get(f"q{number}", ""), choice) for answers, choice in samples]
@@ -156,11 +173,12 @@ class LlmSource(FactSource):
             function=function,
             temperature=self.temperature,
             n=self.samples,
+            max_tokens=_SAMPLE_TOKENS * (1 if function is None else _names(function)),
             logprobs=function is None,
             step=_STEP,
             source=self.name,
             response_id=response_id,
-            keep=_usable if function is None else lambda choice: bool(_parsed(choice)),
+            keep=_usable if function is None else _parsed_by(_names(function)),
         )
 
     def _found(
@@ -191,6 +209,10 @@ class LlmSource(FactSource):
         return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}", usage)
 
 
+def _names(function: Function) -> int:
+    return len(function.parameters["properties"])
+
+
 def _answers(count: int) -> dict[str, Any]:
     names = [f"q{number}" for number in range(1, count + 1)]
     return {
@@ -201,15 +223,15 @@ def _answers(count: int) -> dict[str, Any]:
     }
 
 
-def _parsed(choice: Choice) -> Mapping[str, str]:
-    """Return the answers of one sample by their query's number; what is no text is left out."""
-    try:
-        raw = json.loads(choice.arguments or choice.text or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(raw, dict):
-        return {}
+def _parsed(choice: Choice, count: int) -> Mapping[str, str]:
+    """Return the answers of one sample by their query's number; what is no text, or breaks off, is
+    left out."""
+    raw = arguments_of(choice, [f"q{number}" for number in range(1, count + 1)])
     return {name: value for name, value in raw.items() if isinstance(value, str)}
+
+
+def _parsed_by(count: int) -> Callable[[Choice], bool]:
+    return lambda choice: bool(_parsed(choice, count))
 
 
 def _usable(choice: Choice) -> bool:
@@ -221,6 +243,8 @@ def _reason(choices: Sequence[Choice]) -> str:
         return REFUSED
     if any(choice.finish_reason == "content_filter" for choice in choices):
         return FILTERED
+    if any(reason_of(choice, choice.arguments is not None) == TRUNCATED for choice in choices):
+        return TRUNCATED
     return UNPARSABLE
 
 

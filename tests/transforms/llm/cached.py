@@ -34,6 +34,9 @@ class Model:
         choices = [reply or self._choice() for _ in range(request.n)]
         return Completion(choices, f"q{number}", [self._row(request, f"q{number}")])
 
+    def room(self, request: Request) -> int | None:
+        return None
+
     async def aclose(self) -> None:
         """Nothing is open."""
 

@@ -60,7 +60,6 @@ def test_what_was_answered_is_not_asked_again(run: Callable[..., Any]) -> None:
         {"messages": [Message("user", "Two?")]},
         {"messages": [Message("system", "One?")]},
         {"temperature": 0.5},
-        {"max_tokens": 5},
         {"logprobs": True},
     ],
 )
@@ -71,6 +70,13 @@ def test_another_request_is_another_answer(
     run(model, complete(ASKED))
     run(model, complete(replace(ASKED, **change)))
     assert len(model.requests) == 2
+
+
+def test_what_a_reply_is_limited_to_is_no_other_request(run: Callable[..., Any]) -> None:
+    model = Model()
+    run(model, complete(ASKED))
+    run(model, complete(replace(ASKED, max_tokens=5, expects=3)))
+    assert len(model.requests) == 1
 
 
 def test_another_endpoint_or_repeat_is_another_answer(run: Callable[..., Any]) -> None:

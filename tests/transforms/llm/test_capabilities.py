@@ -46,7 +46,7 @@ def probe(server: LlmServer, *shapes: str) -> Capabilities:
 
 
 BOTH = (CALL, SAMPLE)
-OLD = ("max_tokens",)
+NEW = ("max_completion_tokens",)
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,17 @@ OLD = ("max_tokens",)
         (Switches(n=IGNORED), (SAMPLE,), Capabilities(n=False), 1),
         (Switches(logprobs=REJECTED), (SAMPLE,), Capabilities(logprobs=False), 2),
         (Switches(logprobs=IGNORED), (SAMPLE,), Capabilities(logprobs=False), 1),
-        (Switches(max_tokens=REJECTED), BOTH, Capabilities(), 2),
-        (Switches(max_completion_tokens=REJECTED), BOTH, Capabilities(limit_fields=OLD), 3),
-        (Switches(max_completion_tokens=IGNORED), BOTH, Capabilities(limit_fields=OLD), 3),
+        (Switches(max_completion_tokens=REJECTED), BOTH, Capabilities(), 2),
+        (Switches(max_tokens=REJECTED), BOTH, Capabilities(limit_fields=NEW), 3),
+        (Switches(max_tokens=IGNORED), BOTH, Capabilities(limit_fields=NEW), 3),
         (
-            Switches(max_completion_tokens=REJECTED, max_tokens=REJECTED),
+            Switches(max_tokens=REJECTED, max_completion_tokens=REJECTED),
             BOTH,
             Capabilities(limit_fields=()),
             4,
         ),
         (
-            Switches(max_completion_tokens=IGNORED, max_tokens=IGNORED),
+            Switches(max_tokens=IGNORED, max_completion_tokens=IGNORED),
             (SAMPLE,),
             Capabilities(limit_fields=()),
             3,
@@ -112,12 +112,12 @@ def test_probe(
         (Switches(tool_choice=REJECTED), CALL, Capabilities(FORMS[1:]), 2),
         (Switches(strict=REJECTED), CALL, Capabilities(strict=False), 5),
         (
-            Switches(tools=REJECTED, max_completion_tokens=REJECTED),
+            Switches(tools=REJECTED, max_tokens=REJECTED),
             CALL,
-            Capabilities(FORMS[2:], limit_fields=OLD),
+            Capabilities(FORMS[2:], limit_fields=NEW),
             12,
         ),
-        (Switches(max_completion_tokens=REJECTED), CALL, Capabilities(limit_fields=OLD), 10),
+        (Switches(max_tokens=REJECTED), CALL, Capabilities(limit_fields=NEW), 10),
         (Switches(temperature_fixed=True), CALL, Capabilities(temperature_zero=False), 13),
         (
             Switches(logprobs=REJECTED, n=REJECTED),
@@ -143,10 +143,10 @@ def test_what_a_refusal_without_a_name_is_about_is_found_and_nothing_else_given_
     ("profile", "expected"),
     [
         ("openai", Capabilities()),
-        ("ollama", Capabilities(FORMS[2:], n=False, logprobs=False, limit_fields=OLD)),
+        ("ollama", Capabilities(FORMS[2:], n=False, logprobs=False)),
         ("lmstudio", Capabilities(FORMS[1:], n=False, logprobs=False)),
         ("llamacpp", Capabilities(FORMS[2:], n=False)),
-        ("vllm", Capabilities(limit_fields=OLD)),
+        ("vllm", Capabilities()),
     ],
 )
 def test_what_is_found_of_servers_as_people_run_them(
@@ -220,14 +220,22 @@ def refused(message: str = "no", param: str | None = None, **more: Any) -> SendE
         (refused(param="tools[0].function.strict"), Capabilities(strict=False)),
         (refused(param="tools[0].function.parameters"), Capabilities(strict=False)),
         (
-            refused("Unsupported parameter: 'max_completion_tokens'."),
-            Capabilities(limit_fields=OLD),
+            refused("Unsupported parameter: 'max_tokens'."),
+            Capabilities(limit_fields=NEW),
         ),
         (refused('[{"loc": ["body", "n"], "msg": "must be 1"}]'), Capabilities(n=False)),
         (refused("temperature is fixed"), Capabilities(temperature_zero=False)),
         (refused("in a run the text may be to blame"), None),
         (refused("a word, n, in passing"), None),
         (refused(param="messages"), None),
+        (
+            refused(
+                "max_tokens is too large: 8192. This model supports at most 4096 completion "
+                "tokens, whereas you provided 8192.",
+                "max_tokens",
+            ),
+            Capabilities(most_tokens=4096),
+        ),
         (refused("'n'", transient=True), None),
         (refused("'n'", final=True), None),
         (refused("max_completion_tokens is too large", reason=TRUNCATED), None),

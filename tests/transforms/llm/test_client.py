@@ -61,7 +61,7 @@ def test_the_run_uses_what_the_probe_found(llm_server: LlmServer) -> None:
     [
         (Switches(temperature_fixed=True), call(), "temperature"),
         (Switches(logprobs=REJECTED), sample(1, logprobs=True), "logprobs"),
-        (Switches(max_completion_tokens=REJECTED), call(max_tokens=9), "max_completion_tokens"),
+        (Switches(max_tokens=REJECTED), call(max_tokens=9), "max_tokens"),
         (Switches(strict=REJECTED), call(), "strict"),
     ],
 )

@@ -70,7 +70,7 @@ def test_all_that_an_endpoint_can_do_is_used() -> None:
         "tool_choice": {"type": "function", "function": {"name": "report"}},
         "temperature": 1.0,
         "n": 5,
-        "max_completion_tokens": 9,
+        "max_tokens": 9,
         "logprobs": True,
     }
 

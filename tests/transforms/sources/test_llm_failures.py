@@ -10,6 +10,7 @@ from schemas.records import (
     FILTERED,
     REFUSED,
     TRANSPORT,
+    TRUNCATED,
     UNPARSABLE,
 )
 from tests.llm_server import LlmServer, faults
@@ -59,8 +60,8 @@ def test_a_sample_without_an_answer_leaves_the_others() -> None:
         ({"q1": "One.", "q2": 2, "q3": "Three."}, ["One.", UNPARSABLE]),
         ({"q2": "Two."}, [UNPARSABLE, "Two."]),
         (Choice('{"q1": "One.", "q2": "Two."}'), ["One.", "Two."]),
-        (Choice(arguments='{"q1": "One.", "q2": "Tw'), [UNPARSABLE, UNPARSABLE]),
-        (Choice(arguments="[" * 100_000), [UNPARSABLE, UNPARSABLE]),
+        (Choice(arguments='{"q1": "One.", "q2": "Tw'), ["One.", TRUNCATED]),
+        (Choice(arguments="[" * 100_000), [TRUNCATED, TRUNCATED]),
         (Choice("I know both."), [UNPARSABLE, UNPARSABLE]),
         (Choice(arguments="[1, 2]"), [UNPARSABLE, UNPARSABLE]),
         (Choice(arguments="null", finish_reason="tool_calls"), [UNPARSABLE, UNPARSABLE]),
@@ -96,6 +97,18 @@ def test_an_error_that_every_query_would_meet_is_raised(sampling: str) -> None:
     error = LlmError("wrong key", final=True)
     with pytest.raises(LlmError, match="wrong key"):
         scripted(lambda _: error, *QUERIES, sampling=sampling)
+
+
+def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
+    def reply(request: Request) -> Any:
+        names = request.function.parameters["properties"] if request.function else {}
+        if len(names) > 1:
+            return LlmError("too long", TRUNCATED)
+        return dict.fromkeys(names, "In 1932.")
+
+    found, asked = scripted(reply, *QUERIES, sampling=BUNDLED, samples=1)
+    assert [texts(one) for one in found] == [["In 1932."]] * len(QUERIES)
+    assert len(asked) == 2 * len(QUERIES) - 1
 
 
 def test_a_filtered_prompt_has_its_reason(llm_server: LlmServer) -> None:

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from schemas.records import UNPARSABLE, Failure, Usage
+from schemas.records import TRUNCATED, UNPARSABLE, Failure, Usage
 from transforms.judges.llm.parsing import reason_of
 from transforms.llm.base import Choice, Client, Function, LlmError, Message, Request
 from transforms.prompts import Prompts
@@ -13,6 +13,8 @@ from transforms.prompts.data import storable
 
 T = TypeVar("T")
 
+SHORT_REPLY = 40  # tokens of a few words
+_SLACK = 256  # tokens that a reply may have beyond twice what is expected
 _SHOWN = 4096  # of a reply in `failures`, as of an input line
 
 
@@ -21,6 +23,7 @@ class Reply:
     """What came back. `reason` is why it lacks whatever it lacks; `error` where none came.
 
     `first_reason` is why the reply before this one, which asked for the same, lacked it.
+    `too_long` tells that the model's context did not hold the request with its reply.
     """
 
     choice: Choice
@@ -28,6 +31,7 @@ class Reply:
     request_id: str | None = None
     error: str = ""
     first_reason: str | None = None
+    too_long: bool = False
 
     @property
     def said(self) -> str:
@@ -57,25 +61,23 @@ class Asker:
         function: Function | None = None,
         again: bool = False,
         keep: Callable[[Choice], bool] | None = None,
+        expects: int = SHORT_REPLY,
     ) -> Reply:
         """Send one request; `again` tells the model that an earlier reply lacked what is asked.
 
-        `keep` tells whether a reply is worth keeping for equal requests to come.
+        `keep` tells whether a reply is worth keeping for equal requests to come. `expects` is about
+        how many tokens the reply needs; it is ended where it is much longer.
 
         Raises:
             LlmError: no request can succeed (`final`); others are returned as a reply's reason.
         """
         if again:
             user = f"{user}\n{self.prompts['repair']}"
-        request = Request(
-            role=self.role,
-            model=self.model,
-            messages=[Message("system", system), Message("user", user)],
-            function=function,
-            step=self.step,
-            source=self.source,
-            response_id=self.response_id,
+        request = replace(
+            self._request(system, user, function),
             keep=keep,
+            max_tokens=2 * expects + _SLACK,
+            expects=expects,
         )
         try:
             completion = await self.client.complete(request)
@@ -84,12 +86,33 @@ class Asker:
             if error.final:
                 raise LlmError(error.message, error.reason, True, self.usage) from error
             sent = error.usage[-1].request_id if error.usage else None
-            return Reply(Choice(), error.reason, sent, error.message)
+            too_long = error.reason == TRUNCATED
+            return Reply(Choice(), error.reason, sent, error.message, too_long=too_long)
         self.usage += completion.usage
         if not completion.choices:
             return Reply(Choice(), UNPARSABLE, completion.request_id, "the reply has no choice")
         choice = completion.choices[0]
-        return Reply(choice, reason_of(choice, function is not None), completion.request_id)
+        reason = reason_of(choice, function is not None)
+        room = self.client.room(request) if reason == TRUNCATED else None
+        too_long = room is not None and room < (request.max_tokens or 0)
+        return Reply(choice, reason, completion.request_id, too_long=too_long)
+
+    def room(self, system: str, function: Function | None = None, reply: int = 0) -> int | None:
+        """Return about how many tokens the model's context holds for a user's message, beside all
+        else and a reply of so many tokens; None where that is not known."""
+        room = self.client.room(self._request(system, "", function))
+        return None if room is None else max(0, room - reply)
+
+    def _request(self, system: str, user: str, function: Function | None) -> Request:
+        return Request(
+            role=self.role,
+            model=self.model,
+            messages=[Message("system", system), Message("user", user)],
+            function=function,
+            step=self.step,
+            source=self.source,
+            response_id=self.response_id,
+        )
 
     def failed(self, reply: Reply, lacks: str) -> None:
         """Record what the model said in place of what was asked for."""

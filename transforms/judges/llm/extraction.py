@@ -22,6 +22,8 @@ from transforms.sentences import Span
 
 CLAIMS = "extract_facts"
 SENTENCES = "extract_sentences"
+_LONGER = 3  # times as long as its sentences is a reply, with claims, queries and numbers
+_LEAST = 20  # tokens of a part: cut into less, a sentence says nothing
 _ARGUMENTS = ("sentence", "claim", "query", "no_claim")
 
 Claims = dict[int, list[Draft]]
@@ -54,14 +56,16 @@ async def extract(
         missing = _without(part, found)
         if not missing.sentences:
             return found
+        if reply.too_long and len(missing.sentences) > 1:
+            for half in await together(of_part(half) for half in _halves(missing, record, spans)):
+                found |= half
+            return found
         replies = [reply]
         if repairs and worth_repairing(reply):
             pieces = [missing]
+            missing.context = around(record.text, spans, missing.numbers)
             if reply.reason in (TRUNCATED, FILTERED, REFUSED) and len(missing.sentences) > 1:
-                half = len(missing.sentences) // 2
-                pieces = [Part(missing.sentences[:half]), Part(missing.sentences[half:])]
-            for piece in pieces:
-                piece.context = around(record.text, spans, piece.numbers)
+                pieces = _halves(missing, record, spans)
             replies = await together(
                 _ask(name, record, spans, piece, asker, repairs, again=True) for piece in pieces
             )
@@ -72,6 +76,9 @@ async def extract(
             asker.failed(replies[-1], f"sentences {ranges(unsettled.numbers)}")
         return found
 
+    room = asker.room(asker.prompts[f"{name}_system"], _function(name, asker.prompts))
+    if room is not None:  # for the sentences, what they need to be understood, and the reply
+        tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
     parts = parts_of(record.text, spans, tokens)
     claims: Claims = {}
     for found in await together(of_part(part) for part in parts):
@@ -82,6 +89,14 @@ async def extract(
     return [
         draft for number in sorted(claims) for draft in list(dict.fromkeys(claims[number]))[:most]
     ]
+
+
+def _halves(part: Part, record: InputRecord, spans: Sequence[Span]) -> list[Part]:
+    half = len(part.sentences) // 2
+    halves = [Part(part.sentences[:half]), Part(part.sentences[half:])]
+    for one in halves:
+        one.context = around(record.text, spans, one.numbers, one.size)
+    return halves
 
 
 async def _ask(
@@ -105,7 +120,8 @@ async def _ask(
         context=element("context", part.context) if part.context else "",
         text=rendered(record.text, spans, part, record.language),
     )
-    return await asker.ask(prompts[f"{name}_system"], user, _function(name, prompts), again, keep)
+    system, function = prompts[f"{name}_system"], _function(name, prompts)
+    return await asker.ask(system, user, function, again, keep, _LONGER * part.size)
 
 
 def _function(name: str, prompts: Prompts) -> Function:

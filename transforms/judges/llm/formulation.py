@@ -16,7 +16,7 @@ from schemas.records import (
     Passage,
 )
 from schemas.records import NOANS as NOANS_OUTCOME
-from transforms.judges.llm.asking import Asker, Reply, together
+from transforms.judges.llm.asking import SHORT_REPLY, Asker, Reply, together
 from transforms.judges.llm.parsing import reason_of
 from transforms.llm.base import Choice
 from transforms.prompts import Prompts
@@ -24,6 +24,7 @@ from transforms.prompts.data import block
 
 T = TypeVar("T")
 
+VERDICT_WORDS = 8  # tokens of a reply of one verdict
 _OUTCOMES = {TRUE: SUPPORTED, FALSE: REFUTED, NOT_CLEAR: NOANS_OUTCOME}
 
 Pair = tuple[int, int]
@@ -46,6 +47,13 @@ class Case:
     def units(self) -> Sequence[FactUnit]:
         """The open units."""
         return self.open_units.units
+
+    def sentence(self, unit: int) -> str:
+        """Return the sentence of the response that a unit is from, empty where there is none."""
+        offsets, at = self.open_units.sentence_spans, self.units[unit].sentence_index
+        if at is None or 2 * at + 1 >= len(offsets):
+            return ""
+        return self.open_units.text[offsets[2 * at] : offsets[2 * at + 1]]
 
     @property
     def pairs(self) -> list[Pair]:
@@ -111,8 +119,9 @@ def worth_keeping(settled: int, of: int, again: bool, repairs: int) -> bool:
 
 
 def worth_repairing(reply: Reply) -> bool:
-    """Tell whether asking once more can help; a request that did not get through was retried."""
-    return reply.reason != TRANSPORT
+    """Tell whether asking once more can help; a request that did not get through was retried, and
+    one that is too long is no shorter the second time."""
+    return reply.reason != TRANSPORT and not (reply.too_long and reply.error)
 
 
 def passage_block(passage: Passage) -> str:
@@ -127,6 +136,7 @@ async def ask_until(
     read: Callable[[str], T | None],
     lacks: str,
     repairs: int,
+    expects: int = SHORT_REPLY,
 ) -> tuple[Reply, T | None]:
     """Ask for a text, once more where `read` finds nothing in it; record that it stayed so.
 
@@ -136,7 +146,7 @@ async def ask_until(
     def keep(choice: Choice) -> bool:
         return reason_of(choice) == UNPARSABLE and read(choice.text) is not None
 
-    reply = await asker.ask(system, user, keep=keep)
+    reply = await asker.ask(system, user, keep=keep, expects=expects)
     for attempt in range(repairs + 1):
         found = read(reply.choice.text) if reply.reason == UNPARSABLE and not reply.error else None
         if found is not None:
@@ -144,7 +154,8 @@ async def ask_until(
         if attempt == repairs or not worth_repairing(reply):
             break
         first = reply.reason
-        reply = replace(await asker.ask(system, user, again=True, keep=keep), first_reason=first)
+        again = await asker.ask(system, user, again=True, keep=keep, expects=expects)
+        reply = replace(again, first_reason=first)
     asker.failed(reply, lacks)
     return reply, None
 
@@ -161,6 +172,7 @@ class OneCallAPair:
     """A formulation that asks about each pair in a call of its own, by the prompts of its name."""
 
     name = ""
+    reply_tokens = VERDICT_WORDS
 
     def __init__(self, prompts: Prompts, options: str = TFN, repairs: int = 1) -> None:
         self._prompts = prompts
@@ -187,4 +199,6 @@ class OneCallAPair:
         """Ask with these parts of the user's message, and return the reply as it is read."""
         system = self._prompts[self._system]
         user = self._prompts.render(f"{self.name}_user", **parts)
-        return await ask_until(asker, system, user, read, "a verdict", self._repairs)
+        return await ask_until(
+            asker, system, user, read, "a verdict", self._repairs, self.reply_tokens
+        )

@@ -35,13 +35,23 @@ from transforms.judges.llm.formulation import (
     worth_keeping,
     worth_repairing,
 )
-from transforms.judges.llm.packing import Limits, Packed, pack, tokens_of
+from transforms.judges.llm.packing import (
+    Limits,
+    Packed,
+    by_fact,
+    pack,
+    reply_tokens,
+    tokens_of,
+)
 from transforms.judges.llm.parsing import arguments_of, xml_arguments
 from transforms.llm.base import Choice, Function
 from transforms.prompts import Prompts
 from transforms.prompts.data import block, element, plain, wrapped
 
 NAME = "verify_facts"
+_CONTEXT = 1500  # tokens, at most, of the text that the facts of a call stand in
+_SURROUNDINGS = 4  # the part of a small context that is for it
+_NEIGHBOURS = 60  # tokens of the sentences around those of the facts
 _TOO_MUCH = (TRUNCATED, FILTERED, REFUSED)
 
 
@@ -54,7 +64,7 @@ class FunctionFormulation:
         self._prompts = prompts
         self._control = control
         self._xml = xml
-        self._limits = limits
+        self._limits = replace(limits, reply=reply_tokens(control.fields))
         self._repairs = repairs
         self._system = self._xml_system() if xml else prompts["verify_facts_system"]
 
@@ -69,13 +79,13 @@ class FunctionFormulation:
     async def judge(self, case: Case, asker: Asker) -> dict[Pair, Finding]:
         """Ask for all pairs, and once more for those that the replies lack."""
         found: dict[Pair, Finding] = {}
-        calls = self._pack(case, case.pairs, self._limits)
+        calls = self._pack(case, case.pairs, self._limits_now(asker))
         for attempt in range(self._repairs + 1):
-            replies = await together(self._call(case, call, asker, attempt > 0) for call in calls)
+            replies = await self._answered(case, calls, asker, attempt > 0)
             lacking: list[Pair] = []
             too_much: list[Pair] = []
             largest = Packed()
-            for call, (reply, findings) in zip(calls, replies, strict=True):
+            for call, reply, findings in replies:
                 missing = [pair for pair in call.pairs if pair not in findings]
                 now = findings | {pair: unknown(reply) for pair in missing}
                 found |= {pair: _after(found.get(pair), finding) for pair, finding in now.items()}
@@ -88,18 +98,49 @@ class FunctionFormulation:
                     largest = max(largest, call, key=lambda packed: len(packed.pairs))
                 else:
                     lacking += missing
-            calls = self._pack(case, lacking, self._limits)
-            calls += self._pack(case, too_much, self._limits.below(largest))
+            limits = self._limits_now(asker)
+            calls = self._pack(case, lacking, limits)
+            calls += self._pack(case, too_much, limits.below(largest))
         return found
 
+    def _limits_now(self, asker: Asker) -> Limits:
+        """Return the limits of a call by what is known of the model's context."""
+        room = self._room(asker)
+        return self._limits.within(None if room is None else room - _NEIGHBOURS)
+
+    def _room(self, asker: Asker) -> int | None:
+        """Return how many tokens there are for facts, passages, context and reply."""
+        smallest = FactFunction([Fact("", "", [1, 2])], self._control)
+        return asker.room(self._system, self._object(smallest))
+
+    async def _answered(
+        self, case: Case, calls: Iterable[Packed], asker: Asker, again: bool
+    ) -> list[tuple[Packed, Reply, dict[Pair, Finding]]]:
+        """Make the calls; one that the model's context does not hold in halves, until they fit."""
+
+        async def answers(call: Packed) -> list[tuple[Packed, Reply, dict[Pair, Finding]]]:
+            reply, findings = await self._call(case, call, asker, again)
+            missing = [pair for pair in call.pairs if pair not in findings]
+            if not (reply.too_long and missing and len(call.pairs) > 1):
+                return [(call, reply, findings)]
+            pieces = self._pack(case, missing, self._limits_now(asker).below(call))
+            settled = call.without(missing)
+            return [
+                (settled, reply, findings),
+                *await self._answered(case, pieces, asker, again),
+            ]
+
+        return [*chain.from_iterable(await together(answers(call) for call in calls))]
+
     def _pack(self, case: Case, pairs: Iterable[Pair], limits: Limits) -> list[Packed]:
-        wanted: dict[int, list[int]] = {}
-        for unit, passage in sorted(pairs):
-            wanted.setdefault(unit, []).append(passage)
+        wanted = by_fact(pairs)
         if not wanted:
             return []
         units, passages = case.units, case.passages
-        facts = {at: tokens_of(units[at].claim) + tokens_of(units[at].query) for at in wanted}
+        facts = {
+            at: sum(map(tokens_of, (units[at].claim, units[at].query, case.sentence(at))))
+            for at in wanted
+        }
         used = set(chain.from_iterable(wanted.values()))
         return pack(wanted, facts, {at: tokens_of(passages[at].text) for at in used}, limits)
 
@@ -129,8 +170,15 @@ class FunctionFormulation:
         def keep(choice: Choice) -> bool:
             return worth_keeping(len(checks(choice)), len(call.pairs), again, self._repairs)
 
+        room = self._room(asker)
+        context = _CONTEXT if room is None else min(_CONTEXT, room // _SURROUNDINGS)
         reply = await asker.ask(
-            self._system, self._user(case, call, function), self._object(function), again, keep
+            self._system,
+            self._user(case, call, function, context),
+            self._object(function),
+            again,
+            keep,
+            self._limits.reply * len(call.pairs),
         )
         passages = list(call.passages)
         return reply, {
@@ -138,7 +186,8 @@ class FunctionFormulation:
             for (fact, passage), check in checks(reply.choice).items()
         }
 
-    def _user(self, case: Case, call: Packed, function: FactFunction) -> str:
+    def _user(self, case: Case, call: Packed, function: FactFunction, tokens: int) -> str:
+        """Return the data of a call, with up to `tokens` tokens of what its facts stand in."""
         passages = [
             block(f"p{number}", case.passages[at].text, title=case.passages[at].title)
             for number, at in enumerate(call.passages, 1)
@@ -156,6 +205,7 @@ class FunctionFormulation:
             case.open_units.text,
             spans_of(case.open_units),
             [case.units[unit].sentence_index for unit in call.facts],
+            tokens,
         )
         return self._prompts.render(
             "verify_user",

@@ -27,6 +27,11 @@ class Part:
     tokens: int = 0
 
     @property
+    def size(self) -> int:
+        """About how many tokens its sentences are."""
+        return sum(tokens_of(sentence) + _TAGS for _, sentence in self.sentences)
+
+    @property
     def numbers(self) -> list[int]:
         """The numbers of its sentences."""
         return [number for number, _ in self.sentences]
@@ -50,25 +55,28 @@ def parts_of(text: str, spans: Sequence[Span], tokens: int) -> list[Part]:
             parts[-1].sentences.append((number, piece))
             parts[-1].tokens += cost
     for part in parts[1:]:
-        part.context = _before(text, spans, part.numbers[0])
+        part.context = _before(text, spans, part.numbers[0], tokens)
     return parts
 
 
-def _before(text: str, spans: Sequence[Span], first: int) -> str:
-    """Return the text's opening and the sentences before a part."""
-    opening = cut(_sentence(text, spans, 0), _OPENING)
+def _before(text: str, spans: Sequence[Span], first: int, tokens: int) -> str:
+    """Return the text's opening and the sentences before a part of up to `tokens` tokens."""
+    opening = cut(_sentence(text, spans, 0), min(_OPENING, tokens // 4))
     near = range(max(1, first - _BEFORE), first)
     before = excerpt(text, spans, near)
-    size = tokens_of(before)
-    if size > _AROUND:
-        before = before[-(len(before) * _AROUND // size) :]
+    size, most = tokens_of(before), min(_AROUND, tokens // 2)
+    if size > most:
+        before = before[-(len(before) * most // size) :]
     return "\n[…]\n".join(filter(None, (opening, before)))
 
 
-def around(text: str, spans: Sequence[Span], numbers: Iterable[int]) -> str:
-    """Return the neighbours of single sentences that are asked for once more."""
+def around(
+    text: str, spans: Sequence[Span], numbers: Iterable[int], tokens: int = 2 * _AROUND
+) -> str:
+    """Return the neighbours of single sentences that are asked for once more, at most `tokens`."""
     near = {other for number in numbers for other in range(number - 2, number + 2)}
-    return cut(excerpt(text, spans, near.intersection(range(len(spans)))), 2 * _AROUND)
+    found = excerpt(text, spans, near.intersection(range(len(spans))))
+    return cut(found, min(tokens, 2 * _AROUND))
 
 
 def rendered(text: str, spans: Sequence[Span], part: Part, language: str | None) -> str:

@@ -1,6 +1,7 @@
 """The queries of claims that came without one: one call for those of a response."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from schemas.functions import is_number, query_parameters
 from transforms.judges.llm.asking import Asker, Reply, together
@@ -11,6 +12,7 @@ from transforms.llm.base import Choice, Function
 from transforms.prompts.data import element, read
 
 NAME = "write_queries"
+_QUERY_TOKENS = 30  # of a query and its number
 PROMPTS = (
     "write_queries_system",
     "write_queries_user",
@@ -19,6 +21,10 @@ PROMPTS = (
     "argument_query",
     "repair",
 )
+
+
+Queries = dict[int, str]
+"""Queries by the number of their claim."""
 
 
 async def write_queries(
@@ -31,12 +37,19 @@ async def write_queries(
     """
     found: dict[int, str] = {}
     batches = _batches(claims, range(len(claims)), tokens)
+
+    async def answers(batch: list[int], again: bool) -> list[tuple[list[int], Reply, Queries]]:
+        """Ask about a batch; about its halves where the model's context does not hold it."""
+        reply, queries = await _ask(claims, batch, asker, repairs, again)
+        if not reply.too_long or queries or len(batch) == 1:
+            return [(batch, reply, queries)]
+        half = len(batch) // 2
+        return [*await answers(batch[:half], again), *await answers(batch[half:], again)]
+
     for attempt in range(repairs + 1):
-        replies = await together(
-            _ask(claims, batch, asker, repairs, attempt > 0) for batch in batches
-        )
+        replies = await together(answers(batch, attempt > 0) for batch in batches)
         missing: list[int] = []
-        for batch, (reply, queries) in zip(batches, replies, strict=True):
+        for batch, reply, queries in chain.from_iterable(replies):
             found |= queries
             lacking = [number for number in batch if number not in found]
             if lacking and (attempt == repairs or not worth_repairing(reply)):
@@ -49,7 +62,7 @@ async def write_queries(
 
 async def _ask(
     claims: Sequence[str], batch: Sequence[int], asker: Asker, repairs: int, again: bool
-) -> tuple[Reply, dict[int, str]]:
+) -> tuple[Reply, Queries]:
     prompts = asker.prompts
 
     def keep(choice: Choice) -> bool:
@@ -61,7 +74,8 @@ async def _ask(
     descriptions = {name: prompts[f"argument_{name}"] for name in arguments}
     function = Function(NAME, prompts["function_queries"], query_parameters(descriptions))
     user = prompts.render("write_queries_user", claims="\n".join(tagged))
-    reply = await asker.ask(prompts["write_queries_system"], user, function, again, keep)
+    system, expects = prompts["write_queries_system"], _QUERY_TOKENS * len(batch)
+    reply = await asker.ask(system, user, function, again, keep, expects)
     queries = read_queries(reply.choice, len(batch))
     return reply, {batch[place]: query for place, query in queries.items()}
 

@@ -23,6 +23,7 @@ class RationaleFormulation(OneCallAPair):
     """One call a pair."""
 
     name = "rationale"
+    reply_tokens = 80
 
     async def finding(self, case: Case, pair: Pair, asker: Asker) -> Finding:
         """Return the finding of one pair."""

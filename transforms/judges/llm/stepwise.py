@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from schemas.functions import TFN, is_noans
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.formulation import (
+    VERDICT_WORDS,
     Case,
     Finding,
     Pair,
@@ -72,6 +73,7 @@ class StepwiseFormulation:
                 self._read,
                 "a verdict",
                 self._repairs,
+                VERDICT_WORDS,
             )
             if verdict is None:
                 return unknown(reply)

@@ -1,0 +1,125 @@
+"""What a run learns of a model's context."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transforms.llm.overflow import Overflow
+from transforms.llm.tokens import prompt_tokens
+from transforms.llm.window import Window
+
+
+def body(words: int) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": "word " * words}]}
+
+
+def arrived(window: Window, words: int, counted: int) -> bool:
+    asked = body(words)
+    return window.arrived(asked, prompt_tokens(asked), counted)
+
+
+def test_nothing_is_known_at_first() -> None:
+    window = Window()
+    assert window.room(100) is None
+    assert window.limit(100, 900, 40) == 900
+    assert not window.hopeless(10**9)
+
+
+def test_a_context_that_is_set_limits_prompt_and_reply() -> None:
+    window = Window(1000)
+    assert 700 < (window.room(100) or 0) < 900
+    assert window.room(2000) == 0
+    assert 750 < window.limit(100, 900, 40) < 900
+    assert window.limit(990, 900, 40) == 40  # what it needs, and the endpoint decides
+    assert window.hopeless(1500)
+    assert not window.hopeless(1050)  # an estimate may be too high
+
+
+def test_what_an_error_says_goes_before_what_was_set() -> None:
+    window = Window(8192)
+    window.refused(1000, 300, Overflow(512, 1500))
+    assert window.context == 512
+    assert window.hopeless(450)  # 1.5 of its tokens for each of ours
+    assert not window.fits(330, 40)
+    assert window.fits(250, 40)
+
+
+def test_an_error_without_numbers_halves() -> None:
+    window = Window()
+    window.refused(1000, 300, Overflow())
+    assert 450 < (window.context or 0) < 600
+    window.refused(100_000, 300, Overflow())  # that it was too much says less
+    assert 450 < (window.context or 0) < 600
+    assert not window.hopeless(10_000)  # a guess keeps nothing from being tried
+    assert window.limit(500, 300, 40) == 300
+
+
+def test_a_count_that_was_not_said_is_raised_until_less_is_asked() -> None:
+    window = Window()
+    limits = []
+    for _ in range(50):
+        limit = window.limit(400, 600, 40)
+        limits.append(limit)
+        window.refused(400, limit, Overflow(1000))
+        if not window.fits(400, 40):
+            break
+    assert limits == sorted(limits, reverse=True)
+    assert len(limits) < 10
+
+
+def test_a_prompt_that_was_cut_is_seen_by_its_count() -> None:
+    window = Window()
+    assert arrived(window, 900, 930)
+    assert not arrived(window, 6000, 2050)  # Ollama with 4,096
+    assert window.context == 4096
+    assert not arrived(window, 5000, 2050)
+    assert arrived(window, 1500, 1540)
+    assert arrived(window, 3000, 3100)
+
+
+def test_of_another_server_that_cuts_what_it_left_is_known() -> None:
+    window = Window()
+    assert not arrived(window, 6000, 2000)
+    assert window.context == 2000
+
+
+def test_an_endpoint_that_counts_otherwise_cuts_nothing() -> None:
+    window = Window()
+    assert not arrived(window, 6000, 1800)
+    assert arrived(window, 3000, 900)  # less than was left of the longer one
+    assert window.context is None
+    assert arrived(window, 6000, 1800)
+
+
+def test_a_prompt_no_longer_than_one_that_arrived_is_not_cut() -> None:
+    window = Window()
+    assert arrived(window, 1000, 1010)
+    assert arrived(window, 1000, 60)  # without its prefix, which was cached
+
+
+@pytest.mark.parametrize(("words", "counted"), [(100, 10), (6000, 0)])
+def test_a_short_prompt_and_an_absent_count_tell_nothing(words: int, counted: int) -> None:
+    assert arrived(Window(), words, counted)
+
+
+def test_a_reply_that_ends_early_tells_the_context() -> None:
+    window = Window()
+    window.ended(512)
+    assert window.context == 512
+    window.ended(4096)
+    assert window.context == 512
+
+
+@given(
+    st.one_of(st.none(), st.integers(128, 200_000)),
+    st.integers(1, 100_000),
+    st.integers(1, 20_000),
+    st.integers(0, 400),
+)
+def test_a_limit_is_never_raised_nor_below_what_is_expected(
+    context: int | None, prompt: int, most: int, expects: int
+) -> None:
+    limit = Window(context).limit(prompt, most, expects)
+    assert min(most, max(expects, 1)) <= limit <= most
