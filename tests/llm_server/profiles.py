@@ -52,8 +52,8 @@ PROFILES: Mapping[str, Switches] = {
         refusals={"tools": _ollama("registry.ollama.ai/library/llama3:8b does not support tools")},
     ),
     # tool_choice: github.com/lmstudio-ai/lmstudio-bug-tracker/issues/670; response_format:
-    # github.com/LoadShine/tada/issues/16; the context: github.com/Gitlawb/openclaude/issues/353. What
-    # it enforces is a json_schema: lmstudio.ai/docs/advanced/structured-output.
+    # github.com/LoadShine/tada/issues/16; the context: github.com/Gitlawb/openclaude/issues/353.
+    # What it enforces is a json_schema: lmstudio.ai/docs/advanced/structured-output.
     "lmstudio": Switches(
         tool_choice=REJECTED,
         strict=IGNORED,
