@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pipelines.options.beam_flags import beam_flags, on_dataflow
 from pipelines.options.flags import OF_THE_LLM_JUDGE
-from pipelines.options.settings import CASCADE, LLM, OFFLINE, Settings, cores
+from pipelines.options.settings import CASCADE, LLM, OFFLINE, Settings
 from schemas.errors import UsageError
 
 S = TypeVar("S", bound=Settings)
@@ -63,7 +63,6 @@ def settings_as(kind: type[S], parser: argparse.ArgumentParser, argv: Sequence[s
             raise UsageError(f"--{name} is for --streaming; add that, or leave --{name} out")
     if fields.get("sources"):
         fields["sources"] = tuple(fields["sources"])
-    fields.setdefault("workers", cores())
     found = kind(**fields, source_definitions=definitions, beam=tuple(beam))
     if found.dry_run or not on_dataflow(beam):
         return found

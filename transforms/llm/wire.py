@@ -138,15 +138,20 @@ def answer(payload: Any, function: str | None) -> Answer:
     given = payload.get("choices")
     if not isinstance(given, list) or not given:
         raise Garbled("the reply has no choices")
-    usage = payload.get("usage")
-    usage = usage if isinstance(usage, Mapping) else {}
     name = payload.get("id")
     return Answer(
         [_choice(item, function) for item in given],
-        _count(usage.get("prompt_tokens")),
-        _count(usage.get("completion_tokens")),
+        *tokens(payload),
         name if isinstance(name, str) and name else None,
     )
+
+
+def tokens(payload: Any) -> tuple[int | None, int | None]:
+    """Return how many tokens of prompt and completion a reply says that it used."""
+    usage = payload.get("usage") if isinstance(payload, Mapping) else None
+    if not isinstance(usage, Mapping):
+        return None, None
+    return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
 
 
 def _choice(item: Any, function: str | None) -> Choice:
