@@ -219,7 +219,7 @@ class Progress:
             if logs.as_json():
                 logs.event(text, **self._figures())
                 return
-            if self._on_terminal and self._fresh + self._earlier:
+            if self._on_terminal:
                 self._stream.write("\r\x1b[2K")
             print(text, file=self._stream, flush=True)
 

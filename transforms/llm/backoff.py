@@ -45,15 +45,20 @@ class Backoff:
 
     `seconds` is how long an endpoint that had answered before, and no longer does, is waited for;
     then the run ends. `name` is what the endpoint is called in messages, which `tell` is given, or
-    the log.
+    the log. `reached` if it has answered another process of the run.
     """
 
     def __init__(
-        self, seconds: float = inf, tell: Tell | None = None, name: str = "the endpoint"
+        self,
+        seconds: float = inf,
+        tell: Tell | None = None,
+        name: str = "the endpoint",
+        reached: bool = False,
     ) -> None:
         self._seconds = seconds
         self._tell = tell or _LOG.warning
         self._name = name
+        self._reached = reached
         self._down_since: float | None = None
         self._paused_until = -inf
         self._failed: Counter[str] = Counter()
@@ -72,7 +77,12 @@ class Backoff:
 
     def answered(self) -> None:
         """Note that the endpoint answers, whatever it says."""
+        self._reached = True
         self._down_since = None
+
+    def waits(self, error: SendError) -> bool:
+        """Tell whether the endpoint has gone away, and is waited for whatever tries that takes."""
+        return self._reached and error.status in UNANSWERED
 
     def failed(self, error: SendError, now: float) -> SendError:
         """Note an error; returns it, or a final one where the endpoint has been away for long."""

@@ -98,12 +98,17 @@ def place_of(endpoint: Endpoint) -> Place:
 
 
 class RunLimits:
-    """What the clients of a run on one loop share: limits, its budget, and what ends it."""
+    """What the clients of a run on one loop share: limits, a budget, and what ends the run."""
 
-    def __init__(self, settings: ClientSettings) -> None:
-        self.budget = Budget(settings.prices, settings.max_cost, settings.usage_log)
+    def __init__(self) -> None:
         self.stop = Stop()
         self.limiters: dict[Hashable, Limiter] = {}
+        self._budgets: dict[str, Budget] = {}
+
+    def budget(self, settings: ClientSettings) -> Budget:
+        """Return the budget that clients of these settings have in common."""
+        given = settings.prices, settings.max_cost, settings.usage_log
+        return self._budgets.setdefault(repr(given), Budget(*given))
 
 
 class OpenAiClient:
@@ -125,7 +130,8 @@ class OpenAiClient:
         self._sleep = sleep
         self._chance = chance
         self._clock = clock
-        self._run = run or RunLimits(settings)
+        self._run = run or RunLimits()
+        self._budget = self._run.budget(settings)
         self._transports: dict[tuple[Place, float], Transport] = {}
         self._sessions: dict[Endpoint, Session] = {}
 
@@ -172,7 +178,7 @@ class OpenAiClient:
         """Close the connections; a later request opens them again."""
         for transport in self._transports.values():
             await transport.aclose()
-        self._run.budget.close()
+        self._budget.close()
 
     def _endpoint(self, role: str, model: str) -> Endpoint:
         endpoints = self._settings.endpoints
@@ -201,16 +207,16 @@ class OpenAiClient:
                 self._sleep,
                 self._chance,
                 self._clock,
-                self._run.budget,
+                self._budget,
             )
         return self._sessions[endpoint]
 
     def _limiter(self, endpoint: Endpoint, limits: Limits) -> Limiter:
         settings = self._settings
-        tell = self._run.budget.log.tell if settings.usage_log else None
+        tell = self._budget.log.tell if settings.usage_log else None
         return Limiter(
             limits.divided(settings.workers),
-            Backoff(settings.retry.seconds, tell),
+            Backoff(settings.retry.seconds, tell, reached=endpoint.url in settings.reached),
             settings.minute,
             settings.sent_before,
             settings.retry.seconds,

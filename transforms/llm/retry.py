@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from transforms.llm.backoff import UNANSWERED, Backoff
+from transforms.llm.backoff import Backoff
 from transforms.llm.failures import SendError
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ async def retrying(
 ) -> T:
     """Return what `send(attempt)` returns, trying again after transient errors.
 
-    Where there is a `backoff`, it is told of each further try, and an endpoint that does not answer
+    Where there is a `backoff`, it is told of each further try, and an endpoint that answers no more
     is waited for as long as `retry` allows, however many tries that takes.
 
     Raises:
@@ -71,7 +71,7 @@ async def retrying(
         try:
             return await send(attempt)
         except SendError as error:
-            waits = backoff is not None and error.status in UNANSWERED
+            waits = backoff is not None and backoff.waits(error)
             if not error.transient or (attempt + 1 >= retry.attempts and not waits):
                 raise
             failed = clock() if failed is None else failed

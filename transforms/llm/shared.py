@@ -48,7 +48,7 @@ def shared_client(settings: ClientSettings) -> Client:
     key = settings.usage_log, repr(settings)
     with _lock:
         if key not in _clients:
-            run = _runs.setdefault(settings.usage_log, RunLimits(settings))
+            run = _runs.setdefault(settings.usage_log, RunLimits())
             client = CachingClient(OpenAiClient(settings, run=run), settings, memory)
             _clients[key] = _Shared(client)
         return _clients[key]
