@@ -11,7 +11,7 @@ from transforms.llm.failures import SendError
 
 UNANSWERED: Final = ("timeout", "connection")
 _TELL_AFTER: Final = 1.0  # second: what fails within it is one message
-_BETWEEN_MESSAGES: Final = 5.0
+_BETWEEN_MESSAGES: Final = 3.0
 _STOPPED_SECONDS: Final = 10.0
 _WORDS: Final = {
     "timeout": "timed out",
