@@ -25,15 +25,19 @@ Tell = Callable[[str], None]
 
 
 class Stop:
-    """That the run is over, whichever endpoint said so: nothing is sent to any of them any more."""
+    """That the run is over, whichever endpoint said so: nothing is sent to any of them any more.
 
-    def __init__(self) -> None:
+    It holds for `seconds`: where there is no run that ends, a later request may find it mended.
+    """
+
+    def __init__(self, seconds: float = _STOPPED_SECONDS) -> None:
+        self._seconds = seconds
         self._message = ""
         self._until = -inf
 
     def stop(self, message: str, now: float) -> None:
-        """Let no request be sent for the next seconds, since none can succeed."""
-        self._message, self._until = message, now + _STOPPED_SECONDS
+        """Let no request be sent any more, since none can succeed."""
+        self._message, self._until = message, now + self._seconds
 
     def stopped(self, now: float) -> str | None:
         """Return why no request can succeed, None where one may."""

@@ -100,8 +100,8 @@ def place_of(endpoint: Endpoint) -> Place:
 class RunLimits:
     """What the clients of a run on one loop share: limits, a budget, and what ends the run."""
 
-    def __init__(self) -> None:
-        self.stop = Stop()
+    def __init__(self, stop: Stop | None = None) -> None:
+        self.stop = stop or Stop()
         self.limiters: dict[Hashable, Limiter] = {}
         self._budgets: dict[str, Budget] = {}
 

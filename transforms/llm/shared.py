@@ -5,7 +5,9 @@ no sending outermost.
 """
 
 import threading
+from math import inf
 
+from transforms.llm.backoff import Stop
 from transforms.llm.base import Client, Completion, Request
 from transforms.llm.cache import CachingClient
 from transforms.llm.calls import CallSettings
@@ -48,7 +50,8 @@ def shared_client(settings: ClientSettings) -> Client:
     key = settings.usage_log, repr(settings)
     with _lock:
         if key not in _clients:
-            run = _runs.setdefault(settings.usage_log, RunLimits())
+            stop = Stop(inf) if settings.usage_log else Stop()
+            run = _runs.setdefault(settings.usage_log, RunLimits(stop))
             client = CachingClient(OpenAiClient(settings, run=run), settings, memory)
             _clients[key] = _Shared(client)
         return _clients[key]
