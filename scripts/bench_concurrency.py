@@ -4,11 +4,11 @@ One chunk of responses whose claims are given, one reference each and one stage 
 that a response is one call. `fixed` and `exponential`: N calls at 64 in flight and 200 ms, beside
 the ideal N·latency / 64 (and beside the first 64 calls alone, which are start-up). `rates`: calls a
 second at 128, 256 and 512 in flight, and that none of them hangs. `warm`: the same run again, whose
-answers are all kept. `limited`: two processes and three chunks under --requests_per_minute, so that
-one process is done before the other: the most requests in any minute, and the share of what the
-limit allows that was reached. The server is a process of its own, on the same machine: what it
-takes is in the figures, and what else runs there, hence the load average and the processor time of
-the command.
+answers are all kept. `limited`: three chunks under --requests_per_minute: the most requests
+in any minute, and the share of what the limit allows that was reached. A run starts with two
+requests at an address on this machine and adds one with each reply, which is in the figures. The
+server is a process of its own, on the same machine: what it takes is in the figures too, and what
+else runs there, hence the load average and the processor time of the command.
 
     python scripts/bench_concurrency.py [--quick]
 """
@@ -106,10 +106,10 @@ def evaluate(
     cache: Path | str,
     *more: object,
 ) -> float:
-    """Run the command, unless `more` says so in one process and one chunk; returns its seconds."""
+    """Run the command, unless `more` says so in one chunk; returns its seconds."""
     command = (
         *(sys.executable, "-m", "pipelines.cli", "evaluate", "--input", source, "--json"),
-        *("--output", output, "--sources", "reference", "--workers", 1),
+        *("--output", output, "--sources", "reference"),
         *("--chunk_size", calls, "--judge", "llm", "--model", "offline-judge"),
         *("--base_url", url, "--concurrency", in_flight, "--cache", cache, *more),
     )
@@ -149,13 +149,13 @@ def measure_warm(folder: Path, calls: int) -> dict[str, Any]:
 
 
 def measure_limited(folder: Path, per_minute: int, calls: int) -> dict[str, Any]:
-    """Return how well two processes keep and use a limit together, counted at the server."""
+    """Return how well a run keeps and uses a limit, counted at the server."""
     folder.mkdir()
     source = folder / f"{calls}.jsonl"
     write_input(source, calls)
     with LlmServer(answerers=[Agrees()], keys=None) as server:
         server.latency = faults.fixed(LATENCY)
-        limits = ("--requests_per_minute", per_minute, "--workers", 2, "--chunk_size", calls // 3)
+        limits = ("--requests_per_minute", per_minute, "--chunk_size", calls // 3)
         evaluate(source, folder / "results", calls, IN_FLIGHT, server.base_url, "off", *limits)
         times = sorted(entry.started for entry in server.chats if entry.step == "verify")
         assert len(times) == calls, f"{len(times)} calls of {calls}"
@@ -166,7 +166,6 @@ def measure_limited(folder: Path, per_minute: int, calls: int) -> dict[str, Any]
         return {
             "requests_per_minute": per_minute,
             "calls": calls,
-            "processes": 2,
             "chunks": 3,
             "max_in_flight": server.max_in_flight,
             "max_in_any_minute": most,

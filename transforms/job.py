@@ -31,8 +31,8 @@ class Job:
 
     `flags` are the values that fact sources may take for parameters of that name. `shards` is into
     how many keys the responses are spread before each source, and `parts` into how many files a
-    table is written. `ledger` is where the processes of a run count what is done, None where nobody
-    asks before a chunk is finished; `counts` is the folder where an engine's workers do the same.
+    table is written. `usage_log` is where the processes of a run count what is done, None where
+    nobody asks before a chunk is finished; `counts` is the folder where an engine's workers do so.
     `in_flight` is how many responses are under way at a step that waits for something. `secrets`
     has the variables that a worker's process puts into its environment, and the names of the
     secrets that they are read from.
@@ -47,7 +47,7 @@ class Job:
     shards: int = 4
     parts: int = 1
     max_line_bytes: int = MAX_LINE_BYTES
-    ledger: str | None = None
+    usage_log: str | None = None
     counts: str | None = None
     in_flight: int = IN_FLIGHT
     secrets: Mapping[str, str] = field(default_factory=dict)
@@ -58,16 +58,15 @@ class Job:
         given: ClientSettings | None = self.judge.client or self.flags.get(_CLIENT)
         return given
 
-    def among(self, workers: int, notices: str | None = None) -> "Job":
-        """Return the job of each of so many processes: what endpoints allow is divided among them,
-        and `notices` is the folder where they tell each other to wait."""
+    def among(self, workers: int) -> "Job":
+        """Return the job of each of so many processes: what endpoints allow is divided among
+        them."""
         judge, flags = self.judge, self.flags
         if judge.client is not None:
-            judge = replace(judge, client=replace(judge.client, workers=workers, notices=notices))
+            judge = replace(judge, client=replace(judge.client, workers=workers))
         for name in _SETTINGS:
             if flags.get(name) is not None:
-                told = replace(flags[name], workers=workers, notices=notices)
-                flags = {**flags, name: told}
+                flags = {**flags, name: replace(flags[name], workers=workers)}
         return replace(self, judge=judge, flags=flags)
 
     def elsewhere(self) -> "Job":

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pipelines.options.beam_flags import beam_flags, on_dataflow
 from pipelines.options.config import Definitions, Filed, load
 from pipelines.options.judge import OF_THE_FUNCTION, checked_judge, default_judge
-from pipelines.options.settings import Settings, cores
+from pipelines.options.settings import Settings
 from schemas.errors import UsageError
 
 S = TypeVar("S", bound=Settings)
@@ -66,7 +66,6 @@ def settings_as(
             raise UsageError(f"--{name} is for --streaming; add that, or leave --{name} out")
     if fields.get("sources"):
         fields["sources"] = tuple(fields["sources"])
-    fields.setdefault("workers", cores())
     found = kind(**fields, source_definitions=filed.sources, beam=tuple(beam))
     if found.dry_run or not on_dataflow(beam):
         return found

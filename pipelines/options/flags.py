@@ -58,7 +58,7 @@ RUN = (
         whole=False,
     ),
     Flag("fresh", "start over where an unfinished attempt differs from this command"),
-    Flag("workers", "processes (default: one a core)", "N", low=1, high=1024),
+    Flag("workers", "processes (default: one a core; one with a model)", "N", low=1, high=1024),
     Flag("chunk_size", "responses finished on disk together (default 500 to 2000)", "N", low=1),
     Flag("fail_under", "exit 3 where the score is below X", "X", low=0, high=1, whole=False),
     Flag(

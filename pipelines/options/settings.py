@@ -1,7 +1,7 @@
 """The options of a run, checked, and what follows from them: the judge, the models, the sources."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,7 +40,7 @@ class Settings:
     streaming: bool = False
     window_seconds: float | None = None
     idle_seconds: float | None = None
-    workers: int = 1
+    workers: int | None = None
     chunk_size: int | None = None
     fail_under: float | None = None
     baseline: str | None = None
@@ -112,6 +112,11 @@ class Settings:
     secrets: Mapping[str, str] = field(default_factory=dict)
     dry_run: bool = False
     beam: tuple[str, ...] = ()
+
+    def processes(self, models: Sequence[str] = ()) -> int:
+        """Return how many processes evaluate a run that asks these models: one keeps an endpoint
+        busy, and else each processor has its own."""
+        return self.workers or (1 if models else cores())
 
     def given(self, *names: str) -> dict[str, Any]:
         """Return those of these options that have a value."""

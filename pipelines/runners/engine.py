@@ -20,7 +20,7 @@ from pipelines import storage
 from pipelines.options.beam_flags import runner_of, value_of, waits
 from pipelines.runners.counters import Counters, summed_files
 from schemas.errors import RunError
-from transforms.llm.ledger import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
+from transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
 from transforms.votes import SEQ, SINGLE
 
 CHUNK = "portable"
@@ -173,7 +173,7 @@ def end_earlier(folder: str, say: Say) -> None:
 
 
 class LiveCounts:
-    """What the workers of a job have counted so far, under the names of a ledger."""
+    """What the workers of a job have counted so far, under the names of a usage log."""
 
     exact = False  # of work that was lost with its worker and done again, both are counted
 
@@ -191,6 +191,10 @@ class LiveCounts:
             self._found = totals_of(self._job, counted(self._job))
         return self._found
 
+    def messages(self) -> list[str]:
+        """What goes wrong is in the engine's own log of each worker."""
+        return []
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -201,7 +205,7 @@ def counted(job: EngineJob) -> Counters:
 
 
 def totals_of(job: EngineJob, counters: Counters) -> dict[str, float]:
-    """Return what steps have counted as numbers of a run, under the names of a ledger.
+    """Return what steps have counted as numbers of a run, under the names of a usage log.
 
     A response without claims is done when it is extracted, another one when no source is to be
     asked about it any more.

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipelines import logs, storage
@@ -143,7 +142,9 @@ def run_chunks(
 
     todo = waiting()
     if job.client is not None:
-        workers = int(min(workers, job.client.limits_of().most_workers))
+        # What a run may cost is kept by one process.
+        capped = job.client.max_cost is not None
+        workers = 1 if capped else int(min(workers, job.client.limits_of().most_workers))
     try:
         # No more processes than chunks: each has its share of what an endpoint allows.
         first = list(islice(todo, workers))
@@ -151,9 +152,8 @@ def run_chunks(
             for chunk in _chain(first, todo):
                 finished(chunk, one(chunk, job, attempt.chunk_folder(chunk.number)))
         else:
-            with TemporaryDirectory(prefix="ufo-") as notices:
-                shared = job.among(len(first), notices)
-                _in_processes(_chain(first, todo), shared, attempt, len(first), finished, one)
+            share = job.among(len(first))
+            _in_processes(_chain(first, todo), share, attempt, len(first), finished, one)
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(

@@ -171,9 +171,9 @@ class Attempt:
         storage.make_folder(folder)
         return folder
 
-    def ledger(self) -> str:
+    def usage_log(self) -> str:
         """Return the local file in which the processes of this machine count what they do."""
-        return storage.join(self.here(), "ledger.sqlite")
+        return storage.join(self.here(), "usage.jsonl")
 
     def done(self, chunk: int | str) -> list[Part] | None:
         """Return the parts of a chunk that is finished, or None."""

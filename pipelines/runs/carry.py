@@ -12,7 +12,7 @@ from pipelines.runs.results import choose_runs, open_results
 from schemas.errors import UsageError
 from schemas.records import InputRecord, Part
 from schemas.tables import arrow_schema
-from transforms.llm.ledger import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
+from transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
 from transforms.read import record_hash
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Carry:
     `hashes` has the hash of each such response's record. With `compared` only those are taken whose
     record is the same now. `taken` are those that the input was found to have; `again` counts the
     responses that had an error. `spent` is what an earlier writing of this very run has spent, by
-    the ledger's names.
+    the usage log's names.
     """
 
     run: str

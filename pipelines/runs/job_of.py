@@ -23,7 +23,7 @@ def job_of(
     chosen: Chosen,
     client: "ClientSettings | None",
     run: str,
-    ledger: str | None = None,
+    usage_log: str | None = None,
 ) -> Job:
     """Return what the steps of a run are told; `client` is how models are reached, `run` its id."""
     return Job(
@@ -34,7 +34,7 @@ def job_of(
         mode=settings.mode,
         tie=settings.tie,
         max_line_bytes=settings.max_line_bytes,
-        ledger=ledger,
+        usage_log=usage_log,
         in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
         secrets=settings.secrets,
     )

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pipelines import logs, storage
 from schemas.records import Part
-from transforms.llm.ledger import (
+from transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     DECIDED,
@@ -33,13 +33,16 @@ _LOGGED = (EXTRACTED, REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
 
 
 class Counts(Protocol):
-    """Where the processes of a run count what they do, under the names of a ledger. `exact` if they
-    count nothing twice; else their numbers count only until the exact ones are known."""
+    """Where the processes of a run count what they do, under the names of a usage log. `exact` if
+    they count nothing twice; else their numbers count only until the exact ones are known."""
 
     exact: bool
 
     def totals(self) -> Mapping[str, float]:
         """Return the sum of each number so far."""
+
+    def messages(self) -> Sequence[str]:
+        """Return what `totals` found that the user is to be told."""
 
     def close(self) -> None:
         """Nobody asks any more."""
@@ -117,6 +120,8 @@ class Progress:
         while not over:
             over = wait(_SECONDS_BETWEEN_LOOKS)
             now = counts.totals()
+            for message in counts.messages():
+                self.say(message)
             if now != self._live:
                 self._live = now
                 if not over:
@@ -214,7 +219,7 @@ class Progress:
             if logs.as_json():
                 logs.event(text, **self._figures())
                 return
-            if self._on_terminal and self._fresh + self._earlier:
+            if self._on_terminal:
                 self._stream.write("\r\x1b[2K")
             print(text, file=self._stream, flush=True)
 

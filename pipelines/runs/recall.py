@@ -25,8 +25,8 @@ from schemas.errors import RunError, UsageError
 from schemas.records import Part
 from schemas.tables import OF_RECALL, SCHEMA_VERSION, to_arrow
 from transforms.job import IN_FLIGHT
-from transforms.llm.ledger import Ledger, begun
 from transforms.llm.spans import around
+from transforms.llm.usage_log import UsageLog, UsageReader
 from transforms.recall.job import RecallJob
 
 MODE = "recall"
@@ -135,14 +135,16 @@ def _recall(
         for file in files
         for path in [file.path if file.plain() else spool(file, attempt.input_folder(True))]
     ]
-    ledger = begun(attempt.ledger()) if models else None
-    client, probes = endpoints.probed(settings, (), ledger)
+    log = attempt.usage_log() if models else None
+    if log:
+        UsageLog(log).begin()
+    client, probes = endpoints.probed(settings, (), log)
     job = RecallJob(
         sources=(),
         judge=settings.judge_spec(client),
         mode=MODE,
         max_line_bytes=settings.max_line_bytes,
-        ledger=ledger,
+        usage_log=log,
         in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
         formulations=settings.formulations,
     )
@@ -158,10 +160,11 @@ def _recall(
         raise UsageError(f"--input {', '.join(settings.input)}: empty; there is nothing to recall")
     chunks = chain([first], planned)
     priced = not endpoints.unpriced(settings, models) if models else False
-    with progress.watching(Ledger(ledger), priced) if ledger else nullcontext():
-        parts = run_chunks(chunks, job, attempt, settings.workers, on_done, run_recall_chunk)
-    if ledger:
-        wait_for(end_run(ledger))
+    workers = settings.processes(models)
+    with progress.watching(UsageReader(log), priced) if log else nullcontext():
+        parts = run_chunks(chunks, job, attempt, workers, on_done, run_recall_chunk)
+    if log:
+        wait_for(end_run(log))
     if probes:
         parts.append(attempt.write_part("usage", to_arrow("usage", probes)))
     progress.say(progress.line())

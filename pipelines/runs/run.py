@@ -25,8 +25,8 @@ from schemas.errors import NothingToEvaluate, RunError, UsageError
 from schemas.records import Part
 from schemas.tables import to_arrow
 from transforms.job import Job
-from transforms.llm.ledger import Ledger, begun
 from transforms.llm.spans import around
+from transforms.llm.usage_log import UsageLog, UsageReader
 
 if TYPE_CHECKING:
     from pipelines.runs.carry import Carry
@@ -212,9 +212,11 @@ def _evaluated(
         for path in [file.path if file.plain(here) else spool(file, attempt.input_folder(here))]
     ]
     models = endpoints.models_asked(settings, chosen.specs)
-    ledger = begun(attempt.ledger(), carry.spent if carry else None) if here and models else None
-    client, probes = endpoints.probed(settings, chosen.specs, ledger)
-    job = job_of(settings, chosen, client, attempt.identifier, ledger)
+    log = attempt.usage_log() if here and models else None
+    if log:
+        UsageLog(log).begin(carry.spent if carry else None)
+    client, probes = endpoints.probed(settings, chosen.specs, log)
+    job = job_of(settings, chosen, client, attempt.identifier, log)
 
     def on_done(chunk: Chunk, parts: Sequence[Part], fresh: bool) -> None:
         progress.chunk(chunk.n_lines, parts, fresh, deciders(parts, settings.mode))
@@ -234,7 +236,7 @@ def _evaluated(
             parts += carry_over(settings.output, carry, attempt.chunk_folder(CARRIED))
             if carry.compared:
                 progress.say(f"{len(carry.taken):,} responses taken over from run {carry.run}.")
-        if probes and not ledger:
+        if probes and not log:
             parts.append(attempt.write_part("usage", to_arrow("usage", probes)))
         return parts
 
@@ -253,18 +255,18 @@ def _evaluated(
     if here:
         priced = not endpoints.unpriced(settings, models)
         try:
-            with progress.watching(Ledger(ledger), priced) if ledger else nullcontext():
-                parts = run_chunks(chunks, job, attempt, settings.workers, on_done)
+            with progress.watching(UsageReader(log), priced) if log else nullcontext():
+                parts = run_chunks(chunks, job, attempt, settings.processes(models), on_done)
         finally:
-            if ledger:
+            if log:
                 from transforms.llm.shared import end_run
                 from transforms.loop import wait_for
 
-                wait_for(end_run(ledger))
-        parts += left_out(parts, attempt, ledger) if ledger else []
+                wait_for(end_run(log))
+        parts += left_out(parts, attempt, log) if log else []
     else:
         found = run_portable(
-            chunks, job, attempt, settings.beam, settings.workers, on_done, ending, progress
+            chunks, job, attempt, settings.beam, settings.processes(), on_done, ending, progress
         )
         if found is None:
             return None

@@ -10,12 +10,12 @@ from pipelines import storage
 from pipelines.runs.attempt import Attempt
 from schemas.records import Part
 from schemas.tables import to_arrow
-from transforms.llm.journal import written_down
+from transforms.llm.usage_log import UsageReader
 
 _SAME = ["request_id", "worker_id", "seconds"]
 
 
-def left_out(parts: Sequence[Part], attempt: Attempt, ledger: str) -> list[Part]:
+def left_out(parts: Sequence[Part], attempt: Attempt, usage_log: str) -> list[Part]:
     """Return a part with the requests that the run paid for and that are in none of `parts`.
 
     That is one part with the probes of this process and whatever earlier ones spent in vain, or
@@ -31,7 +31,7 @@ def left_out(parts: Sequence[Part], attempt: Attempt, ledger: str) -> list[Part]
             told.update(map(hash, zip(*columns.values(), strict=True)))
     rows = [
         row
-        for row in written_down(ledger)
+        for row in UsageReader(usage_log).rows()
         if hash((row.request_id, row.worker_id, row.seconds)) not in told
     ]
     return [attempt.write_part("usage", to_arrow("usage", rows))] if rows else []

@@ -8,10 +8,9 @@ import json
 import os
 import re
 import socket
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +21,7 @@ from pipelines.runners.engine import CHUNK, EngineJob, counted, started_job, tot
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.manifests import manifest_of
 from schemas.errors import RunError, UsageError
-from transforms.llm.ledger import (
+from transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     FAILURES,
@@ -30,6 +29,7 @@ from transforms.llm.ledger import (
     REQUESTS,
     RESPONSES,
     UNITS,
+    UsageReader,
 )
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
@@ -255,17 +255,7 @@ def _changed(done: Sequence[str]) -> str | None:
 
 
 def _spent(attempt: Attempt) -> dict[str, float]:
-    path = attempt.ledger()
-    if not os.path.exists(path):
-        return {}
-    try:
-        # Read only: it is another process that counts here.
-        with closing(
-            sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True)
-        ) as base:
-            found = dict(base.execute("SELECT name, sum(value) FROM counts GROUP BY name"))
-    except sqlite3.Error:
-        return {}
+    found = UsageReader(attempt.usage_log()).totals()
     return {name: found[name] for name in _SPENT if name in found}
 
 

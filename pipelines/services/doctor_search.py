@@ -8,8 +8,8 @@ from typing import Any
 from schemas.records import Usage
 from transforms.llm.base import LlmError
 from transforms.llm.failures import SendError
-from transforms.llm.limits import Limiter, Limits
-from transforms.llm.notices import Notices
+from transforms.llm.limiter import Limiter
+from transforms.llm.limits import Limits
 from transforms.llm.retry import Retry
 from transforms.web.engine import Engine
 from transforms.web.search import (
@@ -65,7 +65,7 @@ async def _diagnosed(backend: SearchBackend) -> SearchDiagnosis:
     problem = unavailable(backend)
     if problem is not None:
         return SearchDiagnosis(backend.name, "", 0, 0, problem)
-    engine = Engine(backend, Limiter(Limits(1), Notices()), _TWICE, connections=1)
+    engine = Engine(backend, Limiter(Limits(1)), _TWICE, connections=1)
     rows: list[Usage] = []
     results = 0
     try:

@@ -76,12 +76,12 @@ def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple
 
 
 def probed(
-    settings: Settings, sources: Sequence[SourceSpec], ledger: str | None = None
+    settings: Settings, sources: Sequence[SourceSpec], usage_log: str | None = None
 ) -> "tuple[ClientSettings | None, list[Usage]]":
     """Return how the models are reached and what they can do, and the requests that told it.
 
     None where the run asks no model. The workers need not find it out again. What is spent is
-    counted in `ledger`, by the workers too.
+    written into `usage_log`, by the workers too.
 
     Raises:
         RunError: an endpoint cannot be used (key, address, model, quota), with the remedy.
@@ -91,7 +91,7 @@ def probed(
         return None, []
     from transforms.loop import wait_for
 
-    client = replace(settings.client(), ledger=ledger)
+    client = replace(settings.client(), usage_log=usage_log)
     return wait_for(_probe(client, roles))
 
 
@@ -105,6 +105,7 @@ async def _probe(
     client = OpenAiClient(settings)
     usage: list[Usage] = []
     known = {}
+    reached = set()
     memory = shared_memory(settings)
     try:
         shapes: dict[Endpoint, tuple[str, list[str]]] = {}
@@ -116,6 +117,7 @@ async def _probe(
             if before is None:
                 before, sent = await client.probe(role, *dict.fromkeys(wanted))
                 usage += sent
+                reached.add(endpoint.url)
                 await memory.put_many({key: {"found": asdict(before), "at": time.time()}})
             known[endpoint] = before
     except LlmError as error:
@@ -126,7 +128,8 @@ async def _probe(
     settings = replace(settings, cache_writes=memory.writes)
     if not memory.reads:
         settings = replace(settings, cache=None)
-    return replace(settings, capabilities=known, sent_before=len(usage)), usage
+    settings = replace(settings, capabilities=known, reached=frozenset(reached))
+    return replace(settings, sent_before=len(usage)), usage
 
 
 def _before(value: Any) -> Capabilities | None:

@@ -128,7 +128,7 @@ def stream_of(settings: Settings, windows: Windows) -> Stream:
     models = endpoints.models_asked(settings, chosen.specs)
     client, probes = endpoints.probed(settings, chosen.specs)
     identifier = windows.take_over()
-    workers = workers_of(settings.beam, settings.workers)
+    workers = workers_of(settings.beam, settings.processes())
     job = job_of(settings, chosen, client, identifier).elsewhere().among(workers)
     job = replace(job, parts=workers, shards=max(job.shards, SHARDS_A_WORKER * workers))
     attempt = Attempt(windows.lock, identifier, {})

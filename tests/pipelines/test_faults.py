@@ -214,3 +214,38 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert done.json["responses"] == len(TOWNS)
     probes = 2
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
+
+
+@pytest.fixture
+def one_call(write_lines: Any, tmp_path: Path, llm_server: LlmServer) -> tuple[object, ...]:
+    """The command of a run that needs a probe and a single call."""
+    claim = {"claim": "Oslo has 5 bridges.", "query": "How many bridges has Oslo?"}
+    record = {"response": claim["claim"], "claims": [claim], "reference_answers": claim["claim"]}
+    return (
+        *("evaluate", "--input", write_lines(tmp_path / "one.jsonl", [record])),
+        *("--output", tmp_path / "out", "--sources", "reference", "--model", "offline-judge"),
+        *("--base_url", llm_server.base_url, "--cache", "off"),
+    )
+
+
+def test_what_times_out_is_told_while_it_is_tried_again(
+    ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
+) -> None:
+    llm_server.faults.extend([None, faults.hang(), faults.hang(), faults.hang()])
+    done = ufo(*one_call, "--timeout", 1)
+    assert done.code == 0, done.err
+    assert "1 request timed out, retrying in " in done.err
+
+
+def test_an_endpoint_that_goes_away_is_told_waited_for_and_ends_the_run(
+    ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
+) -> None:
+    llm_server.faults.extend([None, *[faults.reset()] * 50])
+    done = ufo(*one_call, "--retry_seconds", 3)
+    assert done.code == 1
+    assert "the endpoint does not answer, retrying for " in done.err
+    assert "the endpoint has not answered for " in done.err
+    assert "run the same command again" in done.err
+    llm_server.faults.clear()
+    again = ufo(*one_call)
+    assert again.code == 0, again.err

@@ -10,6 +10,7 @@ import pytest
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
 from pipelines.options.flags import add_evaluate_options
+from pipelines.options.settings import cores
 from tests.llm_server import LlmServer, faults
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE
 from transforms.llm.limits import Limits
@@ -38,6 +39,19 @@ def test_limits_of_all_and_of_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
     assert client.limits_of((None, "OPENAI_API_KEY")) == Limits(32, 500, 90_000)
     there = "http://there/v1", "OPENAI_API_KEY"
     assert client.limits_of(there) == Limits(32, 20, 90_000)
+
+
+@pytest.mark.parametrize(
+    ("flags", "with_a_model", "without"), [((), 1, cores()), (("--workers", 3), 3, 3)]
+)
+def test_a_run_with_a_model_has_one_process_unless_the_user_says_otherwise(
+    flags: tuple[object, ...], with_a_model: int, without: int
+) -> None:
+    parser = Parser(prog="ufo evaluate")
+    add_evaluate_options(parser)
+    chosen = settings(parser, ["--input", "in", "--output", "out", *map(str, flags)])
+    assert chosen.processes(["a-model"]) == with_a_model
+    assert chosen.processes() == without
 
 
 def test_without_flags_only_the_concurrency_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

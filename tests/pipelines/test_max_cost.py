@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import Limits, LlmServer, Logged
-from transforms.llm.ledger import COST, Ledger
+from transforms.llm.usage_log import COST, UsageReader
 
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi"]
 INPUT, OUTPUT = 10.0, 40.0  # US dollars a million tokens
@@ -71,8 +71,8 @@ def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
     assert "higher --max_cost" in stopped.err
     assert "Traceback" not in stopped.err
     assert 0 < billed(llm_server.chats) <= cap
-    (ledger,) = tmp_path.glob("capped/run=r/.attempt-*/ledger.sqlite")
-    assert Ledger(str(ledger)).totals()[COST] == pytest.approx(billed(llm_server.chats))
+    (log,) = tmp_path.glob("capped/run=r/.attempt-*/usage.jsonl")
+    assert UsageReader(str(log)).totals()[COST] == pytest.approx(billed(llm_server.chats))
 
     # What earlier attempts spent counts.
     sent = len(llm_server.chats)

@@ -19,10 +19,10 @@ def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
     client = ClientSettings({VERIFIER: Endpoint()}, 10, requests_per_minute=100)
     judge = JudgeSpec("llm", "llm", client=client)
     job = Job((), {"client_settings": client, "passages": 3}, judge)
-    shared = job.among(3, "folder")
+    shared = job.among(3)
     assert shared.client == shared.flags["client_settings"]
     assert shared.client is not None
-    assert (shared.client.workers, shared.client.notices) == (3, "folder")
+    assert shared.client.workers == 3
     assert shared.flags["passages"] == 3
     assert job.client == client
 
@@ -30,7 +30,7 @@ def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
 def test_a_job_without_a_model_has_nothing_to_divide() -> None:
     job = Job((), {"passages": 3})
     assert job.client is None
-    assert job.among(4, "folder") == job
+    assert job.among(4) == job
 
 
 def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPatch) -> None:

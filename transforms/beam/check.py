@@ -23,7 +23,7 @@ from transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from transforms.job import Job
 from transforms.judges import make_judge
 from transforms.llm import spans
-from transforms.llm.ledger import DECIDED, RESPONSES, UNITS, Counter
+from transforms.llm.usage_log import DECIDED, RESPONSES, UNITS, UsageLog
 from transforms.secrets import into_environment
 from transforms.sources.registry import make_source
 from transforms.votes import SEQ, SINGLE, decides
@@ -64,12 +64,12 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
         self._judge.open()
         self._source.open()
         self.remote = self._judge.remote or self._source.remote
-        self._counter = Counter(self._job.ledger)
+        self._log = UsageLog(self._job.usage_log)
         self._step = f"source:{self._source.name}"
         self.counters = StepCounters(self._step, self._job.counts)
 
     def teardown(self) -> None:
-        self._counter.close()
+        self._log.close()
         self._source.close()
         self._judge.close()
 
@@ -96,7 +96,7 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
             votes = SourceVotes(result.asked.response_id, self._position, checked.tallies)
             yield TaggedOutput(_VOTES, votes)
             units, answered = len(checked.tallies), sum(map(decides, checked.tallies))
-            self._counter.add(
+            self._log.add(
                 {
                     f"{DECIDED}{self._source.name}": answered,
                     f"{DECIDED}none": units - answered if self._job.mode == SINGLE else 0,
@@ -109,7 +109,7 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
         self.counters.add(
             units_out=len(rest.units) if rest else 0, responses_out=int(rest is not None)
         )
-        self._counter.add(
+        self._log.add(
             {
                 f"{DECIDED}{self._source.name}": len(decided),
                 f"{DECIDED}none": len(rest.units) if rest and self._last else 0,

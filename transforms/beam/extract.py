@@ -21,7 +21,7 @@ from transforms.extract import Extracted, extract
 from transforms.job import Job
 from transforms.judges import make_judge
 from transforms.llm import spans
-from transforms.llm.ledger import RESPONSES, Counter
+from transforms.llm.usage_log import RESPONSES, UsageLog
 from transforms.secrets import into_environment
 
 TAGS = {
@@ -38,7 +38,7 @@ class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
         super().__init__(job.in_flight)
         self._spec = job.judge
         self._units = job.units
-        self._ledger = job.ledger
+        self._usage_log = job.usage_log
         self._secrets = job.secrets
         self._counts = job.counts
 
@@ -47,11 +47,11 @@ class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
         self._judge = make_judge(self._spec)
         self._judge.open()
         self.remote = self._judge.remote
-        self._counter = Counter(self._ledger)
+        self._log = UsageLog(self._usage_log)
         self.counters = StepCounters("extract", self._counts)
 
     def teardown(self) -> None:
-        self._counter.close()
+        self._log.close()
         self._judge.close()
 
     def items(self, element: InputRecord) -> Iterable[InputRecord]:
@@ -83,7 +83,7 @@ class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
         if result.open_units.units:
             yield result.open_units
         else:
-            self._counter.add({RESPONSES: 1})
+            self._log.add({RESPONSES: 1})
 
 
 class Extract(beam.PTransform):  # type: ignore[misc]

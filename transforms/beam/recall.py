@@ -17,7 +17,7 @@ from schemas.records import Failure, Usage
 from transforms.beam.coroutines import CoroutineDoFn
 from transforms.beam.counting import StepCounters
 from transforms.llm import spans
-from transforms.llm.ledger import RESPONSES, Counter
+from transforms.llm.usage_log import RESPONSES, UsageLog
 from transforms.recall.job import RecallJob, make_recaller
 from transforms.recall.step import Recalled, recall
 
@@ -40,11 +40,11 @@ class _Recall(CoroutineDoFn[RecallInput, RecallInput, Recalled]):
         self._recaller = make_recaller(self._job.judge, self._job.formulations)
         self._recaller.open()
         self.remote = self._recaller.remote
-        self._counter = Counter(self._job.ledger)
+        self._log = UsageLog(self._job.usage_log)
         self.counters = StepCounters("recall")
 
     def teardown(self) -> None:
-        self._counter.close()
+        self._log.close()
         self._recaller.close()
 
     def items(self, element: RecallInput) -> Iterable[RecallInput]:
@@ -67,7 +67,7 @@ class _Recall(CoroutineDoFn[RecallInput, RecallInput, Recalled]):
             for row in rows:
                 yield TaggedOutput(tag, row)
         yield result.record
-        self._counter.add({RESPONSES: 1})
+        self._log.add({RESPONSES: 1})
 
 
 class Recall(beam.PTransform):  # type: ignore[misc]

@@ -18,5 +18,4 @@ class CallSettings:
     cache: str | None = None
     cache_writes: bool = True
     workers: int = 1
-    notices: str | None = None
     run: str | None = None

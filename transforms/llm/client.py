@@ -5,23 +5,20 @@ what the endpoint cannot do, and accounts for every request that it sent.
 """
 
 import asyncio
-import os
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 
 from schemas.records import Usage
+from transforms.llm.backoff import Backoff, Stop
 from transforms.llm.base import VERIFIER, Choice, Completion, LlmError, Request
+from transforms.llm.budget import Budget
 from transforms.llm.capabilities import PROBE, Capabilities
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
-from transforms.llm.journal import Journal
-from transforms.llm.limits import Limiter, Limiters, Limits, books_of, strictest
-from transforms.llm.money import Meter
-from transforms.llm.notices import Notices
+from transforms.llm.limiter import LOCAL_START, Limiter
+from transforms.llm.limits import Limits, strictest
 from transforms.llm.prices import Price
 from transforms.llm.probes import CALL, PROBES, SAMPLE
 from transforms.llm.retry import Retry, Sleep
@@ -39,10 +36,9 @@ class ClientSettings:
     strictest counts. `capabilities` are those already found out; an endpoint without is asked at
     its first request.
 
-    Several processes (`workers`) keep them together by `notices`, a folder in which they account
-    for what they send and tell each other to wait; without it, each has its share. `sent_before` is
-    how many requests of this minute were sent before they started. `minute` is in seconds, and
-    another number is for tests.
+    Each of several processes (`workers`) keeps to its share of them. `sent_before` is how many
+    requests of this minute were sent before they started, and `reached` are the URLs that answered
+    these. `minute` is in seconds, and another number is for tests.
 
     `context` is how many tokens the models' contexts hold, None to learn it from what the endpoints
     refuse.
@@ -51,9 +47,9 @@ class ClientSettings:
     `cache_writes` False what is there is used and nothing added. `repeat` tells runs apart that
     are to be answered anew. Without `share`, a response takes over no other one's answers.
 
-    `prices` are by the model's name. `ledger` is the file in which the processes of a run count
-    what they spend together, which is at most `max_cost` US dollars; the journal of their requests
-    (`transforms.llm.journal`) lies beside it.
+    `prices` are by the model's name. `usage_log` is the file in which the run's requests are
+    written down (`transforms.llm.usage_log`); together they cost at most `max_cost` US dollars,
+    which only one process can keep.
     """
 
     endpoints: Mapping[str, Endpoint]
@@ -64,8 +60,8 @@ class ClientSettings:
     tokens_per_minute: int | None = None
     limits: Mapping[str, Limits] = field(default_factory=dict)
     workers: int = 1
-    notices: str | None = None
     sent_before: int = 0
+    reached: frozenset[str] = frozenset()
     minute: float = 60.0
     context: int | None = None
     cache: str | None = None
@@ -74,7 +70,7 @@ class ClientSettings:
     share: bool = True
     prices: Mapping[str, Price] = field(default_factory=dict)
     max_cost: float | None = None
-    ledger: str | None = None
+    usage_log: str | None = None
 
     def elsewhere(self) -> "ClientSettings":
         """Return the settings for processes whose environment does not tell where a model is."""
@@ -105,11 +101,25 @@ def place_of(endpoint: Endpoint) -> Place:
     return endpoint.base_url, endpoint.api_key_env
 
 
+class RunLimits:
+    """What the clients of a run on one loop share: limits, a budget, and what ends the run."""
+
+    def __init__(self, stop: Stop | None = None) -> None:
+        self.stop = stop or Stop()
+        self.limiters: dict[Hashable, Limiter] = {}
+        self._budgets: dict[str, Budget] = {}
+
+    def budget(self, settings: ClientSettings) -> Budget:
+        """Return the budget that clients of these settings have in common."""
+        given = settings.prices, settings.max_cost, settings.usage_log
+        return self._budgets.setdefault(repr(given), Budget(*given))
+
+
 class OpenAiClient:
     """A `Client`; use it on one event loop.
 
-    `limiters` are those that it shares with other clients on this loop. `sleep`, `chance` and
-    `clock` are for tests.
+    `run` is what it shares with other clients of its run. `sleep`, `chance` and `clock` are for
+    tests.
     """
 
     def __init__(
@@ -118,17 +128,16 @@ class OpenAiClient:
         sleep: Sleep = asyncio.sleep,
         chance: Callable[[], float] = random.random,
         clock: Callable[[], float] = time.monotonic,
-        limiters: Limiters | None = None,
+        run: RunLimits | None = None,
     ) -> None:
         self._settings = settings
         self._sleep = sleep
         self._chance = chance
         self._clock = clock
-        self._limiters = limiters or Limiters()
+        self._run = run or RunLimits()
+        self._budget = self._run.budget(settings)
         self._transports: dict[tuple[Place, float], Transport] = {}
         self._sessions: dict[Endpoint, Session] = {}
-        self._journal = Journal(settings.prices, settings.ledger)
-        self._meter = Meter(settings.prices, settings.max_cost, settings.ledger)
 
     async def complete(self, request: Request) -> Completion:
         """Return `request.n` choices, in as many requests as that takes.
@@ -182,8 +191,7 @@ class OpenAiClient:
         """Close the connections; a later request opens them again."""
         for transport in self._transports.values():
             await transport.aclose()
-        self._meter.close()
-        self._journal.close()
+        self._budget.close()
 
     def _endpoint(self, role: str, model: str) -> Endpoint:
         endpoints = self._settings.endpoints
@@ -195,45 +203,43 @@ class OpenAiClient:
             # Models of one endpoint share its connections and its limits.
             place = place_of(endpoint)
             limits = self._settings.limits_of(place)
-            key = place, limits, self._settings.notices, self._settings.minute
-            limiter = self._limiters.of(key, lambda: self._limiter(place, limits))
+            limiters = self._run.limiters
+            key = place, limits, self._settings.minute
+            if key not in limiters:
+                limiters[key] = self._limiter(endpoint, limits)
             if (place, endpoint.timeout) not in self._transports:
                 most = limits.concurrency or self._settings.concurrency
-                self._transports[place, endpoint.timeout] = Transport(endpoint, most, self._meter)
+                reached = endpoint.url in self._settings.reached
+                self._transports[place, endpoint.timeout] = Transport(endpoint, most, reached)
             self._sessions[endpoint] = Session(
                 endpoint,
                 self._transports[place, endpoint.timeout],
-                limiter,
+                limiters[key],
                 self._settings.retry,
                 self._settings.capabilities.get(endpoint),
                 self._sleep,
                 self._chance,
-                self._journal,
+                self._clock,
+                self._budget,
                 self._settings.context,
             )
         return self._sessions[endpoint]
 
-    def _limiter(self, place: Place, limits: Limits) -> Limiter:
+    def _limiter(self, endpoint: Endpoint, limits: Limits) -> Limiter:
         settings = self._settings
-        books = None
-        if settings.workers > 1 and settings.notices:
-            name = sha256(repr((place, limits)).encode()).hexdigest()[:16]
-            path = os.path.join(settings.notices, f"{name}.books")
-            with suppress(OSError):  # on a full disk each process has its share
-                books = books_of(limits, self._clock(), path, settings.sent_before)
-        if books is None:
-            limits = limits.divided(settings.workers)
-            books = books_of(limits, self._clock(), before=settings.sent_before)
+        tell = self._budget.log.tell if settings.usage_log else None
         return Limiter(
-            limits,
-            Notices(settings.notices, repr(place)),
+            limits.divided(settings.workers),
+            Backoff(settings.retry.seconds, tell, reached=endpoint.url in settings.reached),
             settings.minute,
-            books,
+            settings.sent_before,
             settings.retry.seconds,
             self._sleep,
             self._chance,
             self._clock,
-            self._limiters.stop_of(settings.notices),
+            self._run.stop,
+            LOCAL_START if endpoint.local else None,
+            endpoint.timeout,
         )
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
@@ -60,6 +61,11 @@ class Endpoint:
         """The base URL without its query, for messages."""
         return self.url.partition("?")[0]
 
+    @property
+    def local(self) -> bool:
+        """Whether the endpoint is on this machine, and shares its processors with us."""
+        return on_this_machine(self.url)
+
     def key(self) -> str:
         """Return the key, or `NO_KEY` for an endpoint of one's own.
 
@@ -86,6 +92,16 @@ class Endpoint:
     def configured(self) -> bool:
         """Whether the user named an endpoint at all: by a key or by a base URL."""
         return any((self.base_url, os.environ.get(self.api_key_env), os.environ.get(URL_VARIABLE)))
+
+
+def on_this_machine(url: str) -> bool:
+    """Tell whether a URL is of this machine: `localhost`, 127.0.0.1, ::1 or the like."""
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified
 
 
 def endpoints(

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from transforms.llm.backoff import Backoff
 from transforms.llm.failures import SendError
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ class Retry:
 
     def pause(self, attempt: int, asked: float | None, chance: float) -> float:
         """Return the pause after attempt 0, 1, …; `chance` in [0, 1) spreads the callers out."""
-        backoff = min(self.first * 2.0**attempt, self.longest)
+        backoff = min(self.first * 2.0 ** min(attempt, 30), self.longest)
         if asked is None:
             return backoff * (0.5 + chance / 2)
         # Never before the moment asked for, and not all at that very moment either.
@@ -54,8 +55,12 @@ async def retrying(
     sleep: Sleep = asyncio.sleep,
     chance: Callable[[], float] = random.random,
     clock: Callable[[], float] = time.monotonic,
+    backoff: Backoff | None = None,
 ) -> T:
     """Return what `send(attempt)` returns, trying again after transient errors.
+
+    Where there is a `backoff`, it is told of each further try, and an endpoint that answers no more
+    is waited for as long as `retry` allows, however many tries that takes.
 
     Raises:
         SendError: one that is not transient, or the last one.
@@ -66,11 +71,17 @@ async def retrying(
         try:
             return await send(attempt)
         except SendError as error:
-            if not error.transient or attempt + 1 >= retry.attempts:
+            waits = backoff is not None and backoff.waits(error)
+            if not error.transient or (attempt + 1 >= retry.attempts and not waits):
                 raise
             failed = clock() if failed is None else failed
+            left = failed + retry.seconds - clock()
             pause = retry.pause(attempt, error.retry_after, chance())
-            if clock() - failed + pause > retry.seconds:
+            if waits and left > 0:
+                pause = min(pause, left)  # one last try when the time is over
+            if pause > left:
                 raise
+            if backoff is not None:
+                backoff.retrying(error, pause)
         await sleep(pause)
         attempt += 1

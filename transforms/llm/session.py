@@ -7,7 +7,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 from uuid import uuid4
@@ -15,17 +15,17 @@ from uuid import uuid4
 from schemas.records import TRUNCATED, Usage
 from transforms.llm import wire
 from transforms.llm.base import Choice, LlmError, Request
+from transforms.llm.budget import Budget
 from transforms.llm.capabilities import PROBE, Capabilities, learned
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
-from transforms.llm.journal import Journal
-from transforms.llm.limits import Limiter, Sent
+from transforms.llm.limiter import Limiter, Sent
 from transforms.llm.overflow import LARGER
 from transforms.llm.probes import PROBES
 from transforms.llm.retry import Retry, Sleep, retrying
 from transforms.llm.spans import span
 from transforms.llm.tokens import prompt_tokens
-from transforms.llm.transport import Reply, Transport
+from transforms.llm.transport import Transport
 from transforms.llm.window import Window
 
 OK: Final = "ok"
@@ -45,12 +45,14 @@ class Session:
         known: Capabilities | None,
         sleep: Sleep,
         chance: Callable[[], float],
-        journal: Journal,
+        clock: Callable[[], float],
+        budget: Budget,
         context: int | None = None,
     ) -> None:
         """`known` is what the endpoint can do where that was found out before; `context` the tokens
         of the model's context, None to learn them."""
-        self._journal = journal
+        self._budget = budget
+        self._clock = clock
         self._window = Window(context)
         self._cut_told = False
         self.known = known or Capabilities()
@@ -130,7 +132,14 @@ class Session:
             function = request.function.name if request.function and known.tools else None
             send = partial(self._send, request, body, prompt, function, rows)
             try:
-                return await retrying(send, self._retry, self._sleep, self._chance)
+                return await retrying(
+                    send,
+                    self._retry,
+                    self._sleep,
+                    self._chance,
+                    self._clock,
+                    self._limiter.backoff,
+                )
             except SendError as error:
                 if error.overflow is not None:
                     self._window.refused(prompt, limit, error.overflow)
@@ -156,29 +165,34 @@ class Session:
     ) -> Sequence[Choice]:
         about = {"gen_ai.request.model": self._endpoint.model, "ufo.step": request.step}
         async with self._limiter.admitted(body) as sent:
-            # What it waited for the limiter is no part of the request.
-            with span("ufo.llm_request", **about, **{"ufo.source": request.source}) as seen:
-                started = time.monotonic()
-                try:
-                    reply, answer = await self._exchange(body, function, sent)
-                except SendError as error:
-                    row = self._row(request, error.status, error.request_id, attempt, started)
-                    rows.append(self._journal.add(row))
-                    _tell(row, error)
-                    raise
-                if seen is not None:
-                    seen.set_attribute("gen_ai.usage.input_tokens", answer.prompt_tokens or 0)
-                    seen.set_attribute("gen_ai.usage.output_tokens", answer.completion_tokens or 0)
-        row = self._row(request, OK, reply.request_id or answer.id, attempt, started)
-        row = replace(
-            row, prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens
-        )
-        rows.append(self._journal.add(row))
-        if answer.thinks and not self.known.thinks:
-            self.known = replace(self.known, thinks=True)
-        if request.step != PROBE:
-            self._check_length(body, prompt, answer)
-        return answer.choices
+            reserved = await self._budget.reserve(body)
+            # What it waited for limiter and budget is no part of the request.
+            started = time.monotonic()
+            got: _Outcome | None = None
+            try:
+                with span("ufo.llm_request", **about, **{"ufo.source": request.source}) as seen:
+                    got = await self._exchange(body, function, sent)
+                    if seen is not None:
+                        seen.set_attribute("gen_ai.usage.input_tokens", got.tokens[0] or 0)
+                        seen.set_attribute("gen_ai.usage.output_tokens", got.tokens[1] or 0)
+                    if got.error is not None:
+                        raise got.error
+                    assert got.answer is not None
+                    if got.answer.thinks and not self.known.thinks:
+                        self.known = replace(self.known, thinks=True)
+                    if request.step != PROBE:
+                        self._check_length(body, prompt, got.answer)
+                    return got.answer.choices
+            finally:
+                row = None
+                if got is not None:
+                    row = self._row(request, got, attempt, time.monotonic() - started)
+                # What was refused is not billed; what broke off on the way may have been.
+                billed = got is None or not got.status.isdigit()
+                row = self._budget.settle(body, reserved, row, billed)
+                if row is not None and got is not None:
+                    rows.append(row)
+                    _tell(row, got.error)
 
     def _check_length(self, body: Mapping[str, object], prompt: int, answer: wire.Answer) -> None:
         """Learn from an answer what the context holds.
@@ -214,42 +228,38 @@ class Session:
 
     async def _exchange(
         self, body: Mapping[str, object], function: str | None, sent: Sent
-    ) -> tuple[Reply, wire.Answer]:
+    ) -> "_Outcome":
         """Send a request and read the reply; the limiter hears what came of it."""
         try:
             reply = await self._transport.send(body)
         except SendError as met:
-            error = self._retry.within(met)
-            self._limiter.failed(sent, error)
-            raise error from None
+            error = self._limiter.failed(sent, self._retry.within(met))
+            return _Outcome(error.status, error.request_id, error=error)
+        tokens = wire.tokens(reply.payload)
         try:
             answer = wire.answer(reply.payload, function)
         except wire.Garbled as garbled:
             message = f"{self._endpoint.shown_url}: {garbled}"
-            raise SendError(
-                message, "garbled", transient=True, request_id=reply.request_id
-            ) from None
-        tokens = (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
-        self._limiter.answered(sent, reply.headers, tokens or None)
-        return reply, answer
+            error = SendError(message, "garbled", transient=True, request_id=reply.request_id)
+            return _Outcome(error.status, error.request_id, tokens, error=error)
+        self._limiter.answered(sent, reply.headers, sum(n or 0 for n in tokens) or None)
+        return _Outcome(OK, reply.request_id or answer.id, tokens, answer)
 
-    def _row(
-        self, request: Request, status: str, request_id: str | None, attempt: int, started: float
-    ) -> Usage:
+    def _row(self, request: Request, got: "_Outcome", attempt: int, seconds: float) -> Usage:
         return Usage(
-            request_id=request_id or uuid4().hex,
+            request_id=got.request_id or uuid4().hex,
             step=request.step,
             source=request.source,
             model=self._endpoint.model,
             response_id=request.response_id,
             worker_id=worker_id(),
-            status=status,
+            status=got.status,
             cached=False,
             coalesced=False,
             retries=attempt,
-            prompt_tokens=None,
-            completion_tokens=None,
-            seconds=time.monotonic() - started,
+            prompt_tokens=got.tokens[0],
+            completion_tokens=got.tokens[1],
+            seconds=seconds,
             cost_usd=None,
         )
 
@@ -266,7 +276,20 @@ class Session:
         return f"; it has {', '.join(names[:_MODELS_SHOWN])}{more}{hint}"
 
 
-def _tell(row: Usage, error: SendError) -> None:
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of one request: an answer, or an error."""
+
+    status: str
+    request_id: str | None
+    tokens: tuple[int | None, int | None] = (None, None)
+    answer: wire.Answer | None = None
+    error: SendError | None = None
+
+
+def _tell(row: Usage, error: SendError | None) -> None:
+    if error is None:
+        return
     fields = {"model": row.model, "status": row.status, "tries": row.retries + 1}
     _LOG.info("a request failed: %s", error.message, extra={"ufo_fields": fields})
 

@@ -5,28 +5,26 @@ no sending outermost.
 """
 
 import threading
-from functools import partial
-from pathlib import Path
+from math import inf
 
+from transforms.llm.backoff import Stop
 from transforms.llm.base import Client, Completion, Request
 from transforms.llm.cache import CachingClient
 from transforms.llm.calls import CallSettings
-from transforms.llm.client import ClientSettings, OpenAiClient
-from transforms.llm.limits import Limiters
+from transforms.llm.client import ClientSettings, OpenAiClient, RunLimits
 from transforms.llm.memory import Memory
 from transforms.llm.store import OFF, StoreError, open_store, say
 
 _lock = threading.Lock()
-_clients: "dict[str, _Shared]" = {}
-_limiters = Limiters()
+_clients: "dict[tuple[str | None, str], _Shared]" = {}
+_runs: dict[str | None, RunLimits] = {}
 _memories: dict[tuple[str, bool], Memory] = {}
 
 
 class _Shared:
     """A client that stays open when one of its users closes it."""
 
-    def __init__(self, client: Client, ledger: str | None) -> None:
-        self.ledger = ledger
+    def __init__(self, client: Client) -> None:
         self._client = client
 
     async def complete(self, request: Request) -> Completion:
@@ -48,28 +46,29 @@ class _Shared:
 def shared_client(settings: ClientSettings) -> Client:
     """Return this process's client for these settings.
 
-    It is used on the process's one event loop (`transforms.loop`) and lives as long as that.
+    It is used on the process's one event loop (`transforms.loop`) and lives as long as its run. Of
+    one run are those whose settings name the same usage log.
     """
     memory = shared_memory(settings)
     # Settings hold mappings and so are no keys; their text tells equal ones, and has no secret.
-    key = repr(settings)
+    key = settings.usage_log, repr(settings)
     with _lock:
         if key not in _clients:
-            client: Client = OpenAiClient(settings, limiters=_limiters)
-            client = CachingClient(client, settings, memory)
-            _clients[key] = _Shared(client, settings.ledger)
+            stop = Stop(inf) if settings.usage_log else Stop()
+            run = _runs.setdefault(settings.usage_log, RunLimits(stop))
+            client = CachingClient(OpenAiClient(settings, run=run), settings, memory)
+            _clients[key] = _Shared(client)
         return _clients[key]
 
 
-async def end_run(ledger: str) -> None:
+async def end_run(usage_log: str) -> None:
     """Close the clients of a finished run; on the process's loop."""
     with _lock:
-        done = [key for key, client in _clients.items() if client.ledger == ledger]
-        ended = [_clients.pop(key) for key in done]
+        ended = [_clients.pop(key) for key in list(_clients) if key[0] == usage_log]
+        _runs.pop(usage_log, None)
         # A later run of this process may find a disk that has room again.
         for place in [place for place, memory in _memories.items() if memory.failed]:
             del _memories[place]
-    _limiters.go_on()
     for client in ended:
         await client.end()
 
@@ -81,24 +80,11 @@ def shared_memory(settings: ClientSettings | CallSettings) -> Memory:
     key = uri, settings.cache_writes
     with _lock:
         if key not in _memories:
-            tell = partial(_once, settings.notices)
             try:
-                store = None if uri == OFF else open_store(uri, tell)
+                store = None if uri == OFF else open_store(uri)
             except StoreError as error:
-                tell(f"the cache cannot be opened, and the run goes on without it: {error}")
+                say(f"the cache cannot be opened, and the run goes on without it: {error}")
                 store = None
-            _memories[key] = Memory(store, settings.cache_writes, tell)
+            _memories[key] = Memory(store, settings.cache_writes)
             _memories[key].failed = store is None and uri != OFF
         return _memories[key]
-
-
-def _once(folder: str | None, message: str) -> None:
-    """Tell the user, unless another process of the run (they share `folder`) has told the same."""
-    if folder is not None:
-        try:
-            Path(folder, "cache.told").touch(exist_ok=False)
-        except FileExistsError:
-            return
-        except OSError:
-            pass  # the disk is full for this, too: better twice than never
-    say(message)

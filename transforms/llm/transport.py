@@ -10,7 +10,6 @@ from urllib.request import getproxies
 
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError, of_response
-from transforms.llm.money import Meter
 
 if TYPE_CHECKING:
     import httpx2
@@ -32,16 +31,16 @@ class Transport:
     """The connections to one endpoint, enough for `concurrency` requests under way at a time.
 
     The `openai` client is bound to the loop it is used in and cannot be pickled, so it is opened
-    at the first request.
+    at the first request. `reached` if the endpoint has answered this run before: one that is not
+    there then is waited for.
     """
 
-    def __init__(self, endpoint: Endpoint, concurrency: int, meter: Meter) -> None:
+    def __init__(self, endpoint: Endpoint, concurrency: int, reached: bool = False) -> None:
         self._endpoint = endpoint
         self._concurrency = concurrency
-        self._meter = meter
         self._client: AsyncOpenAI | None = None
         self._key = ""
-        self._answered = False
+        self._reached = reached
 
     async def send(self, body: Mapping[str, Any]) -> Reply:
         """Post a chat completion and return the reply.
@@ -49,16 +48,13 @@ class Transport:
         Raises:
             SendError: no reply, or one of status 400 and above.
             LlmError: the endpoint's URL or key cannot be used at all.
-            CostCapped: the request could cost more than is left.
         """
-        async with self._meter.request(body) as bill:
-            response = await self._exchange("POST", "/chat/completions", body)
-            request_id = response.headers.get("x-request-id")
-            try:
-                payload = json.loads(response.content)
-            except ValueError:
-                raise self._garbled(request_id) from None
-            self._meter.paid(bill, body, payload)
+        response = await self._exchange("POST", "/chat/completions", body)
+        request_id = response.headers.get("x-request-id")
+        try:
+            payload = json.loads(response.content)
+        except ValueError:
+            raise self._garbled(request_id) from None
         return Reply(payload, request_id, response.headers)
 
     async def models(self) -> list[str]:
@@ -98,7 +94,7 @@ class Transport:
             raise self._unconnected(error) from None
         except openai.APIStatusError as error:
             raise self._refused(error, str(body["model"]) if body else "") from None
-        self._answered = True
+        self._reached = True
         return response
 
     def _opened(self) -> "AsyncOpenAI":
@@ -142,7 +138,7 @@ class Transport:
         cause = error.__cause__ or error
         kind = type(cause).__name__
         where = self._endpoint.shown_url
-        if isinstance(cause, httpx2.ConnectError) and not self._answered:
+        if isinstance(cause, httpx2.ConnectError) and not self._reached:
             return SendError(
                 f"nothing answers at {where} ({cause}); check --base_url, and that the server runs",
                 "connection",
@@ -151,7 +147,7 @@ class Transport:
         return SendError(f"the connection to {where} broke ({kind})", "connection", transient=True)
 
     def _refused(self, error: Any, model: str) -> SendError:
-        self._answered = True
+        self._reached = True
         endpoint = replace(self._endpoint, model=model)
         response = error.response
         try:

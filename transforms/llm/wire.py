@@ -143,15 +143,12 @@ def answer(payload: Any, function: str | None) -> Answer:
     given = payload.get("choices")
     if not isinstance(given, list) or not given:
         raise Garbled("the reply has no choices")
-    usage = payload.get("usage")
-    usage = usage if isinstance(usage, Mapping) else {}
     name = payload.get("id")
     return Answer(
         [_choice(item, function) for item in given],
-        _count(usage.get("prompt_tokens")),
-        _count(usage.get("completion_tokens")),
+        *tokens(payload),
         name if isinstance(name, str) and name else None,
-        any(_thought(item["message"]) for item in given) or _reasoning(usage) > 0,
+        any(_thought(item["message"]) for item in given) or _reasoning(payload.get("usage")) > 0,
     )
 
 
@@ -162,10 +159,18 @@ def _thought(message: Mapping[str, Any]) -> bool:
     return bool(shown) or _text(message.get("content")).lstrip().startswith("<think>")
 
 
-def _reasoning(usage: Mapping[str, Any]) -> int:
-    details = usage.get("completion_tokens_details")
+def _reasoning(usage: Any) -> int:
+    details = usage.get("completion_tokens_details") if isinstance(usage, Mapping) else None
     found = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
     return _count(found) or 0
+
+
+def tokens(payload: Any) -> tuple[int | None, int | None]:
+    """Return how many tokens of prompt and completion a reply says that it used."""
+    usage = payload.get("usage") if isinstance(payload, Mapping) else None
+    if not isinstance(usage, Mapping):
+        return None, None
+    return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
 
 
 def _choice(item: Any, function: str | None) -> Choice:

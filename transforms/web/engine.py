@@ -13,13 +13,16 @@ import httpx
 from schemas.records import Usage
 from transforms.llm.cache import told
 from transforms.llm.failures import SendError, retry_after
-from transforms.llm.limits import Limiter
+from transforms.llm.limiter import Limiter
 from transforms.llm.retry import Retry, Sleep, retrying
 from transforms.llm.session import OK
 from transforms.web.search import Call, Locale, SearchBackend, address_of, variable, whole
 
 STEP = "search"
-_TIMEOUT = httpx.Timeout(30.0, pool=None)  # to wait for a connection is not the engine's fault
+SECONDS = 30.0
+"""The time-out of a request."""
+
+_TIMEOUT = httpx.Timeout(SECONDS, pool=None)  # to wait for a connection is not the engine's fault
 
 
 class Engine:
@@ -66,14 +69,13 @@ class Engine:
                     self._limiter.answered(sent, response.headers, None)
                     return replies
                 except SendError as met:
-                    error = self._retry.within(met)
+                    error = self._limiter.failed(sent, self._retry.within(met))
                     status = error.status
-                    self._limiter.failed(sent, error)
                     raise error from None
                 finally:
                     rows.append(_row(status, attempt, time.monotonic() - started))
 
-        return await retrying(send, self._retry, self._sleep)
+        return await retrying(send, self._retry, self._sleep, backoff=self._limiter.backoff)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -9,12 +9,14 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from transforms.llm.backoff import Backoff
 from transforms.llm.calls import CallSettings
-from transforms.llm.limits import Limiter, Limits
-from transforms.llm.notices import Notices
+from transforms.llm.endpoint import on_this_machine
+from transforms.llm.limiter import LOCAL_START, Limiter
+from transforms.llm.limits import Limits
 from transforms.llm.retry import Sleep
 from transforms.llm.shared import shared_memory
-from transforms.web.engine import Engine
+from transforms.web.engine import SECONDS, Engine
 from transforms.web.fetch import Caps, Fetcher
 from transforms.web.hosts import AT_ONCE, Hosts
 from transforms.web.opened import once
@@ -81,8 +83,10 @@ def _searcher(place: Place, search: str, url: str, locale: Locale, count: int) -
     limits = Limits(calls.concurrency).divided(calls.workers)
     limiter = Limiter(
         limits,
-        Notices(calls.notices, repr((search, url))),
+        Backoff(calls.retry.seconds, name="the search engine"),
         longest_pause=calls.retry.seconds,
+        start=LOCAL_START if on_this_machine(url) else None,
+        timeout=SECONDS,
     )
     engine = Engine(backend_of(search), limiter, calls.retry, calls.concurrency, place.sleep)
     memory = shared_memory(calls)

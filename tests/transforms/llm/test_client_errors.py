@@ -176,33 +176,40 @@ def test_nobody_there_is_final(llm_server: LlmServer, known: Capabilities | None
     assert asked.pauses == []
 
 
-def test_a_server_that_goes_away_may_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_goes_away_is_waited_for_and_then_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
+    now = 0.0
 
-    async def ask() -> tuple[Completion, LlmError]:
-        async def sleep(_: float) -> None:
-            pass
+    async def ask() -> LlmError:
+        async def sleep(seconds: float) -> None:
+            nonlocal now
+            now += seconds
 
         with LlmServer(keys=None) as server:
             endpoint = Endpoint("offline-judge", server.base_url)
-            client = OpenAiClient(
-                ClientSettings(
-                    {VERIFIER: endpoint}, retry=Retry(attempts=3), capabilities={endpoint: ALL}
-                ),
-                sleep,
-            )
-            first = await client.complete(call())
+        # It answered another process of this run.
+        settings = ClientSettings(
+            {VERIFIER: endpoint},
+            capabilities={endpoint: ALL},
+            reached=frozenset([endpoint.url]),
+        )
+        client = OpenAiClient(settings, sleep, lambda: 0.5, lambda: now)
         try:
             await client.complete(call())
         except LlmError as error:
-            return first, error
+            return error
         finally:
             await client.aclose()
         raise AssertionError("an answer without a server")
 
-    _, error = asyncio.run(ask())
-    assert not error.final
-    assert [row.status for row in error.usage] == ["connection"] * 3
+    error = asyncio.run(ask())
+    assert now == pytest.approx(900.0)
+    assert error.final
+    assert "has not answered for 15 minutes" in error.message
+    assert {row.status for row in error.usage} == {"connection"}
+    assert len(error.usage) > 8
 
 
 def test_errors_survive_pickling(llm_server: LlmServer) -> None:

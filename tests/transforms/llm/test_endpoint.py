@@ -83,3 +83,22 @@ def test_configured_means_a_key_or_a_url(monkeypatch: pytest.MonkeyPatch) -> Non
     assert Endpoint("m", LOCAL).configured
     monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
     assert Endpoint().configured
+
+
+@pytest.mark.parametrize(
+    ("url", "local"),
+    [
+        ("http://localhost:8000/v1", True),
+        ("http://LOCALHOST./v1", True),
+        ("http://model.localhost/v1", True),
+        ("http://127.0.0.1:11434/v1", True),
+        ("http://127.1.2.3/v1", True),
+        ("http://[::1]:8080/v1", True),
+        ("http://0.0.0.0:8080/v1", True),
+        ("http://10.0.0.7:8000/v1", False),
+        ("http://localhost.example.com/v1", False),
+        ("https://api.openai.com/v1", False),
+    ],
+)
+def test_which_addresses_are_on_this_machine(url: str, local: bool) -> None:
+    assert Endpoint("m", url).local == local

@@ -3,7 +3,6 @@
 import asyncio
 import random
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +12,13 @@ from hypothesis import strategies as st
 from schemas.records import TRANSPORT
 from tests.llm_server.log import Logged, most_in
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
+from transforms.llm.backoff import Stop
 from transforms.llm.base import VERIFIER, LlmError
 from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
-from transforms.llm.limits import Limits, books_of, estimated, strictest
-from transforms.llm.notices import Notices, Stop
+from transforms.llm.limiter import LOCAL_START
+from transforms.llm.limits import Limits, estimated, strictest
 
 
 @pytest.mark.parametrize("slowest", [0.1, 3.0, 20.0])
@@ -93,8 +93,7 @@ def test_a_request_larger_than_the_limit_goes_alone() -> None:
 
 def test_what_was_sent_before_counts() -> None:
     async def main(loop: Simulated) -> list[tuple[float, float]]:
-        allowed = Limits(64, requests_per_minute=10)
-        its = limiter(loop, allowed, books=books_of(allowed, loop.time(), before=8))
+        its = limiter(loop, Limits(64, requests_per_minute=10), before=8)
         return await asyncio.gather(*(exchange(its, loop, 0.1) for _ in range(3)))
 
     times = [start for start, _ in simulate(main)]
@@ -120,7 +119,7 @@ def test_no_more_are_under_way_than_allowed() -> None:
     assert simulate(main) == 7
 
 
-@pytest.mark.parametrize("status", ["429", "503", "529"])
+@pytest.mark.parametrize("status", ["429", "502", "503", "529", "timeout", "connection"])
 def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: str) -> None:
     async def main(loop: Simulated) -> list[float]:
         its = limiter(loop, Limits(concurrency=64))
@@ -144,7 +143,7 @@ def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: 
     assert simulate(main) == [32.0, 16.0, 26.0, 64.0]
 
 
-@pytest.mark.parametrize("status", ["400", "500", "timeout", "connection", "garbled"])
+@pytest.mark.parametrize("status", ["400", "500", "garbled"])
 def test_other_errors_leave_the_limit(status: str) -> None:
     async def main(loop: Simulated) -> float:
         its = limiter(loop, Limits(concurrency=8))
@@ -153,6 +152,46 @@ def test_other_errors_leave_the_limit(status: str) -> None:
         return its.limit
 
     assert simulate(main) == 8.0
+
+
+def test_it_starts_low_and_grows_fast_until_the_first_overload() -> None:
+    async def main(loop: Simulated) -> list[float]:
+        its = limiter(loop, Limits(concurrency=64), start=LOCAL_START)
+        found = [its.limit]
+        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(30)))
+        found.append(its.limit)
+        async with its.admitted(BODY) as sent:
+            its.failed(sent, refused("timeout"))
+        found.append(its.limit)
+        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(8)))
+        found.append(its.limit)
+        await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(1000)))
+        return [*found, its.limit]
+
+    assert simulate(main) == [2.0, 32.0, 1.0, 2.0, 64.0]
+
+
+def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> None:
+    async def main(loop: Simulated) -> tuple[float, float]:
+        its = limiter(loop, Limits(concurrency=64), start=LOCAL_START, timeout=100.0)
+        one_at_a_time = asyncio.Lock()
+        slowest = 0.0
+
+        async def ask() -> None:
+            nonlocal slowest
+            async with its.admitted(BODY) as sent:
+                started = loop.time()
+                async with one_at_a_time:
+                    await asyncio.sleep(5.0)
+                slowest = max(slowest, loop.time() - started)
+                its.answered(sent, {}, None)
+
+        await asyncio.gather(*(ask() for _ in range(60)))
+        return slowest, its.limit
+
+    slowest, limit = simulate(main)
+    assert slowest < 100.0
+    assert limit < 20
 
 
 def test_one_at_a_time_is_always_left() -> None:
@@ -167,21 +206,17 @@ def test_one_at_a_time_is_always_left() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.5, 30.0, 400.0])
-def test_while_an_endpoint_asks_to_wait_nobody_sends(tmp_path: Path, seconds: float) -> None:
+def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float) -> None:
     async def main(loop: Simulated) -> list[float]:
-        mine, anothers = (
-            limiter(loop, Limits(4), notices=Notices(str(tmp_path), "place")) for _ in range(2)
-        )
-        elsewhere = limiter(loop, Limits(4), notices=Notices(str(tmp_path), "other"))
-        async with mine.admitted(BODY) as sent:
+        its, elsewhere = limiter(loop, Limits(4)), limiter(loop, Limits(4))
+        async with its.admitted(BODY) as sent:
             await asyncio.sleep(100.0)
-            mine.failed(sent, refused(retry_after=seconds))
-        asked = (exchange(its, loop, 1.0) for its in [mine, anothers, elsewhere])
+            its.failed(sent, refused(retry_after=seconds))
+        asked = (exchange(one, loop, 1.0) for one in [its, elsewhere])
         return [start for start, _ in await asyncio.gather(*asked)]
 
-    mine, anothers, elsewhere = simulate(main)
-    assert 100.0 + seconds <= min(mine, anothers)
-    assert max(mine, anothers) <= 100.0 + seconds * 1.1
+    here, elsewhere = simulate(main)
+    assert 100.0 + seconds <= here <= 100.0 + seconds * 1.1
     assert elsewhere == pytest.approx(100.0)
 
 
@@ -196,14 +231,10 @@ def test_what_is_used_up_is_waited_for() -> None:
     assert 90.0 <= simulate(main) <= 91.0
 
 
-def test_a_final_error_ends_those_who_wait_without_a_request(tmp_path: Path) -> None:
+def test_a_final_error_ends_those_who_wait_without_a_request() -> None:
     async def main(loop: Simulated) -> list[Any]:
-        mine, anothers = (
-            limiter(
-                loop, Limits(1), notices=Notices(str(tmp_path), place), stop=Stop(str(tmp_path))
-            )
-            for place in ("one", "another")
-        )
+        stop = Stop()
+        mine, anothers = (limiter(loop, Limits(1), stop=stop) for _ in range(2))
 
         async def spend() -> None:
             async with mine.admitted(BODY) as sent:

@@ -1,0 +1,125 @@
+"""What requests cost: each is written into the usage log, and all of a run stay below its cap."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from schemas.errors import CostCapped
+from schemas.records import Usage
+from transforms.llm.limits import estimated
+from transforms.llm.prices import Price, priced
+from transforms.llm.usage_log import (
+    COMPLETION_TOKENS,
+    COST,
+    IN_FLIGHT,
+    PROMPT_TOKENS,
+    REQUESTS,
+    RESERVED,
+    UsageLog,
+    UsageReader,
+)
+
+_REPLY_TOKENS = 500  # the least that a choice without a limit may have
+
+
+class Budget:
+    """Counts the requests of a run, and holds them back where they would pass the cap.
+
+    `cap` is in US dollars; what the usage log at `path` says was spent before counts for it. One
+    process of a run has its budget, which it uses on one event loop.
+    """
+
+    def __init__(
+        self, prices: Mapping[str, Price], cap: float | None = None, path: str | None = None
+    ) -> None:
+        self._prices = prices
+        self._cap = cap
+        self._path = path
+        self._spent: float | None = None
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._closed = False
+        self._largest: dict[str, float] = {}
+        self._turn = asyncio.Lock()
+        self._settled = asyncio.Event()
+        self.log = UsageLog(path)
+
+    async def reserve(self, body: Mapping[str, Any]) -> float:
+        """Wait until a request may be sent; returns what is set aside for it, to be settled.
+
+        Raises:
+            CostCapped: it could pass the cap. Everything that was under way has ended by then.
+        """
+        if self._spent is None:
+            limited = self._cap is not None and self._path is not None
+            self._spent = UsageReader(str(self._path)).totals().get(COST, 0.0) if limited else 0.0
+        price = self._prices.get(str(body.get("model")))
+        usd = 0.0
+        if self._cap is not None and price is not None:
+            usd = self._at_most(price, body)
+            await self._until_it_fits(usd, self._cap)
+        self._reserved += usd
+        self._in_flight += 1
+        self.log.add({IN_FLIGHT: 1, RESERVED: usd})
+        return usd
+
+    def settle(
+        self, body: Mapping[str, Any], reserved: float, row: Usage | None, billed: bool = True
+    ) -> Usage | None:
+        """Account for a request that has ended; returns its row with its cost.
+
+        One whose tokens are not known costs what was set aside, unless it was not `billed`.
+        """
+        cost = reserved if billed else 0.0
+        tokens: dict[str, float] = {}
+        if row is not None:
+            row = priced(row, self._prices)
+            cost = cost if row.cost_usd is None else row.cost_usd
+            tokens[PROMPT_TOKENS] = row.prompt_tokens or 0
+            tokens[COMPLETION_TOKENS] = row.completion_tokens or 0
+            model, each = str(body.get("model")), tokens[COMPLETION_TOKENS] / body.get("n", 1)
+            self._largest[model] = max(self._largest.get(model, 0.0), each)
+        self._reserved -= reserved
+        self._in_flight -= 1
+        self._spent = (self._spent or 0.0) + cost
+        self._settled.set()
+        counted = {IN_FLIGHT: -1, RESERVED: -reserved, REQUESTS: 1, COST: cost}
+        self.log.add({**counted, **tokens}, row)
+        return row
+
+    def close(self) -> None:
+        """Close the usage log; a later request opens it again."""
+        self.log.close()
+
+    def _at_most(self, price: Price, body: Mapping[str, Any]) -> float:
+        """What a request may cost. A choice without a limit is taken to be no longer than its
+        prompt, than the longest so far, and than 500 tokens, whichever is most."""
+        prompt = estimated(body)
+        limit = body.get("max_completion_tokens", body.get("max_tokens"))
+        longest = self._largest.get(str(body.get("model")), 0.0)
+        each = limit if limit is not None else max(prompt, longest, _REPLY_TOKENS)
+        return price.of(prompt, round(each * int(body.get("n", 1))))
+
+    async def _until_it_fits(self, usd: float, cap: float) -> None:
+        assert self._spent is not None
+        # One waits at a time, the others behind it.
+        async with self._turn:
+            while not self._closed and self._spent + self._reserved + usd > cap:
+                # It may fit once others have settled; where it cannot, nobody goes on.
+                self._closed = self._spent + usd > cap
+                if not self._closed:
+                    await self._next_end()
+        if not self._closed:
+            return
+        # What is under way is paid for: its answers are waited for, and can be kept.
+        while self._in_flight:
+            await self._next_end()
+        raise CostCapped(
+            f"stopped at --max_cost {cap:g}: {self._spent:.6g} US dollars are spent, and the next "
+            f"request may cost {usd:.2g}. What was finished is kept; the same command with a "
+            "higher --max_cost goes on from there"
+        )
+
+    async def _next_end(self) -> None:
+        self._settled.clear()
+        await self._settled.wait()
