@@ -72,7 +72,7 @@ from transforms.verifiers.bundled.verifier import INPUTS  # noqa: E402
 
 PAIRS = 150_000
 TUNING_PAIRS = 14_400
-WORDS = 64
+WORDS = 48
 UNRELATED = (0.02, 0.05, 0.1, 0.15, 0.2)
 AGREEMENT = 0.98
 
