@@ -12,10 +12,9 @@ from schemas.functions import (
     Control,
     Fact,
     FactFunction,
-    extraction_parameters,
     is_noans,
-    query_parameters,
 )
+from schemas.parameters import extraction_parameters, facts_parameters, query_parameters
 
 
 class Named(dict):
@@ -72,8 +71,9 @@ def objects(schema):
     [
         function([1]).parameters(Named()),
         function([1, 2], [2], citation=True).parameters(Named()),
-        extraction_parameters(Named()),
-        query_parameters(Named()),
+        extraction_parameters(Named(), [1, 2]),
+        query_parameters(Named(), 3),
+        facts_parameters(Named(), 2),
     ],
 )
 def test_every_property_is_required_and_no_other_allowed(schema):

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from schemas.functions import facts_parameters
+from schemas.functions import TF
+from schemas.parameters import facts_parameters
 from schemas.recall import (
     RecallAnswer,
     RecallInput,
@@ -16,22 +17,27 @@ from transforms.judges.llm.formulation import (
     Case,
     Finding,
     Formulation,
+    trouble,
     worth_keeping,
     worth_repairing,
 )
-from transforms.judges.llm.judge import formulation as formulation_of
+from transforms.judges.llm.judge import formulation
 from transforms.judges.llm.parsing import arguments_of
-from transforms.judges.llm.settings import LlmSettings
+from transforms.judges.llm.settings import FUNCTION, XML, LlmSettings
+from transforms.judges.llm.settings import PROMPT as PROMPT_FORMULATION
 from transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
-from transforms.prompts import load_prompts
+from transforms.prompts import Prompts, load_prompts
 from transforms.prompts.data import element, read, storable
 from transforms.recall.base import Generated, Recaller, Verified
-from transforms.recall.formulations import settings_of
+from transforms.recall.formulations import CITATION, PROMPT
+from transforms.recall.function_object import FunctionObject
 from transforms.recall.offline import fact_units, open_units
+from transforms.sentences import segment
 
 NAME: Final = "generate_facts"
 FACTS: Final = "facts"
 VERIFY: Final = "verify"
+_EXAMPLE: Final = {"facts": ["The Alma Bridge was opened in 1932."]}
 PROMPTS: Final = (
     "generate_facts_system",
     "generate_facts_user",
@@ -67,8 +73,7 @@ class LlmRecaller(Recaller):
         self._prompts = load_prompts(settings.prompts_dir)
         self._askers = Askers(settings, self._prompts, client_factory)
         self._formulations: Mapping[str, Formulation] = {
-            name: formulation_of(settings_of(name, settings), self._prompts)
-            for name in formulations
+            name: formulation_of(name, settings, self._prompts) for name in formulations
         }
 
     @property
@@ -83,10 +88,11 @@ class LlmRecaller(Recaller):
     async def generate(self, record: RecallInput) -> Generated:
         """Ask for the facts, once more where the reply has none that can be used."""
         asker = self._askers.asker(EXTRACTOR, FACTS, record.record_id)
-        reply = await self._ask_facts(record, asker, again=False)
+        reply = await self._ask_facts(record, asker)
         facts = read_facts(reply.choice)
         if facts is None and self._settings.repairs and worth_repairing(reply):
-            reply = await self._ask_facts(record, asker, again=True)
+            wrong = trouble(reply, "it had no JSON object with a list of facts")
+            reply = await self._ask_facts(record, asker, wrong)
             facts = read_facts(reply.choice)
         if facts is None:
             asker.failed(reply, "the facts")
@@ -109,10 +115,11 @@ class LlmRecaller(Recaller):
         findings = [_storable(found[place, 0]) for place in range(len(units))]
         return Verified(findings, failures=failures, usage=asker.usage)
 
-    async def _ask_facts(self, record: RecallInput, asker: Asker, again: bool) -> Reply:
+    async def _ask_facts(self, record: RecallInput, asker: Asker, wrong: str = "") -> Reply:
         prompts = self._prompts
         descriptions = {name: prompts[f"argument_{name}"] for name in ("fact", "facts")}
-        function = Function(NAME, prompts["function_facts"], facts_parameters(descriptions))
+        parameters = facts_parameters(descriptions, max(1, len(segment(record.ground_truth))))
+        function = Function(NAME, prompts["function_facts"], parameters, _EXAMPLE)
         user = prompts.render(
             "generate_facts_user",
             question=element("question", record.question),
@@ -121,9 +128,21 @@ class LlmRecaller(Recaller):
 
         def keep(choice: Choice) -> bool:
             settled = read_facts(choice) is not None
-            return worth_keeping(settled, 1, again, self._settings.repairs)
+            return worth_keeping(settled, 1, bool(wrong), self._settings.repairs)
 
-        return await asker.ask(prompts["generate_facts_system"], user, function, again, keep)
+        return await asker.ask(prompts["generate_facts_system"], user, function, wrong, keep)
+
+
+def formulation_of(name: str, base: LlmSettings, prompts: Prompts) -> Formulation:
+    """Return the formulation of that (canonical) name."""
+    if name == PROMPT:
+        return formulation(replace(base, formulation=PROMPT_FORMULATION, options=TF), prompts)
+    options, *modifiers = name.split("+")
+    citation = CITATION in modifiers
+    if XML not in modifiers:
+        return FunctionObject(prompts, options, citation, base.repairs)
+    packed = replace(base, formulation=FUNCTION, options=options, citation=citation, format=XML)
+    return formulation(packed, prompts)
 
 
 def read_facts(choice: Choice) -> list[str] | None:

@@ -55,22 +55,24 @@ class Asker:
         system: str,
         user: str,
         function: Function | None = None,
-        again: bool = False,
+        wrong: str = "",
         keep: Callable[[Choice], bool] | None = None,
     ) -> Reply:
-        """Send one request; `again` tells the model that an earlier reply lacked what is asked.
+        """Send one request; `wrong` says what an earlier reply to it lacked. An empty `system` is
+        no message.
 
         `keep` tells whether a reply is worth keeping for equal requests to come.
 
         Raises:
             LlmError: no request can succeed (`final`); others are returned as a reply's reason.
         """
-        if again:
-            user = f"{user}\n{self.prompts['repair']}"
+        if wrong:
+            user = f"{user}\n{self.prompts.render('repair', wrong=wrong)}"
+        messages = [Message("system", system)] if system else []
         request = Request(
             role=self.role,
             model=self.model,
-            messages=[Message("system", system), Message("user", user)],
+            messages=[*messages, Message("user", user)],
             function=function,
             step=self.step,
             source=self.source,

@@ -7,9 +7,12 @@ from typing import Any, Protocol, TypeVar
 from schemas.functions import FALSE, NOANS, NOT_CLEAR, TFN, TRUE
 from schemas.records import (
     ERROR,
+    FILTERED,
+    REFUSED,
     REFUTED,
     SUPPORTED,
     TRANSPORT,
+    TRUNCATED,
     UNPARSABLE,
     FactUnit,
     OpenUnits,
@@ -17,7 +20,7 @@ from schemas.records import (
 )
 from schemas.records import NOANS as NOANS_OUTCOME
 from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.parsing import reason_of
+from transforms.judges.llm.parsing import reason_of, wrong_word
 from transforms.llm.base import Choice
 from transforms.prompts import Prompts
 from transforms.prompts.data import block
@@ -115,6 +118,20 @@ def worth_repairing(reply: Reply) -> bool:
     return reply.reason != TRANSPORT
 
 
+def trouble(reply: Reply, otherwise: str) -> str:
+    """Return what was wrong with a reply, in words for the model that is asked once more."""
+    if reply.reason == TRUNCATED:
+        return "it was cut off before its end; be brief"
+    if reply.reason in (REFUSED, FILTERED):
+        return "it was a refusal or was stopped by a filter"
+    return otherwise
+
+
+def repeats(query: str, claim: str) -> bool:
+    """Tell whether a query says no more than the claim that it is to settle."""
+    return query.strip(" .?").casefold() == claim.strip(" .?").casefold()
+
+
 def passage_block(passage: Passage) -> str:
     """Return a passage that is asked about alone."""
     return block("passage", passage.text, title=passage.title)
@@ -127,8 +144,11 @@ async def ask_until(
     read: Callable[[str], T | None],
     lacks: str,
     repairs: int,
+    why: Callable[[str], str] = lambda _: "it was empty",
 ) -> tuple[Reply, T | None]:
     """Ask for a text, once more where `read` finds nothing in it; record that it stayed so.
+
+    `why` says of a text what is wrong with it.
 
     A reply that was withheld or cut off is not read: what it would have ended in is unknown.
     """
@@ -144,7 +164,8 @@ async def ask_until(
         if attempt == repairs or not worth_repairing(reply):
             break
         first = reply.reason
-        reply = replace(await asker.ask(system, user, again=True, keep=keep), first_reason=first)
+        wrong = trouble(reply, why(reply.choice.text))
+        reply = replace(await asker.ask(system, user, wrong=wrong, keep=keep), first_reason=first)
     asker.failed(reply, lacks)
     return reply, None
 
@@ -161,6 +182,8 @@ class OneCallAPair:
     """A formulation that asks about each pair in a call of its own, by the prompts of its name."""
 
     name = ""
+
+    wrong: Callable[[str, str], str] = staticmethod(wrong_word)
 
     def __init__(self, prompts: Prompts, options: str = TFN, repairs: int = 1) -> None:
         self._prompts = prompts
@@ -187,4 +210,12 @@ class OneCallAPair:
         """Ask with these parts of the user's message, and return the reply as it is read."""
         system = self._prompts[self._system]
         user = self._prompts.render(f"{self.name}_user", **parts)
-        return await ask_until(asker, system, user, read, "a verdict", self._repairs)
+        return await ask_until(
+            asker,
+            system,
+            user,
+            read,
+            "a verdict",
+            self._repairs,
+            lambda text: self.wrong(text, self._options),
+        )

@@ -15,7 +15,7 @@ from transforms.judges.llm.formulation import (
     passage_block,
     unknown,
 )
-from transforms.judges.llm.parsing import rationale_reader
+from transforms.judges.llm.parsing import rationale_reader, wrong_rationale
 from transforms.prompts.data import element, plain
 
 
@@ -23,6 +23,7 @@ class RationaleFormulation(OneCallAPair):
     """One call a pair."""
 
     name = "rationale"
+    wrong = staticmethod(wrong_rationale)
 
     async def finding(self, case: Case, pair: Pair, asker: Asker) -> Finding:
         """Return the finding of one pair."""
