@@ -131,7 +131,7 @@ class EstimatingJudge(Judge):
             return found
         found = await instead(record, sentences)
         facts = [
-            {"sentence": (draft.sentence_index or 0) + 1, "claim": draft.claim, "query": draft.query}
+            {"sentence": draft.sentence_index, "claim": draft.claim, "query": draft.query}
             for draft in found.drafts
         ]
         reply = json.dumps({"facts": facts, "no_claim": []}, ensure_ascii=False)

@@ -47,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--port", type=int, default=8080, help="0: any free one")
     parser.add_argument("--context", type=int, default=4096, help="tokens of a request and reply")
-    parser.add_argument("--reply_tokens", type=int, default=-1, help="at most (default: any number)")
+    parser.add_argument("--reply_tokens", type=int, default=-1, help="at most (default: any)")
     given = parser.parse_args()
     params = xllamacpp.CommonParams()
     params.model.path = weights()

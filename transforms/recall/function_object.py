@@ -80,11 +80,10 @@ class FunctionObject:
     def _parameters(self, facts: Sequence[str]) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         for at, fact in enumerate(facts):
-            said = fact.strip().rstrip(".")
             if self._citation:
-                text = self._prompts.render("argument_faaf_citation", fact=said)
+                text = self._prompts.render("argument_faaf_citation", fact=fact)
                 properties[_evidence(at)] = {**_CITED, "description": text}
-            text = self._prompts.render("argument_faaf_fact", fact=said)
+            text = self._prompts.render("argument_faaf_fact", fact=fact)
             properties[_fact(at)] = {
                 "type": "string",
                 "enum": self._verdicts,

@@ -95,7 +95,7 @@ def test_all_facts_of_an_answer_are_verified_in_one_call() -> None:
     assert request.function.parameters["properties"]["fact_2"] == {
         "type": "string",
         "enum": [T, F, N],
-        "description": "It is clear from the passage that Ada wrote notes",
+        "description": "It is clear from the passage that Ada wrote notes.",
     }
     assert {(row.judge, row.model, row.formulation) for row in found.verdicts} == {
         ("llm", "m", "tfn")
@@ -116,7 +116,11 @@ VOID = [
 def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
     good = {"fact_1": T, "fact_2": F, "fact_3": F}
     found, client = asked([void, good], record(), "tf")
-    assert [row[:2] for row in outcomes(found)] == [("supported", 1), ("refuted", 0), ("refuted", 0)]
+    assert [row[:2] for row in outcomes(found)] == [
+        ("supported", 1),
+        ("refuted", 0),
+        ("refuted", 0),
+    ]
     assert {row[2:] for row in outcomes(found)} == {(None, "unparsable")}
     assert "it lacked a value of the allowed ones" in client.requests[1].messages[0].content
     lost, client = asked([void, void], record(), "tf")
