@@ -48,7 +48,7 @@ class Extracted:
     refused since they have no content word of their sentence."""
 
     claims: Claims = field(default_factory=dict)
-    refused: dict[int, str] = field(default_factory=dict)
+    refused: dict[int, list[str]] = field(default_factory=dict)
 
 
 def prompt_names(name: str) -> list[str]:
@@ -88,17 +88,15 @@ async def extract(
             replies = await together(
                 _ask(name, record, spans, piece, asker, repairs, wrong) for piece in pieces
             )
-            refused = {at: claim for at, claim in refused.items() if at in found}
+            refused = {at: texts for at, texts in refused.items() if at in found}
             for piece, again in zip(pieces, replies, strict=True):
                 read_again = read_claims(again.choice, piece)
                 found |= read_again.claims
                 refused |= read_again.refused
-        for at, claim in refused.items():
-            asker.failed(
-                replies[-1],
-                f"a claim of sentence {at + 1} in place of {claim[:_SHOWN]!r}, which has no word "
-                "of it",
-            )
+        for at, texts in refused.items():
+            for text in texts:
+                shown = f"{text[:_SHOWN]!r}, which has no word of it"
+                asker.failed(replies[-1], f"a claim of sentence {at + 1} in place of {shown}")
         unsettled = _without(part, found)
         if unsettled.sentences:
             numbers = ranges([at + 1 for at in unsettled.numbers])
@@ -187,7 +185,7 @@ def read_claims(choice: Choice, part: Part) -> Extracted:
         if not claim:
             malformed.add(at)
         elif not related(claim, texts[at]):
-            found.refused[at] = claim
+            found.refused.setdefault(at, []).append(claim)
         else:
             query = _text(fact.get("query"))
             if not related(query, texts[at], claim):
