@@ -123,7 +123,7 @@ class Check:
 class FactFunction:
     """The function object of some facts: one argument a fact, with a check of each of its passages.
 
-    Where the call has one passage an argument is a check (FaaF's literal form). Else it is
+    Where the call has one passage an argument is a check, nearly as in FaaF's own form. Else it is
     `{"checks": […], "noans": […]}`. Passages that do not answer are only listed, since most of what
     is retrieved does not answer, and each would cost a full check; so do those that give the same
     answer share one, unless each has to be cited.

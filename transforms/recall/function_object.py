@@ -9,11 +9,12 @@ https://arxiv.org/abs/2403.03888 and https://github.com/vasiliskatr/faaf (faaf_v
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from schemas.functions import FALSE, NOT_CLEAR, TFN, TRUE
 from schemas.parameters import closed
-from transforms.judges.llm.asking import Asker, Reply
+from transforms.judges.llm.asking import Asker, Reply, together
 from transforms.judges.llm.formulation import (
     Case,
     Finding,
@@ -26,7 +27,7 @@ from transforms.judges.llm.formulation import (
 from transforms.judges.llm.parsing import arguments_of
 from transforms.llm.base import Choice, Function
 from transforms.prompts import Prompts
-from transforms.prompts.data import escape
+from transforms.prompts.data import storable
 
 NAME: Final = "fact_checker"
 _VERDICTS: Final = {"True": TRUE, "False": FALSE, "Not clear from the given passage": NOT_CLEAR}
@@ -38,8 +39,11 @@ _CITED: Final = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 class FunctionObject:
     """A formulation whose cases have one passage, the answer that is held against the facts."""
 
-    def __init__(self, prompts: Prompts, options: str, citation: bool, repairs: int) -> None:
+    def __init__(
+        self, prompts: Prompts, options: str, citation: bool, repairs: int, most: int
+    ) -> None:
         self._prompts = prompts
+        self._most = most
         self._verdicts = list(_VERDICTS)[: 3 if options == TFN else 2]
         self._citation = citation
         self._repairs = repairs
@@ -51,10 +55,19 @@ class FunctionObject:
         return ["faaf_user", "function_faaf", "argument_faaf_fact", "repair", *cited]
 
     async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
-        """Ask about all facts in one call, once more where it is void."""
+        """Ask about all facts in one call, in several where they are more than a call may hold."""
         facts = [unit.claim for unit in case.units]
+        text = case.passages[0].text
+        found = await together(
+            self._call(facts[at : at + self._most], text, asker)
+            for at in range(0, len(facts), self._most)
+        )
+        return {(at, 0): finding for at, finding in enumerate(chain.from_iterable(found))}
+
+    async def _call(self, facts: Sequence[str], text: str, asker: Asker) -> list[Finding]:
+        """Ask about these facts, once more where the call is void."""
         function = Function(NAME, self._prompts["function_faaf"], self._parameters(facts))
-        user = self._prompts.render("faaf_user", passage=escape(case.passages[0].text))
+        user = self._prompts.render("faaf_user", passage=storable(text) or "")
         names = list(function.parameters["properties"])
 
         def said(choice: Choice) -> Mapping[str, Any] | None:
@@ -72,10 +85,8 @@ class FunctionObject:
             values = said(reply.choice)
         if values is None:
             asker.failed(reply, f"a call whose {len(names)} values are all allowed")
-            found = [replace(unknown(reply), first_reason=first or reply.reason) for _ in facts]
-        else:
-            found = [self._finding(at, values, reply, first) for at in range(len(facts))]
-        return {(at, 0): finding for at, finding in enumerate(found)}
+            return [replace(unknown(reply), first_reason=first or reply.reason) for _ in facts]
+        return [self._finding(at, values, reply, first) for at in range(len(facts))]
 
     def _parameters(self, facts: Sequence[str]) -> dict[str, Any]:
         properties: dict[str, Any] = {}

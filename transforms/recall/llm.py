@@ -140,7 +140,7 @@ def formulation_of(name: str, base: LlmSettings, prompts: Prompts) -> Formulatio
     options, *modifiers = name.split("+")
     citation = CITATION in modifiers
     if XML not in modifiers:
-        return FunctionObject(prompts, options, citation, base.repairs)
+        return FunctionObject(prompts, options, citation, base.repairs, base.facts_per_call)
     packed = replace(base, formulation=FUNCTION, options=options, citation=citation, format=XML)
     return formulation(packed, prompts)
 

@@ -128,6 +128,14 @@ def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
     assert [(row.step, row.key) for row in lost.failures] == [("verify", "r1/rag/tf")]
 
 
+def test_facts_per_call_makes_several_function_objects() -> None:
+    client = FakeClient([{"fact_1": T, "fact_2": F}, {"fact_1": True}])
+    settings = LlmSettings("m", repairs=0, facts_per_call=2)
+    recaller = LlmRecaller(settings, ["tf"], lambda: client)
+    found = asyncio.run(recall(record(), recaller, ["tf"]))
+    assert [row[1] for row in outcomes(found)] == [1, 0, None]  # a void call costs its facts alone
+
+
 def test_one_attempt_is_the_papers() -> None:
     found, client = asked([VOID[0]], record(), "tf", repairs=0)
     assert set(outcomes(found)) == {("error", None, "unparsable", "unparsable")}

@@ -50,7 +50,7 @@ Task: verify_facts — function of the same name, role verifier, step verify (as
     several passages: {"f1": {"checks": [CHECK, …], "noans": [3, 5]}, "f2": …}; a passage of a fact
     is in one of the two lists; `noans`, the passages that do not answer the query, is not there
     with `tf`.
-    one passage (FaaF's literal form): {"f1": CHECK without passage, …}; `answer` NOANS with verdict
+    one passage: {"f1": CHECK without passage, …}; `answer` NOANS with verdict
     N where it does not answer (with `--explain none` the verdict N alone).
     CHECK: {"passages": [1, 4], "answer": "…", "rationale": "…", "verdict": "T"}, of one passage or
     of several that give the same answer; with `--citation` of one, {"passage": 1, "answer": "…",
