@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from schemas.parameters import closed, listed, one_of
+
 TFN = "tfn"
 TF = "tf"
 OPTIONS = (TFN, TF)
@@ -33,6 +35,26 @@ PASSAGE = "passage"
 PASSAGES = "passages"
 CHECKS = "checks"
 NOANS_LIST = "noans"
+
+_SAMPLES: Sequence[tuple[Mapping[str, str], str]] = (
+    (
+        {
+            ANSWER: "1932",
+            CITATION: "The Alma Bridge was opened in 1932",
+            RATIONALE: "The passage gives the same year.",
+        },
+        TRUE,
+    ),
+    (
+        {
+            ANSWER: "310 metres",
+            CITATION: "With a length of 310 metres",
+            RATIONALE: "The passage gives another length.",
+        },
+        FALSE,
+    ),
+    ({ANSWER: NOANS, CITATION: "", RATIONALE: ""}, NOT_CLEAR),
+)
 
 _LETTERS = {
     "t": TRUE,
@@ -101,7 +123,7 @@ class Check:
 class FactFunction:
     """The function object of some facts: one argument a fact, with a check of each of its passages.
 
-    Where the call has one passage an argument is a check (FaaF's literal form). Else it is
+    Where the call has one passage an argument is a check, nearly as in FaaF's own form. Else it is
     `{"checks": […], "noans": […]}`. Passages that do not answer are only listed, since most of what
     is retrieved does not answer, and each would cost a full check; so do those that give the same
     answer share one, unless each has to be cited.
@@ -121,38 +143,71 @@ class FactFunction:
         return [(n, p) for n, fact in enumerate(self.facts, 1) for p in fact.passages]
 
     def parameters(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
-        """Return the JSON Schema; `descriptions` has a text for each field, `noans`, and `passage`
-        or (without citation) `passages`.
+        """Return the JSON Schema; `descriptions` has a text for each field but the verdict, which
+        the prompt explains, for `noans`, and without citation for `passages`.
 
         It fits the strict subset that providers enforce: every property required, no others.
         """
         properties: dict[str, Any] = {
             name: {"type": "string", "description": descriptions[name]}
             for name in self.control.fields
+            if name != VERDICT
         }
-        properties[VERDICT]["enum"] = list(self.control.verdicts)
+        properties[VERDICT] = {"type": "string", "enum": list(self.control.verdicts)}
+        definitions: dict[str, Any] = {}
         if self.single:
-            value = closed(properties)
+            definitions["fact"] = closed(properties)
         else:
-            number: dict[str, Any] = {"type": "integer"}
+            known = sorted({passage for fact in self.facts for passage in fact.passages})
+            number = {"$ref": f"#/$defs/{PASSAGE}"}
             if self.control.citation:
-                named = {PASSAGE: number | {"description": descriptions[PASSAGE]}}
+                named: dict[str, Any] = {PASSAGE: number}
             else:
-                numbers = {"type": "array", "items": number}
-                named = {PASSAGES: numbers | {"description": descriptions[PASSAGES]}}
-            lists: dict[str, Any] = {
-                CHECKS: {"type": "array", "items": closed({**named, **properties})}
-            }
+                named = {PASSAGES: listed(number, len(known), descriptions[PASSAGES])}
+            lists = {CHECKS: listed(closed({**named, **properties}), len(known))}
             if self.control.options == TFN:
-                lists[NOANS_LIST] = {
-                    "type": "array",
-                    "items": {"type": "integer"},
-                    "description": descriptions[NOANS_LIST],
-                }
-            value = closed(lists)
+                lists[NOANS_LIST] = listed(number, len(known), descriptions[NOANS_LIST])
+            definitions["fact"] = closed(lists)
+            definitions[PASSAGE] = one_of(known)
         reference = {"$ref": "#/$defs/fact"}
         arguments = {argument(number): reference for number in range(1, len(self.facts) + 1)}
-        return {**closed(arguments), "$defs": {"fact": value}}
+        return {**closed(arguments), "$defs": definitions}
+
+    def example(self) -> dict[str, Any]:
+        """Return arguments that would be a complete reply, for a model that is shown no schema.
+
+        They judge other facts than those asked about; `invoke` takes none of them for a judgement.
+        """
+        return {argument(at + 1): self._sample(at) for at in range(len(self.facts))}
+
+    def _sample(self, at: int) -> dict[str, Any]:
+        texts, verdict = _SAMPLES[at % len(_SAMPLES)]
+        if verdict not in self.control.verdicts:
+            verdict = FALSE
+        check = {name: texts.get(name, verdict) for name in self.control.fields}
+        if self.single:
+            return check
+        first, *others = self.facts[at].passages
+        if self.control.citation:
+            checks = [{PASSAGE: first, **check}]
+            checks += [] if self.control.options == TFN else [{PASSAGE: p, **check} for p in others]
+        else:
+            given = [first] if self.control.options == TFN else [first, *others]
+            checks = [{PASSAGES: given, **check}]
+        if self.control.options != TFN:
+            return {CHECKS: checks}
+        if verdict == NOT_CLEAR:
+            return {CHECKS: [], NOANS_LIST: [first, *others]}
+        return {CHECKS: checks, NOANS_LIST: others}
+
+    def wrong_verdict(self, arguments: Mapping[str, Any]) -> str | None:
+        """Return the first verdict of a reply that is none of the allowed ones, as text."""
+        for name in (argument(number) for number in range(1, len(self.facts) + 1)):
+            value = arguments.get(name)
+            for entry in (value, *_list(value.get(CHECKS) if isinstance(value, Mapping) else None)):
+                if isinstance(entry, Mapping) and VERDICT in entry and self._letter(entry) is None:
+                    return str(entry[VERDICT])
+        return None
 
     def invoke(self, arguments: Mapping[str, Any]) -> dict[Pair, Check]:
         """Return the checks that the arguments of a reply hold; never raises.
@@ -189,72 +244,30 @@ class FactFunction:
                     yield passage, Check(NOT_CLEAR, NOANS)
 
     def _check(self, value: Mapping[str, Any]) -> Check | None:
-        raw = value.get(VERDICT)
-        if not isinstance(raw, str):
-            return None
-        verdict = _LETTERS.get(raw.strip().casefold())
-        if verdict not in self.control.verdicts:
+        verdict = self._letter(value)
+        if verdict is None:
             return None
         fields = self.control.fields
         texts = {name: _text(value.get(name)) for name in fields if name != VERDICT}
+        if texts.get(ANSWER) and any(
+            all(texts[name] == sample[name] for name in texts) for sample, _ in _SAMPLES
+        ):
+            return None  # the example of the prompt, repeated
         if is_noans(texts.get(ANSWER)):
             if self.control.options == TFN and verdict != NOT_CLEAR:
                 return None
             texts[ANSWER] = None
-        return Check(verdict, raw, **texts)
+        return Check(verdict, value[VERDICT], **texts)
 
-
-def extraction_parameters(descriptions: Mapping[str, str]) -> dict[str, Any]:
-    """Return the JSON Schema of the function that hands over the claims of numbered sentences."""
-    fact = {
-        "sentence": {"type": "integer", "description": descriptions["sentence"]},
-        "claim": {"type": "string", "description": descriptions["claim"]},
-        "query": {"type": "string", "description": descriptions["query"]},
-    }
-    return closed(
-        {
-            "facts": {"type": "array", "items": closed(fact)},
-            "no_claim": {
-                "type": "array",
-                "items": {"type": "integer"},
-                "description": descriptions["no_claim"],
-            },
-        }
-    )
-
-
-def query_parameters(descriptions: Mapping[str, str]) -> dict[str, Any]:
-    """Return the JSON Schema of the function that hands over the queries of numbered claims."""
-    query = {
-        "claim": {"type": "integer", "description": descriptions["claim_number"]},
-        "query": {"type": "string", "description": descriptions["query"]},
-    }
-    return closed({"queries": {"type": "array", "items": closed(query)}})
-
-
-def facts_parameters(descriptions: Mapping[str, str]) -> dict[str, Any]:
-    """Return the JSON Schema of the function that hands over the facts of a true answer."""
-    facts = {
-        "type": "array",
-        "items": {"type": "string", "description": descriptions["fact"]},
-        "description": descriptions["facts"],
-    }
-    return closed({"facts": facts})
+    def _letter(self, value: Mapping[str, Any]) -> str | None:
+        raw = value.get(VERDICT)
+        verdict = _LETTERS.get(raw.strip().casefold()) if isinstance(raw, str) else None
+        return verdict if verdict in self.control.verdicts else None
 
 
 def argument(number: int) -> str:
     """Return the name of the argument of the fact of that number."""
     return f"f{number}"
-
-
-def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object that has these properties, all of them and no others."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def is_noans(answer: str | None) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 VIEWS = {
     "recall_scores": (
         *("formulation", "variant", "n_facts", "n_true", "n_false", "n_na", "n_na_before_repair"),
-        *("accuracy", "recall", "mean_recall"),
+        *("n_calls", "n_failed_calls_before_repair", "accuracy", "recall", "mean_recall"),
     ),
     "recall_errors": (
         *("formulation", "variant", "n_labelled", "n_false", "n_na", "n_na_before_repair"),

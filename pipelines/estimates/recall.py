@@ -72,15 +72,22 @@ class _Answering:
         formulation = request.source or ""
         if formulation == PROMPT:
             return "True"
+        if "xml" not in formulation:
+            names = ["_text_evidence", ""] if "citation" in formulation else [""]
+            return json.dumps(
+                {
+                    f"fact_{n}{name}": _QUOTE if name else "True"
+                    for n, _ in enumerate(self.facts, 1)
+                    for name in names
+                }
+            )
         check = {"verdict": "T"}
         if "citation" in formulation:
             check = {"citation": _QUOTE, **check}
         if self._explain == SHORT:
             check = {"answer": _QUOTE, "rationale": _QUOTE, **check}
-        if "xml" in formulation:
-            said = "".join(f"<{name}>{text}</{name}>\n" for name, text in check.items())
-            return "\n".join(f"<f{n}>\n{said}</f{n}>" for n, _ in enumerate(self.facts, 1))
-        return json.dumps({f"f{n}": check for n, _ in enumerate(self.facts, 1)})
+        said = "".join(f"<{name}>{text}</{name}>\n" for name, text in check.items())
+        return "\n".join(f"<f{n}>\n{said}</f{n}>" for n, _ in enumerate(self.facts, 1))
 
 
 def estimate_recall(settings: RecallSettings, sample: int = _SAMPLE) -> Estimate:

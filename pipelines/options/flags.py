@@ -173,7 +173,7 @@ JUDGING = (
     Flag("citation", "ask for an exact quote with each verdict"),
     Flag("format", "of the function's reply: json (default) or xml", "FORMAT", FORMATS),
     Flag("repairs", "ask once more for what a reply lacks: 1 (default) or 0", "N", low=0, high=1),
-    Flag("passages_per_call", "passages in one call (1: FaaF's literal form)", "N", low=1),
+    Flag("passages_per_call", "passages in one call", "N", low=1),
     Flag("facts_per_call", "facts in one call", "N", low=1),
     Flag("extract_tokens", "a longer text is extracted in parts (default 2000)", "N", low=50),
     Flag("prompts", "a folder with prompts in place of the shipped ones of that name", "DIR"),

@@ -58,7 +58,7 @@ GROUPS: Final = {
         ),
         Flag(
             "explain",
-            "none (default): the verdict alone, as FaaF; short: with answer and rationale",
+            "of +xml: none (default), the verdict alone; short, with answer and rationale",
             "HOW",
             EXPLAIN,
         ),
@@ -148,7 +148,10 @@ def recall_settings(
     )
     if not asked:
         raise UsageError("--formulations names none; leave it out to compare all five")
-    return replace(chosen, formulations=canonical(asked, chosen.format or "json"))
+    formulations = canonical(asked, chosen.format or "json")
+    if chosen.explain is not None and not any("xml" in name for name in formulations):
+        raise UsageError("--explain is of the +xml formulations: FaaF's function asks for verdicts")
+    return replace(chosen, formulations=formulations)
 
 
 def _check_runner(flags: Sequence[str]) -> None:

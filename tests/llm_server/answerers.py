@@ -77,7 +77,7 @@ class Anything:
 
     def answer(self, chat: Chat) -> Reply:
         if chat.function is not None:
-            return Reply(arguments=filled(chat.schema), step="other")
+            return Reply(arguments=chat.example or filled(chat.schema), step="other")
         return Reply("A plain answer in a few words.", step="other")
 
 

@@ -55,8 +55,8 @@ class Chat:
     """A checked request as an answerer sees it.
 
     `function` is the name of the function to be called, also where an endpoint without tools was
-    given its schema in words (`in_words`); None where text is asked for. `sample` tells repeated
-    answers to the same messages apart.
+    given its schema or an example in words (`in_words`); None where text is asked for. `sample`
+    tells repeated answers to the same messages apart.
     """
 
     model: str
@@ -64,6 +64,7 @@ class Chat:
     user: str
     function: str | None
     schema: Mapping[str, Any]
+    example: Mapping[str, Any]
     in_words: bool
     temperature: float
     sample: int
@@ -85,7 +86,9 @@ class Reply:
 
 Answer = Callable[[Chat], Reply]
 
-_IN_WORDS = re.compile(r"arguments of the function `(\w+)`.*?\n(\{.*\})", re.DOTALL)
+_IN_WORDS = re.compile(
+    r"arguments of the function `(\w+)`[^\n]*?(Schema|example of other data):\n(\{.*\})"
+)
 
 
 def check(body: Any, switches: Switches) -> None:
@@ -188,7 +191,7 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
     for message in body["messages"]:
         opening = message["role"] in ("system", "developer")
         (system if opening else user).append(tokens.content_of(message))
-    name, schema, in_words, strict = None, {}, False, False
+    name, schema, example, in_words, strict = None, {}, {}, False, False
     if body.get("tools") and body.get("tool_choice") != "none" and switches.tools == WORKS:
         chosen = body.get("tool_choice")
         wanted = chosen["function"]["name"] if isinstance(chosen, dict) else None
@@ -199,7 +202,9 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
                 strict = switches.strict == WORKS and bool(tool["function"].get("strict"))
                 break
     if name is None and (found := _IN_WORDS.search("\n".join([*system, *user]))):
-        name, schema, in_words = found[1], json.loads(found[2]), True
+        name, in_words = found[1], True
+        shown = json.loads(found[3])
+        schema, example = (shown, {}) if found[2] == "Schema" else ({}, shown)
     asked = body.get("response_format", {})
     enforced = asked.get("json_schema", asked)
     if "schema" in enforced and getattr(switches, _kind(asked)) == WORKS:
@@ -211,6 +216,7 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
         user="\n".join(user),
         function=name,
         schema=schema,
+        example=example,
         in_words=in_words,
         temperature=body.get("temperature", 1),
         sample=sample,

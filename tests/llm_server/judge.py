@@ -5,7 +5,7 @@ behind an answer) is remembered from earlier requests, or told beforehand with `
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from schemas.records import NOANS, SUPPORTED, Evidence, FactUnit, InputRecord, OpenUnits
@@ -40,6 +40,7 @@ class OfflineAnswers:
             "stepwise_consistency": self._stepwise_consistency,
             "rationale": self._rationale,
             "prompt": self._prompt,
+            "fact_checker": self._fact_checker,
             "hostname_category": self._category,
         }
 
@@ -118,10 +119,9 @@ class OfflineAnswers:
     # --- verification through a function, as JSON and as tags ---
 
     def _verify(self, chat: Chat) -> Reply:
-        fact_schema = chat.schema["$defs"]["fact"]["properties"]
-        single = "checks" not in fact_schema
-        check = fact_schema if single else fact_schema["checks"]["items"]["properties"]
-        clear_only = "N" not in check["verdict"]["enum"]
+        fact_schema, check = _fact_form(chat)
+        single = check is fact_schema
+        clear_only = prompts.clear_only(chat.system)
         arguments: dict[str, Any] = {}
         for fact, rows in self._checked(chat):
             checks: list[dict[str, Any]] = []
@@ -141,7 +141,7 @@ class OfflineAnswers:
 
     def _verify_xml(self, chat: Chat) -> Reply:
         asked = re.findall(r"^<(\w+)>: ", chat.system, re.MULTILINE)
-        clear_only = "After the passages, <noans>" not in chat.system
+        clear_only = prompts.clear_only(chat.system)
         single = "passages=" not in next(prompts.elements("facts", chat.user))[2]
         lines: list[str] = []
         for fact, rows in self._checked(chat):
@@ -158,6 +158,23 @@ class OfflineAnswers:
                 lines.append(f"<noans>{' '.join(noans)}</noans>")
             lines.append(f"</f{fact.number}>")
         return Reply("\n".join(lines))
+
+    def _fact_checker(self, chat: Chat) -> Reply:
+        """The function object of factual recall."""
+        passage = prompts.Passage(chat.user.partition("Passage:")[2].strip(), None)
+        arguments: dict[str, Any] = {}
+        for name, below in chat.schema["properties"].items():
+            if not name.endswith("_text_evidence"):
+                claim = prompts.clear_fact(below["description"])
+                query = run_now(self._judge.queries([claim])).queries[0]
+                row = self._evidence(claim, query, passage)
+                unclear = below["enum"][2] if len(below["enum"]) == 3 else "False"
+                verdict = {SUPPORTED: "True", NOANS: unclear}.get(row.outcome, "False")
+                arguments[name] = verdict
+                evidence = f"{name}_text_evidence"
+                if evidence in chat.schema["properties"]:
+                    arguments[evidence] = row.citation
+        return Reply(arguments=arguments)
 
     def _checked(self, chat: Chat) -> Iterable[tuple[prompts.Fact, list[tuple[int, Evidence]]]]:
         passages = prompts.passages(chat.user)
@@ -219,6 +236,18 @@ class OfflineAnswers:
         return run_now(self._judge.verify(units, "server", [Found([Retrieved(row)])])).evidence[0]
 
 
+def _fact_form(chat: Chat) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What the argument of a fact consists of, and what a check of it does: the same for one
+    passage. Read off the schema, or where the model was shown none, off its example."""
+    if "$defs" in chat.schema:
+        fact = chat.schema["$defs"]["fact"]["properties"]
+        return fact, fact["checks"]["items"]["properties"] if "checks" in fact else fact
+    facts = list(chat.example.values())
+    if "checks" not in facts[0]:
+        return facts[0], facts[0]
+    return facts[0], next(fact["checks"][0] for fact in facts if fact["checks"])
+
+
 def _fields(row: Evidence, clear_only: bool) -> dict[str, str]:
     unclear = "F" if clear_only else "N"
     verdict = unclear if row.outcome == NOANS else "T" if row.outcome == SUPPORTED else "F"
@@ -245,7 +274,7 @@ def _add(
 
 def _word(row: Evidence, chat: Chat) -> str:
     if row.outcome == NOANS:
-        return "Not clear" if "Not clear" in chat.system else "False"
+        return next((word for word in ("Not clear", "Unclear") if word in chat.system), "False")
     return "True" if row.outcome == SUPPORTED else "False"
 
 

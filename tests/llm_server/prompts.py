@@ -24,6 +24,16 @@ class Fact:
     passages: list[int]
 
 
+def clear_only(system: str) -> bool:
+    """Whether a verdict has to be true or false."""
+    return "N: not clear" not in system
+
+
+def clear_fact(description: str) -> str:
+    """The fact of an argument of FaaF's function object."""
+    return description.removeprefix("It is clear from the passage that ")
+
+
 def task(system: str) -> str | None:
     found = _TASK.search(system)
     return found[1] if found else None

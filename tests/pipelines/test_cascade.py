@@ -125,7 +125,7 @@ def test_what_is_wrong_is_said(
 
 def test_one_text_from_python() -> None:
     claim = "Oslo was founded in 1901."
-    facts = [{"sentence": 0, "claim": claim, "query": "When was Oslo founded?"}]
+    facts = [{"sentence": 1, "claim": claim, "query": "When was Oslo founded?"}]
     model = ufo.FakeClient([{"facts": facts, "no_claim": []}])
     checked = ufo.check_sync(
         claim,

@@ -53,7 +53,7 @@ def test_five_formulations_are_compared_in_one_run(
         assert labels(tmp_path, formulation) == expected
     steps = Counter(entry.step for entry in server.chats if entry.step != "probe")
     # One call for facts that are not given; one an answer for each function, one a fact by prompt.
-    assert steps == {"generate_facts": 1, "verify_facts": 9 * 4, "prompt": 8 * 3}
+    assert steps == {"generate_facts": 1, "fact_checker": 9 * 4, "prompt": 8 * 3}
     people = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
     assert [(row["variant"], row["n_facts"], row["n_true"]) for row in people] == PEOPLE
     costs = {row["formulation"]: row for row in done.json["recall_cost"]}
@@ -113,7 +113,7 @@ def given(tmp_path: Path, write_lines: Any) -> Path:
 
 @pytest.mark.parametrize(
     ("flags", "calls", "na", "before"),
-    [((), 2, 0, 1), (("--repairs", 0), 1, 1, 1)],
+    [((), 2, 0, 2), (("--repairs", 0), 1, 2, 2)],
     ids=["repaired", "one attempt"],
 )
 def test_what_the_first_reply_left_out_is_counted(
@@ -134,14 +134,16 @@ def test_what_the_first_reply_left_out_is_counted(
     done = recall(tmp_path / "out", "--formulations", "tf", "--json", *flags, source=path)
     server.faults.clear()
     assert done.code == 0, done.err
-    assert len([entry for entry in server.chats if entry.step == "verify_facts"]) == calls
+    assert len([entry for entry in server.chats if entry.step == "fact_checker"]) == calls
     (error,) = done.json["recall_errors"]
     assert (error["n_na"], error["n_na_before_repair"]) == (na, before)
-    assert error["error_rate"] == 0
+    assert error["error_rate"] == (None if na else 0)
     assert error["error_rate_with_na"] == na / 2
-    assert done.json["failures"] == na
+    (score,) = (row for row in done.json["recall_scores"] if row["formulation"] == "tf")
+    assert (score["n_calls"], score["n_failed_calls_before_repair"]) == (1, 1)
+    assert done.json["failures"] == bool(na)
     found = rows(tmp_path / "out", "SELECT * FROM failures")
-    assert [(row["step"], row["key"]) for row in found] == [("verify", "oslo/rag/tf")] * na
+    assert [(row["step"], row["key"]) for row in found] == [("verify", "oslo/rag/tf")] * bool(na)
 
 
 def _probes(output: Path) -> int:
@@ -160,12 +162,12 @@ def test_a_repaired_answer_in_the_cache_does_not_answer_a_run_of_one_attempt(
     server.faults.append(faults.missing_arguments())
     (repaired,) = recall(tmp_path / "a", *flags, source=path).json["recall_errors"]
     server.faults.clear()
-    assert (repaired["n_na"], repaired["n_na_before_repair"]) == (0, 1)
+    assert (repaired["n_na"], repaired["n_na_before_repair"]) == (0, 2)
     server.requests.clear()
     once = recall(tmp_path / "b", *flags, "--repairs", 0, source=path)
     (error,) = once.json["recall_errors"]
-    assert (error["n_na"], error["n_na_before_repair"]) == (1, 1)
-    assert server.chats == []  # the first reply, and what the endpoint can do, were kept
+    assert (error["n_na"], error["n_na_before_repair"]) == (0, 0)
+    assert len(server.chats) == 1  # a void call is not kept; what the endpoint can do is
     (cost,) = once.json["recall_cost"]
-    assert (cost["n_calls"], cost["n_requests"], cost["n_cached"]) == (1, 0, 1)
+    assert (cost["n_calls"], cost["n_requests"], cost["n_cached"]) == (1, 1, 0)
     assert cost["prompt_tokens"] > 0

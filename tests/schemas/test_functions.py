@@ -12,10 +12,9 @@ from schemas.functions import (
     Control,
     Fact,
     FactFunction,
-    extraction_parameters,
     is_noans,
-    query_parameters,
 )
+from schemas.parameters import extraction_parameters, facts_parameters, query_parameters
 
 
 class Named(dict):
@@ -72,8 +71,9 @@ def objects(schema):
     [
         function([1]).parameters(Named()),
         function([1, 2], [2], citation=True).parameters(Named()),
-        extraction_parameters(Named()),
-        query_parameters(Named()),
+        extraction_parameters(Named(), [1, 2]),
+        query_parameters(Named(), 3),
+        facts_parameters(Named(), 2),
     ],
 )
 def test_every_property_is_required_and_no_other_allowed(schema):
@@ -259,3 +259,44 @@ def test_sixty_facts_survive_in_order():
     found = asked.invoke(dict(reversed(arguments.items())))
     assert list(found) == asked.pairs
     assert all(value.answer == f"{n} {p}" for (n, p), value in found.items())
+
+
+def test_allowed_numbers_are_named_and_lists_are_bounded():
+    schema = function([2, 5], [5]).parameters(Named())
+    assert schema["$defs"]["passage"] == {"type": "integer", "enum": [2, 5]}
+    fact = schema["$defs"]["fact"]["properties"]
+    assert (fact["checks"]["maxItems"], fact["noans"]["maxItems"]) == (2, 2)
+    claims = extraction_parameters(Named(), [3, 4], 1)
+    assert claims["$defs"]["sentence"]["enum"] == [3, 4]
+    assert claims["properties"]["facts"]["maxItems"] == 2
+    queries = query_parameters(Named(), 2)["properties"]["queries"]
+    assert (queries["maxItems"], queries["items"]["properties"]["claim"]["enum"]) == (2, [1, 2])
+
+
+CONTROLS = [
+    Control(options, explain, citation)
+    for options in ("tfn", "tf")
+    for explain in ("short", "none")
+    for citation in (False, True)
+]
+
+
+@pytest.mark.parametrize("passages", [([1], [1], [1], [1]), ([1, 2, 3], [2], [1, 3], [3])])
+@pytest.mark.parametrize("control", CONTROLS, ids=str)
+def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(passages, control):
+    asked = FactFunction([Fact("c", "q", found) for found in passages], control)
+    example = asked.example()
+    if control.explain == "short":
+        judged = asked.invoke(example)
+        assert {check.verdict for check in judged.values()} <= {"N", "F"}
+        assert all(check.answer is None for check in judged.values())
+    own = json.loads(json.dumps(example).replace("1932", "1933").replace("310", "311"))
+    assert set(asked.invoke(own)) == set(asked.pairs)
+
+
+def test_the_first_verdict_that_is_none_is_named():
+    asked = function([1, 2], [1])
+    value = {"f1": {"checks": [check(1), check(2, verdict="maybe")]}, "f2": {"checks": []}}
+    assert asked.wrong_verdict(value) == "maybe"
+    assert function([1]).wrong_verdict({"f1": check(verdict=5)}) == "5"
+    assert asked.wrong_verdict({"f1": 3, "f2": {"checks": [check(1), 4]}}) is None

@@ -75,6 +75,22 @@ def test_scores_by_people_and_by_formulation(ask):
         ]
 
 
+def test_failures_are_counted_by_call_and_by_fact(ask):
+    rows = [
+        *people("a", "rag", "ttf"),
+        *verdicts("a", "rag", "tf", "---", "ttf"),
+        *verdicts("b", "rag", "tf", "TF", "  "),
+        *verdicts("a", "rag", "prompt", "t-T", "ttf"),
+    ]
+    columns = "n_na, n_na_before_repair, n_calls, n_failed_calls, n_failed_calls_before_repair"
+    with ask(rows) as found:
+        assert found(f"SELECT formulation, {columns} FROM recall_scores ORDER BY ALL") == [
+            ("human", 0, 0, None, None, None),
+            ("prompt", 1, 2, 3, 1, 2),
+            ("tf", 3, 5, 2, 1, 2),
+        ]
+
+
 COUNTS = "n_labelled, n_false, n_na, n_na_before_repair, n_wrong"
 RATES = "error_rate, precision_false, recall_false, f1_false, error_rate_with_na, f1_false_with_na"
 

@@ -27,11 +27,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function the model is to call; `parameters` is its JSON Schema."""
+    """A function the model is to call; `parameters` is its JSON Schema.
+
+    `example` is what a complete call may look like, for a model that has no tools; None shows it
+    the schema.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    example: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

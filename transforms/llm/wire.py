@@ -7,7 +7,7 @@ compatible servers differ in what they leave out; what was answered is validated
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,12 +76,28 @@ def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str,
 
 
 def in_words(function: Function) -> str:
-    """Return what is said to a model that has no tools: the schema, and the wish for JSON."""
-    schema = json.dumps(function.parameters, ensure_ascii=False)
-    return (
+    """Return what is said to a model that has no tools: the form of the JSON that is wanted."""
+    head = (
         "\n\nReply with one JSON object and nothing else. It holds the arguments of the function "
-        f"`{function.name}` ({function.description}), by this JSON Schema:\n{schema}"
+        f"`{function.name}` ({function.description}), "
     )
+    if function.example is None:
+        return f"{head}by this JSON Schema:\n{json.dumps(function.parameters, ensure_ascii=False)}"
+    described = "".join(f"\n{name}: {text}" for name, text in _described(function.parameters))
+    example = json.dumps(function.example, ensure_ascii=False)
+    return f"{head}as in this example of other data:\n{example}{described}"
+
+
+def _described(schema: Any) -> Iterator[tuple[str, str]]:
+    """Yield the names and descriptions of the properties of a schema, at any depth."""
+    if not isinstance(schema, Mapping):
+        return
+    named = {**schema.get("properties", {}), **schema.get("$defs", {})}
+    for name, below in named.items():
+        if "description" in below:
+            yield name, below["description"]
+        yield from _described(below)
+    yield from _described(schema.get("items"))
 
 
 def _tool(function: Function, strict: bool) -> dict[str, Any]:

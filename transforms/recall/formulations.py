@@ -1,24 +1,23 @@
 """The formulations of verification that FaaF compares, by name, and what each asks of the judge.
 
 prompt                 one fact a call, true or false matched by word: the baseline
-tf, tfn                all facts in one function call: true, false and (tfn) not clear
+tf, tfn                all facts in one call of the paper's function object: true, false and (tfn)
+                       not clear
 …+citation             with an exact quote asked for before each verdict
-…+xml                  a reply in tags in place of a function call
+…+xml                  our own function, with a reply in tags in place of a call
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from schemas.errors import UsageError, unknown_value
-from schemas.functions import OPTIONS, TF
-from transforms.judges.llm.settings import FUNCTION, JSON, XML, LlmSettings
-from transforms.judges.llm.settings import PROMPT as PROMPT_FORMULATION
+from schemas.functions import OPTIONS
+from transforms.judges.llm.settings import JSON, XML
 
 PROMPT: Final = "prompt"
 HUMAN: Final = "human"
-_CITATION: Final = "citation"
-_MODIFIERS: Final = (_CITATION, XML)
+CITATION: Final = "citation"
+_MODIFIERS: Final = (CITATION, XML)
 DEFAULT: Final = ("prompt", "tf", "tf+citation", "tfn", "tfn+citation")
 """The five that the paper compares."""
 KNOWN: Final = (*DEFAULT, "tf+xml", "tf+citation+xml", "tfn+xml", "tfn+citation+xml")
@@ -40,17 +39,3 @@ def canonical(names: Iterable[str], form: str = JSON) -> tuple[str, ...]:
             raise UsageError(unknown_value("formulation", name, KNOWN))
         found[written] = None
     return tuple(found)
-
-
-def settings_of(name: str, base: LlmSettings) -> LlmSettings:
-    """Return what the judge is told for a formulation of that (canonical) name."""
-    if name == PROMPT:
-        return replace(base, formulation=PROMPT_FORMULATION, options=TF)
-    options, *modifiers = name.split("+")
-    return replace(
-        base,
-        formulation=FUNCTION,
-        options=options,
-        citation=_CITATION in modifiers,
-        format=XML if XML in modifiers else JSON,
-    )

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from schemas.functions import facts_parameters
+from schemas.functions import TF
+from schemas.parameters import facts_parameters
 from schemas.recall import (
     RecallAnswer,
     RecallInput,
@@ -16,24 +17,29 @@ from transforms.judges.llm.formulation import (
     Case,
     Finding,
     Formulation,
+    trouble,
     worth_keeping,
     worth_repairing,
 )
-from transforms.judges.llm.judge import formulation as formulation_of
+from transforms.judges.llm.judge import formulation
 from transforms.judges.llm.packing import tokens_of
 from transforms.judges.llm.parsing import arguments_of, reason_of
-from transforms.judges.llm.settings import LlmSettings
+from transforms.judges.llm.settings import FUNCTION, XML, LlmSettings
+from transforms.judges.llm.settings import PROMPT as PROMPT_FORMULATION
 from transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
-from transforms.prompts import load_prompts
+from transforms.prompts import Prompts, load_prompts
 from transforms.prompts.data import element, read, storable
 from transforms.recall.base import Generated, Recaller, Verified
-from transforms.recall.formulations import settings_of
+from transforms.recall.formulations import CITATION, PROMPT
+from transforms.recall.function_object import FunctionObject
 from transforms.recall.offline import fact_units, open_units
+from transforms.sentences import segment
 
 NAME: Final = "generate_facts"
 FACTS: Final = "facts"
 VERIFY: Final = "verify"
 _LONGER: Final = 2  # times as long as the answer are its facts, each a sentence of its own
+_EXAMPLE: Final = {"facts": ["The Alma Bridge was opened in 1932."]}
 PROMPTS: Final = (
     "generate_facts_system",
     "generate_facts_user",
@@ -69,8 +75,7 @@ class LlmRecaller(Recaller):
         self._prompts = load_prompts(settings.prompts_dir)
         self._askers = Askers(settings, self._prompts, client_factory)
         self._formulations: Mapping[str, Formulation] = {
-            name: formulation_of(settings_of(name, settings), self._prompts)
-            for name in formulations
+            name: formulation_of(name, settings, self._prompts) for name in formulations
         }
 
     @property
@@ -85,10 +90,11 @@ class LlmRecaller(Recaller):
     async def generate(self, record: RecallInput) -> Generated:
         """Ask for the facts, once more where the reply has none that can be used."""
         asker = self._askers.asker(EXTRACTOR, FACTS, record.record_id)
-        reply = await self._ask_facts(record, asker, again=False)
+        reply = await self._ask_facts(record, asker)
         facts = read_facts(reply.choice)
         if not _complete(facts, reply.choice) and self._settings.repairs and worth_repairing(reply):
-            reply = await self._ask_facts(record, asker, again=True)
+            wrong = trouble(reply, "it had no JSON object with a list of facts")
+            reply = await self._ask_facts(record, asker, wrong)
             found = [some for some in (facts, read_facts(reply.choice)) if some is not None]
             facts = max(found, key=len, default=None)
         if not _complete(facts, reply.choice):
@@ -112,10 +118,11 @@ class LlmRecaller(Recaller):
         findings = [_storable(found[place, 0]) for place in range(len(units))]
         return Verified(findings, failures=failures, usage=asker.usage)
 
-    async def _ask_facts(self, record: RecallInput, asker: Asker, again: bool) -> Reply:
+    async def _ask_facts(self, record: RecallInput, asker: Asker, wrong: str = "") -> Reply:
         prompts = self._prompts
         descriptions = {name: prompts[f"argument_{name}"] for name in ("fact", "facts")}
-        function = Function(NAME, prompts["function_facts"], facts_parameters(descriptions))
+        parameters = facts_parameters(descriptions, max(1, len(segment(record.ground_truth))))
+        function = Function(NAME, prompts["function_facts"], parameters, _EXAMPLE)
         user = prompts.render(
             "generate_facts_user",
             question=element("question", record.question),
@@ -124,16 +131,28 @@ class LlmRecaller(Recaller):
 
         def keep(choice: Choice) -> bool:
             settled = _complete(read_facts(choice), choice)
-            return worth_keeping(settled, 1, again, self._settings.repairs)
+            return worth_keeping(settled, 1, bool(wrong), self._settings.repairs)
 
         expects = _LONGER * tokens_of(record.ground_truth) + SHORT_REPLY
         system = prompts["generate_facts_system"]
-        return await asker.ask(system, user, function, again, keep, expects)
+        return await asker.ask(system, user, function, wrong, keep, expects)
 
 
 def _complete(facts: list[str] | None, choice: Choice) -> bool:
     """Tell whether a reply has the facts, and its list does not break off."""
     return facts is not None and reason_of(choice, asked_json=True) != TRUNCATED
+
+
+def formulation_of(name: str, base: LlmSettings, prompts: Prompts) -> Formulation:
+    """Return the formulation of that (canonical) name."""
+    if name == PROMPT:
+        return formulation(replace(base, formulation=PROMPT_FORMULATION, options=TF), prompts)
+    options, *modifiers = name.split("+")
+    citation = CITATION in modifiers
+    if XML not in modifiers:
+        return FunctionObject(prompts, options, citation, base.repairs, base.facts_per_call)
+    packed = replace(base, formulation=FUNCTION, options=options, citation=citation, format=XML)
+    return formulation(packed, prompts)
 
 
 def read_facts(choice: Choice) -> list[str] | None:

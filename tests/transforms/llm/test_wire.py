@@ -92,6 +92,13 @@ def test_without_tools_the_schema_is_said_in_the_last_message() -> None:
     assert json.loads(said[said.index("{") :]) == SCHEMA
 
 
+def test_without_tools_an_example_is_shown_in_place_of_the_schema() -> None:
+    described = {**SCHEMA, "properties": {"word": {"type": "string", "description": "One word."}}}
+    shown = wire.in_words(Function("report", "Reports a word.", described, {"word": "tree"}))
+    assert shown.endswith('as in this example of other data:\n{"word": "tree"}\nword: One word.')
+    assert "Schema" not in shown
+
+
 def test_a_function_is_asked_for_in_the_form_that_the_endpoint_takes() -> None:
     def asked(form: str, step: str = "verify") -> Any:
         return wire.body(request(function=FUNCTION, step=step), "m", Capabilities((form,)), 1)

@@ -21,7 +21,7 @@ from transforms.recall.llm import LlmRecaller
 from transforms.recall.offline import JudgeRecaller
 from transforms.recall.step import Recalled, recall
 
-T, F, N = ({"verdict": letter} for letter in "TFN")
+T, F, N = "True", "False", "Not clear from the given passage"
 FACTS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]
 
 
@@ -68,7 +68,7 @@ def test_facts_are_generated_in_one_call_of_question_and_ground_truth() -> None:
 def test_facts_that_cannot_be_read_are_asked_for_once_more(bad: Any) -> None:
     found, client = asked([bad, {"facts": ["F."]}], record(given=False))
     assert [row.fact for row in found.facts] == ["F."]
-    assert "An earlier reply" in client.requests[1].messages[1].content
+    assert "it had no JSON object with a list of facts" in client.requests[1].messages[1].content
     lost, client = asked([bad, bad], record(given=False), "tf")
     assert (lost.facts, lost.verdicts, len(client.requests)) == ([], [], 2)
     assert [(row.step, row.key, row.error_type) for row in lost.failures] == [
@@ -78,39 +78,82 @@ def test_facts_that_cannot_be_read_are_asked_for_once_more(bad: Any) -> None:
 
 
 def test_all_facts_of_an_answer_are_verified_in_one_call() -> None:
-    found, client = asked([{"f1": T, "f2": F, "f3": N}], record(), "tfn")
+    found, client = asked([{"fact_1": T, "fact_2": F, "fact_3": N}], record(), "tfn")
     assert outcomes(found) == [
         ("supported", 1, None, None),
         ("refuted", 0, None, None),
         ("noans", 0, None, None),  # "not clear" is False (FaaF)
     ]
     (request,) = client.requests
-    assert "query=" not in request.messages[1].content
-    assert "<context>" not in request.messages[1].content
+    (message,) = request.messages
+    assert (message.role, message.content) == (
+        "user",
+        "Consider the given passage and assign the correct values in the 'fact_checker' function."
+        "\n\nPassage:\nAda was born in 1815.",
+    )
     assert request.function is not None
-    assert request.function.parameters["required"] == ["f1", "f2", "f3"]
+    assert request.function.parameters["required"] == ["fact_1", "fact_2", "fact_3"]
+    assert request.function.parameters["properties"]["fact_2"] == {
+        "type": "string",
+        "enum": [T, F, N],
+        "description": "It is clear from the passage that Ada wrote notes.",
+    }
     assert {(row.judge, row.model, row.formulation) for row in found.verdicts} == {
         ("llm", "m", "tfn")
     }
 
 
-def test_what_the_first_reply_lacked_is_told_after_its_repair() -> None:
-    found, client = asked([{"f1": T, "f2": N}, {"f1": F, "f2": {"verdict": "?"}}], record(), "tf")
+VOID = [
+    {"fact_1": T, "fact_2": F},
+    {"fact_1": T, "fact_2": F, "fact_3": True},
+    {"fact_1": T, "fact_2": F, "fact_3": "false"},
+    {"fact_1": T, "fact_2": F, "fact_3": N},  # not with tf
+    {"info": [1]},
+    "words",
+]
+
+
+@pytest.mark.parametrize("void", VOID)
+def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
+    good = {"fact_1": T, "fact_2": F, "fact_3": F}
+    found, client = asked([void, good], record(), "tf")
+    assert [row[:2] for row in outcomes(found)] == [
+        ("supported", 1),
+        ("refuted", 0),
+        ("refuted", 0),
+    ]
+    assert {row[2:] for row in outcomes(found)} == {(None, "unparsable")}
+    assert "it lacked a value of the allowed ones" in client.requests[1].messages[0].content
+    lost, client = asked([void, void], record(), "tf")
+    assert set(outcomes(lost)) == {("error", None, "unparsable", "unparsable")}
+    assert [(row.step, row.key) for row in lost.failures] == [("verify", "r1/rag/tf")]
+
+
+def test_facts_per_call_makes_several_function_objects() -> None:
+    client = FakeClient([{"fact_1": T, "fact_2": F}, {"fact_1": True}])
+    settings = LlmSettings("m", repairs=0, facts_per_call=2)
+    recaller = LlmRecaller(settings, ["tf"], lambda: client)
+    found = asyncio.run(recall(record(), recaller, ["tf"]))
+    assert [row[1] for row in outcomes(found)] == [1, 0, None]  # a void call costs its facts alone
+
+
+def test_one_attempt_is_the_papers() -> None:
+    found, client = asked([VOID[0]], record(), "tf", repairs=0)
+    assert set(outcomes(found)) == {("error", None, "unparsable", "unparsable")}
+    assert len(client.requests) == 1
+
+
+def test_tags_are_our_own_function_and_keep_what_is_usable() -> None:
+    first = "<f1><verdict>T</verdict></f1><f2><verdict>?</verdict></f2><f3></f3>"
+    second = "<f1><verdict>F</verdict></f1><f2><verdict>?</verdict></f2>"
+    found, client = asked([first, second], record(), "tf+xml")
     # The first reply has one usable verdict; the repair asks for the other two, and brings one.
     assert outcomes(found) == [
         ("supported", 1, None, None),
         ("refuted", 0, None, "unparsable"),
         ("error", None, "unparsable", "unparsable"),
     ]
-    assert len(client.requests) == 2
-    assert [(row.step, row.key) for row in found.failures] == [("verify", "r1/rag/tf")]
-
-
-def test_one_attempt_leaves_unanswered_what_it_lacks() -> None:
-    found, client = asked([{"f1": T}], record(), "tf", repairs=0)
-    lost = ("error", None, "unparsable", "unparsable")
-    assert outcomes(found) == [("supported", 1, None, None), lost, lost]
-    assert len(client.requests) == 1
+    assert 'the verdict "?" is none of T, F' in client.requests[1].messages[1].content
 
 
 def test_prompt_asks_about_one_fact_a_call_and_matches_by_word() -> None:
@@ -149,12 +192,15 @@ def test_an_empty_answer_says_nothing_and_nobody_is_asked() -> None:
 
 
 def test_citations_are_looked_up_in_the_answer() -> None:
-    cited = [
-        {"citation": "born in 1815", "verdict": "T"},
-        {"citation": "wrote notes", "verdict": "T"},
-        {"citation": "", "verdict": "F"},
-    ]
-    reply = {f"f{number}": check for number, check in enumerate(cited, 1)}
+    cited = [("born in 1815", T), ("wrote notes", T), (None, F)]
+    reply = {
+        name: value
+        for number, (quote, verdict) in enumerate(cited, 1)
+        for name, value in (
+            (f"fact_{number}_text_evidence", quote),
+            (f"fact_{number}", verdict),
+        )
+    }
     found, _ = asked([reply], record(), "tf+citation")
     assert [(row.citation, row.citation_found) for row in found.verdicts] == [
         ("born in 1815", True),
@@ -165,7 +211,7 @@ def test_citations_are_looked_up_in_the_answer() -> None:
 
 def test_what_people_found_is_a_formulation_of_its_own() -> None:
     labels = [RecallLabel("rag", 0, 1), RecallLabel("rag", 2, 0)]
-    found, _ = asked([{"f1": T, "f2": T, "f3": T}], record(labels=labels), "tf")
+    found, _ = asked([{"fact_1": T, "fact_2": T, "fact_3": T}], record(labels=labels), "tf")
     people = [row for row in found.verdicts if row.formulation == "human"]
     assert [(row.fact_id, row.label) for row in people] == [
         (found.facts[0].fact_id, 1),

@@ -7,26 +7,30 @@ line is `Task: NAME`. The user message is data between tags that data cannot ope
 data `<` before a letter, `/`, `!` or `?` is written `&lt;`, and `&` before `lt;`, `amp;` or
 `quot;` is written `&amp;` (`"` is `&quot;` in attributes); `transforms.prompts.data.read` undoes
 it.
-A request for what a reply left out is the same with fewer items and ends in the text of
-`repair.txt`.
+All numbers start at 1. A request for what a reply left out is the same with fewer items and ends in
+the text of `repair.txt`, which says what was wrong. A model without tools is shown the arguments of
+an example in place of the schema (`transforms.llm.wire.in_words`).
 
 Task: extract_facts, extract_sentences — function of the same name, role extractor, step extract::
 
     <question>…</question>          only where the record has one
     <context>…</context>            only in a part of a longer text: what stands around it
     <text language="en">            the attribute only where the record says it
-    <s0>…</s0>                      sentence number = sentence_index; a blank line between two
-    <s1>…</s1>                      sentences is a paragraph break of the text
+    <s1>…</s1>                      sentence number = sentence_index + 1; a blank line between two
+    <s2>…</s2>                      sentences is a paragraph break of the text
     </text>
 
-    {"facts": [{"sentence": 0, "claim": "…", "query": "…"}, …], "no_claim": [1, …]}
+    {"facts": [{"sentence": 1, "claim": "…", "query": "…"}, …], "no_claim": [2, …]}
+
+a claim without a content word of its sentence is refused, and so is a query without one of the
+sentence or the claim.
 
 Task: write_queries — function of the same name, role extractor, step query::
 
-    <c0>claim</c0>
     <c1>claim</c1>
+    <c2>claim</c2>
 
-    {"queries": [{"claim": 0, "query": "…"}, …]}
+    {"queries": [{"claim": 1, "query": "…"}, …]}
 
 Task: verify_facts — function of the same name, role verifier, step verify (as all below)::
 
@@ -39,14 +43,14 @@ Task: verify_facts — function of the same name, role verifier, step verify (as
     <context>…</context>
     <facts>
     <f1 query="…" passages="1-3 5">claim</f1>     no `passages` where the call has one passage;
-                                                  no `query` in recall
+                                                  no `query` where it repeats the claim
     …
     </facts>
 
     several passages: {"f1": {"checks": [CHECK, …], "noans": [3, 5]}, "f2": …}; a passage of a fact
     is in one of the two lists; `noans`, the passages that do not answer the query, is not there
     with `tf`.
-    one passage (FaaF's literal form): {"f1": CHECK without passage, …}; `answer` NOANS with verdict
+    one passage: {"f1": CHECK without passage, …}; `answer` NOANS with verdict
     N where it does not answer (with `--explain none` the verdict N alone).
     CHECK: {"passages": [1, 4], "answer": "…", "rationale": "…", "verdict": "T"}, of one passage or
     of several that give the same answer; with `--citation` of one, {"passage": 1, "answer": "…",
@@ -61,12 +65,12 @@ Task: verify_xml — no function; the same user message, and a reply in tags::
     one passage: <f1><answer>…</answer>…<verdict>T</verdict></f1>
 
 Task: stepwise_answer — text: the answer, or NOANS; then, where there is an answer,
-Task: stepwise_consistency — text: True, False or (not with `tf`) Not clear::
+Task: stepwise_consistency — text: True, False or (not with `tf`) Unclear::
 
-    <passage title="…">             <query>…</query>
-    text                            <claim>…</claim>
-    </passage>                      <answer>…</answer>
-    <query>…</query>
+    <passage title="…">             <query>…</query>       no `query` where it repeats the claim
+    text                            <answer>…</answer>
+    </passage>                      <claim>…</claim>
+    <query>…</query>                Does the claim agree …? Reply with one word.
 
 Task: rationale — text: `Rationale: …` and in the last line `Verdict: True`, `False` or `Not clear`.
 Task: prompt — text: True, False or (not with `tf`) Not clear::

@@ -59,11 +59,12 @@ class Asker:
         system: str,
         user: str,
         function: Function | None = None,
-        again: bool = False,
+        wrong: str = "",
         keep: Callable[[Choice], bool] | None = None,
         expects: int = SHORT_REPLY,
     ) -> Reply:
-        """Send one request; `again` tells the model that an earlier reply lacked what is asked.
+        """Send one request; `wrong` says what an earlier reply to it lacked. An empty `system` is
+        no message.
 
         `keep` tells whether a reply is worth keeping for equal requests to come. `expects` is about
         how many tokens the reply needs; it is ended where it is much longer.
@@ -71,8 +72,8 @@ class Asker:
         Raises:
             LlmError: no request can succeed (`final`); others are returned as a reply's reason.
         """
-        if again:
-            user = f"{user}\n{self.prompts['repair']}"
+        if wrong:
+            user = f"{user}\n{self.prompts.render('repair', wrong=wrong)}"
         request = replace(
             self._request(system, user, function),
             keep=keep,
@@ -97,17 +98,17 @@ class Asker:
         too_long = room is not None and room < (request.max_tokens or 0)
         return Reply(choice, reason, completion.request_id, too_long=too_long)
 
-    def room(self, system: str, function: Function | None = None, reply: int = 0) -> int | None:
-        """Return about how many tokens the model's context holds for a user's message, beside all
-        else and a reply of so many tokens; None where that is not known."""
-        room = self.client.room(self._request(system, "", function))
-        return None if room is None else max(0, room - reply)
+    def room(self, system: str, function: Function | None = None, user: str = "") -> int | None:
+        """Return about how many tokens the model's context holds beside these, None where that is
+        not known."""
+        return self.client.room(self._request(system, user, function))
 
     def _request(self, system: str, user: str, function: Function | None) -> Request:
+        messages = [Message("system", system)] if system else []
         return Request(
             role=self.role,
             model=self.model,
-            messages=[Message("system", system), Message("user", user)],
+            messages=[*messages, Message("user", user)],
             function=function,
             step=self.step,
             source=self.source,

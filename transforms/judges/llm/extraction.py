@@ -4,17 +4,20 @@ A sentence that the reply mentions neither with a claim nor as having none is as
 then recorded as a failure (DESIGN section 4).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.functions import extraction_parameters, is_number
+from schemas.functions import is_number
+from schemas.parameters import extraction_parameters
 from schemas.records import FILTERED, REFUSED, TRUNCATED, InputRecord
 from transforms.judges.base import Draft
 from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.formulation import worth_keeping, worth_repairing
+from transforms.judges.llm.formulation import trouble, worth_keeping, worth_repairing
 from transforms.judges.llm.function import ranges
 from transforms.judges.llm.parsing import arguments_of, breaks_off
 from transforms.judges.llm.parts import Part, around, parts_of, rendered
+from transforms.judges.llm.related import related
 from transforms.llm.base import Choice, Function
 from transforms.prompts import Prompts
 from transforms.prompts.data import element, read
@@ -24,10 +27,30 @@ CLAIMS = "extract_facts"
 SENTENCES = "extract_sentences"
 _LONGER = 3  # times as long as its sentences is a reply, with claims, queries and numbers
 _LEAST = 20  # tokens of a part: cut into less, a sentence says nothing
-_ARGUMENTS = ("sentence", "claim", "query", "no_claim")
+_ARGUMENTS = ("claim", "query", "no_claim")
+_EXAMPLE = {
+    "facts": [
+        {
+            "sentence": 1,
+            "claim": "The Alma Bridge was opened in 1932.",
+            "query": "When was the Alma Bridge opened?",
+        }
+    ],
+    "no_claim": [2],
+}
+_SHOWN = 200  # characters of a refused claim
 
 Claims = dict[int, list[Draft]]
 """The claims of each sentence that a reply settled; none for one without a checkable claim."""
+
+
+@dataclass(slots=True)
+class Extracted:
+    """What a reply says of sentences, by their index: what it settles, and the claims that are
+    refused since they have no content word of their sentence."""
+
+    claims: Claims = field(default_factory=dict)
+    refused: dict[int, list[str]] = field(default_factory=dict)
 
 
 def prompt_names(name: str) -> list[str]:
@@ -50,33 +73,46 @@ async def extract(
     is left empty.
     """
 
+    def refuse(reply: Reply, refused: Mapping[int, Sequence[str]]) -> None:
+        for at, texts in refused.items():
+            for text in texts:
+                shown = f"{text[:_SHOWN]!r}, which has no word of it"
+                asker.failed(reply, f"a claim of sentence {at + 1} in place of {shown}")
+
     async def of_part(part: Part) -> Claims:
         reply = await _ask(name, record, spans, part, asker, repairs)
-        found = read_claims(reply.choice, part.numbers)
+        read_first = read_claims(reply.choice, part)
+        found, refused = read_first.claims, read_first.refused
         missing = _without(part, found)
-        if not missing.sentences:
-            return found
         if reply.too_long and len(missing.sentences) > 1:
+            refuse(reply, {at: texts for at, texts in refused.items() if at in found})
             for half in await together(of_part(half) for half in _halves(missing, record, spans)):
                 found |= half
             return found
         replies = [reply]
-        if repairs and worth_repairing(reply):
+        if missing.sentences and repairs and worth_repairing(reply):
+            wrong = trouble(reply, _wrong(read_first))
             pieces = [missing]
             missing.context = around(record.text, spans, missing.numbers)
             if reply.reason in (TRUNCATED, FILTERED, REFUSED) and len(missing.sentences) > 1:
                 pieces = _halves(missing, record, spans)
             replies = await together(
-                _ask(name, record, spans, piece, asker, repairs, again=True) for piece in pieces
+                _ask(name, record, spans, piece, asker, repairs, wrong) for piece in pieces
             )
+            refused = {at: texts for at, texts in refused.items() if at in found}
             for piece, again in zip(pieces, replies, strict=True):
-                found |= read_claims(again.choice, piece.numbers)
+                read_again = read_claims(again.choice, piece)
+                found |= read_again.claims
+                refused |= read_again.refused
+        refuse(replies[-1], refused)
         unsettled = _without(part, found)
         if unsettled.sentences:
-            asker.failed(replies[-1], f"sentences {ranges(unsettled.numbers)}")
+            numbers = ranges([at + 1 for at in unsettled.numbers])
+            asker.failed(replies[-1], f"sentences {numbers}")
         return found
 
-    room = asker.room(asker.prompts[f"{name}_system"], _function(name, asker.prompts))
+    function = _function(name, Part([(0, "")]), asker.prompts)
+    room = asker.room(asker.prompts[f"{name}_system"], function)
     if room is not None:  # for the sentences, what they need to be understood, and the reply
         tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
     parts = parts_of(record.text, spans, tokens)
@@ -86,9 +122,11 @@ async def extract(
             # The slices of one long sentence are in several parts.
             claims.setdefault(number, []).extend(drafts)
     most = 1 if name == SENTENCES else None
-    return [
-        draft for number in sorted(claims) for draft in list(dict.fromkeys(claims[number]))[:most]
-    ]
+    distinct: dict[str, Draft] = {}
+    for at in sorted(claims):
+        for draft in list(dict.fromkeys(claims[at]))[:most]:
+            distinct.setdefault(" ".join(draft.claim.split()).rstrip(".").casefold(), draft)
+    return list(distinct.values())
 
 
 def _halves(part: Part, record: InputRecord, spans: Sequence[Span]) -> list[Part]:
@@ -106,13 +144,13 @@ async def _ask(
     part: Part,
     asker: Asker,
     repairs: int,
-    again: bool = False,
+    wrong: str = "",
 ) -> Reply:
     prompts = asker.prompts
 
     def keep(choice: Choice) -> bool:
-        settled = len(read_claims(choice, part.numbers))
-        return worth_keeping(settled, len(set(part.numbers)), again, repairs)
+        settled = len(read_claims(choice, part).claims)
+        return worth_keeping(settled, len(set(part.numbers)), bool(wrong), repairs)
 
     user = prompts.render(
         "extract_user",
@@ -120,47 +158,76 @@ async def _ask(
         context=element("context", part.context) if part.context else "",
         text=rendered(record.text, spans, part, record.language),
     )
-    system, function = prompts[f"{name}_system"], _function(name, prompts)
-    return await asker.ask(system, user, function, again, keep, _LONGER * part.size)
+    system, function = prompts[f"{name}_system"], _function(name, part, prompts)
+    return await asker.ask(system, user, function, wrong, keep, _LONGER * part.size)
 
 
-def _function(name: str, prompts: Prompts) -> Function:
+def _function(name: str, part: Part, prompts: Prompts) -> Function:
     descriptions = {argument: prompts[f"argument_{argument}"] for argument in _ARGUMENTS}
-    return Function(name, prompts["function_extract"], extraction_parameters(descriptions))
+    numbers = [at + 1 for at in dict.fromkeys(part.numbers)]
+    parameters = extraction_parameters(descriptions, numbers, 1 if name == SENTENCES else None)
+    return Function(name, prompts["function_extract"], parameters, _EXAMPLE)
+
+
+def _wrong(read_first: Extracted) -> str:
+    if read_first.refused:
+        return "it had a claim that has no word of its sentence"
+    if read_first.claims:
+        return "it left out the sentences that are asked about here"
+    return "it had no JSON object with facts and no_claim"
 
 
 def _without(part: Part, found: Claims) -> Part:
     return Part([item for item in part.sentences if item[0] not in found], part.context)
 
 
-def read_claims(choice: Choice, numbers: Sequence[int]) -> Claims:
-    """Return what a reply settles of the sentences of these numbers; never raises.
+def read_claims(choice: Choice, part: Part) -> Extracted:
+    """Return what a reply settles of the sentences of a part; never raises.
 
     A sentence with a malformed claim is not settled, nor is the last one of a list that breaks off,
-    of which more may have followed. A number that was not asked about is passed
-    over, and claims outweigh the mention of their sentence as one without.
+    of which more may have followed, nor one whose claims are all refused. A number that was not
+    asked about is passed over, claims outweigh the mention of their sentence as one without, and a
+    query that has no word of its sentence or claim is left out.
     """
     arguments = arguments_of(choice, ("facts", "no_claim"))
-    claims: Claims = {}
+    texts: dict[int, str] = {}
+    for index, piece in part.sentences:
+        texts[index] = f"{texts.get(index, '')} {piece}"
+    found = Extracted()
     malformed: set[int] = set()
     last: int | None = None
     for fact in _items(arguments.get("facts")):
-        number = fact.get("sentence") if isinstance(fact, dict) else None
-        if not is_number(number) or number not in numbers:
+        at = _index(fact.get("sentence"), texts) if isinstance(fact, dict) else None
+        if at is None:
             continue
-        last = number
-        claim, query = fact.get("claim"), fact.get("query")
-        if isinstance(claim, str) and claim.strip():
-            text = read(query).strip() if isinstance(query, str) else ""
-            claims.setdefault(number, []).append(Draft(number, read(claim).strip(), text))
+        last = at
+        claim = _text(fact.get("claim"))
+        if not claim:
+            malformed.add(at)
+        elif not related(claim, texts[at]):
+            found.refused.setdefault(at, []).append(claim)
         else:
-            malformed.add(number)
+            query = _text(fact.get("query"))
+            if not related(query, texts[at], claim):
+                query = ""
+            found.claims.setdefault(at, []).append(Draft(at, claim, query))
     if last is not None and "no_claim" not in arguments and breaks_off(choice):
         malformed.add(last)
     for number in _items(arguments.get("no_claim")):
-        if is_number(number) and number in numbers:
-            claims.setdefault(number, [])
-    return {number: claims[number] for number in claims if number not in malformed}
+        empty = _index(number, texts)
+        if empty is not None and empty not in found.refused:
+            found.claims.setdefault(empty, [])
+    found.claims = {at: found.claims[at] for at in found.claims if at not in malformed}
+    return found
+
+
+def _index(number: object, texts: Mapping[int, str]) -> int | None:
+    """Return the index of the sentence of a number, None where none of that number was given."""
+    return number - 1 if is_number(number) and number - 1 in texts else None
+
+
+def _text(value: object) -> str:
+    return read(value).strip() if isinstance(value, str) else ""
 
 
 def _items(value: object) -> Sequence[Any]:

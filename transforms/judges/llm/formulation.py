@@ -7,9 +7,12 @@ from typing import Any, Protocol, TypeVar
 from schemas.functions import FALSE, NOANS, NOT_CLEAR, TFN, TRUE
 from schemas.records import (
     ERROR,
+    FILTERED,
+    REFUSED,
     REFUTED,
     SUPPORTED,
     TRANSPORT,
+    TRUNCATED,
     UNPARSABLE,
     FactUnit,
     OpenUnits,
@@ -17,7 +20,7 @@ from schemas.records import (
 )
 from schemas.records import NOANS as NOANS_OUTCOME
 from transforms.judges.llm.asking import SHORT_REPLY, Asker, Reply, together
-from transforms.judges.llm.parsing import reason_of
+from transforms.judges.llm.parsing import reason_of, wrong_word
 from transforms.llm.base import Choice
 from transforms.prompts import Prompts
 from transforms.prompts.data import block
@@ -124,6 +127,20 @@ def worth_repairing(reply: Reply) -> bool:
     return reply.reason != TRANSPORT and not (reply.too_long and reply.error)
 
 
+def trouble(reply: Reply, otherwise: str) -> str:
+    """Return what was wrong with a reply, in words for the model that is asked once more."""
+    if reply.reason == TRUNCATED:
+        return "it was cut off before its end; be brief"
+    if reply.reason in (REFUSED, FILTERED):
+        return "it was a refusal or was stopped by a filter"
+    return otherwise
+
+
+def repeats(query: str, claim: str) -> bool:
+    """Tell whether a query says no more than the claim that it is to settle."""
+    return query.strip(" .?").casefold() == claim.strip(" .?").casefold()
+
+
 def passage_block(passage: Passage) -> str:
     """Return a passage that is asked about alone."""
     return block("passage", passage.text, title=passage.title)
@@ -137,8 +154,11 @@ async def ask_until(
     lacks: str,
     repairs: int,
     expects: int = SHORT_REPLY,
+    why: Callable[[str], str] = lambda _: "it was empty",
 ) -> tuple[Reply, T | None]:
     """Ask for a text, once more where `read` finds nothing in it; record that it stayed so.
+
+    `why` says of a text what is wrong with it.
 
     A reply that was withheld or cut off is not read: what it would have ended in is unknown.
     """
@@ -154,7 +174,8 @@ async def ask_until(
         if attempt == repairs or not worth_repairing(reply):
             break
         first = reply.reason
-        again = await asker.ask(system, user, again=True, keep=keep, expects=expects)
+        wrong = trouble(reply, why(reply.choice.text))
+        again = await asker.ask(system, user, wrong=wrong, keep=keep, expects=expects)
         reply = replace(again, first_reason=first)
     asker.failed(reply, lacks)
     return reply, None
@@ -173,6 +194,7 @@ class OneCallAPair:
 
     name = ""
     reply_tokens = VERDICT_WORDS
+    wrong: Callable[[str, str], str] = staticmethod(wrong_word)
 
     def __init__(self, prompts: Prompts, options: str = TFN, repairs: int = 1) -> None:
         self._prompts = prompts
@@ -200,5 +222,12 @@ class OneCallAPair:
         system = self._prompts[self._system]
         user = self._prompts.render(f"{self.name}_user", **parts)
         return await ask_until(
-            asker, system, user, read, "a verdict", self._repairs, self.reply_tokens
+            asker,
+            system,
+            user,
+            read,
+            "a verdict",
+            self._repairs,
+            self.reply_tokens,
+            lambda text: self.wrong(text, self._options),
         )

@@ -7,12 +7,12 @@ by the facts that retrieved them. A reply in tags instead of a call is the same 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from schemas.functions import (
     ANSWER,
     CITATION,
     NOANS_LIST,
-    PASSAGE,
     PASSAGES,
     RATIONALE,
     TFN,
@@ -31,6 +31,8 @@ from transforms.judges.llm.formulation import (
     Finding,
     Pair,
     outcome_of,
+    repeats,
+    trouble,
     unknown,
     worth_keeping,
     worth_repairing,
@@ -46,13 +48,17 @@ from transforms.judges.llm.packing import (
 from transforms.judges.llm.parsing import arguments_of, xml_arguments
 from transforms.llm.base import Choice, Function
 from transforms.prompts import Prompts
-from transforms.prompts.data import block, element, plain, wrapped
+from transforms.prompts.data import block, element, escape, plain, wrapped
 
 NAME = "verify_facts"
 _CONTEXT = 1500  # tokens, at most, of the text that the facts of a call stand in
 _SURROUNDINGS = 4  # the part of a small context that is for it
 _NEIGHBOURS = 60  # tokens of the sentences around those of the facts
+_SHOWN = 40  # characters of a wrong verdict
 _TOO_MUCH = (TRUNCATED, FILTERED, REFUSED)
+
+Answered = tuple[Packed, Reply, dict[Pair, Finding], str]
+"""A call, its reply, the findings in it, and what is wrong with it where it lacks some."""
 
 
 class FunctionFormulation:
@@ -66,26 +72,32 @@ class FunctionFormulation:
         self._xml = xml
         self._limits = replace(limits, reply=reply_tokens(control.fields))
         self._repairs = repairs
-        self._system = self._xml_system() if xml else prompts["verify_facts_system"]
+        self._system = (
+            self._xml_system()
+            if xml
+            else prompts.render("verify_facts_system", verdicts=prompts[self._verdicts])
+        )
 
     @property
     def names(self) -> Sequence[str]:
         """The prompts that its judgements depend on."""
-        arguments = [self._argument(name) for name in self._described()]
+        arguments = [f"argument_{name}" for name in self._described()]
+        names = ["verify_user", "repair", self._verdicts, *arguments]
         if self._xml:
-            return ["verify_xml_system", self._example, "verify_user", "repair", *arguments]
-        return ["verify_facts_system", "verify_user", "repair", "function_verify", *arguments]
+            return ["verify_xml_system", self._example, *names]
+        return ["verify_facts_system", "function_verify", *names]
 
     async def judge(self, case: Case, asker: Asker) -> dict[Pair, Finding]:
         """Ask for all pairs, and once more for those that the replies lack."""
         found: dict[Pair, Finding] = {}
         calls = self._pack(case, case.pairs, self._limits_now(asker))
+        wrong = ""
         for attempt in range(self._repairs + 1):
-            replies = await self._answered(case, calls, asker, attempt > 0)
+            wrongs: dict[str, None] = {}
             lacking: list[Pair] = []
             too_much: list[Pair] = []
             largest = Packed()
-            for call, reply, findings in replies:
+            for call, reply, findings, said in await self._answered(case, calls, asker, wrong):
                 missing = [pair for pair in call.pairs if pair not in findings]
                 now = findings | {pair: unknown(reply) for pair in missing}
                 found |= {pair: _after(found.get(pair), finding) for pair, finding in now.items()}
@@ -93,11 +105,14 @@ class FunctionFormulation:
                     continue
                 if attempt == self._repairs or not worth_repairing(reply):
                     asker.failed(reply, f"{len(missing)} of {len(call.pairs)} judgements")
-                elif reply.reason in _TOO_MUCH:
+                    continue
+                wrongs[trouble(reply, said)] = None
+                if reply.reason in _TOO_MUCH:
                     too_much += missing
                     largest = max(largest, call, key=lambda packed: len(packed.pairs))
                 else:
                     lacking += missing
+            wrong = "; ".join(wrongs)
             limits = self._limits_now(asker)
             calls = self._pack(case, lacking, limits)
             calls += self._pack(case, too_much, limits.below(largest))
@@ -114,20 +129,20 @@ class FunctionFormulation:
         return asker.room(self._system, self._object(smallest))
 
     async def _answered(
-        self, case: Case, calls: Iterable[Packed], asker: Asker, again: bool
-    ) -> list[tuple[Packed, Reply, dict[Pair, Finding]]]:
+        self, case: Case, calls: Iterable[Packed], asker: Asker, wrong: str
+    ) -> list[Answered]:
         """Make the calls; one that the model's context does not hold in halves, until they fit."""
 
-        async def answers(call: Packed) -> list[tuple[Packed, Reply, dict[Pair, Finding]]]:
-            reply, findings = await self._call(case, call, asker, again)
+        async def answers(call: Packed) -> list[Answered]:
+            reply, findings, said = await self._call(case, call, asker, wrong)
             missing = [pair for pair in call.pairs if pair not in findings]
             if not (reply.too_long and missing and len(call.pairs) > 1):
-                return [(call, reply, findings)]
+                return [(call, reply, findings, said)]
             pieces = self._pack(case, missing, self._limits_now(asker).below(call))
             settled = call.without(missing)
             return [
-                (settled, reply, findings),
-                *await self._answered(case, pieces, asker, again),
+                (settled, reply, findings, said),
+                *await self._answered(case, pieces, asker, wrong),
             ]
 
         return [*chain.from_iterable(await together(answers(call) for call in calls))]
@@ -145,8 +160,9 @@ class FunctionFormulation:
         return pack(wanted, facts, {at: tokens_of(passages[at].text) for at in used}, limits)
 
     async def _call(
-        self, case: Case, call: Packed, asker: Asker, again: bool
-    ) -> tuple[Reply, dict[Pair, Finding]]:
+        self, case: Case, call: Packed, asker: Asker, wrong: str
+    ) -> tuple[Reply, dict[Pair, Finding], str]:
+        """Return the reply, the findings in it, and what is wrong with it where it lacks some."""
         numbers = {passage: number for number, passage in enumerate(call.passages, 1)}
         units = list(call.facts)
         function = FactFunction(
@@ -161,14 +177,14 @@ class FunctionFormulation:
             self._control,
         )
 
-        def checks(choice: Choice) -> Mapping[tuple[int, int], Check]:
+        def arguments(choice: Choice) -> Mapping[str, Any]:
             if self._xml:
-                return function.invoke(xml_arguments(choice, function))
-            names = [argument(number) for number in range(1, len(units) + 1)]
-            return function.invoke(arguments_of(choice, names))
+                return xml_arguments(choice, function)
+            return arguments_of(choice, [argument(at) for at in range(1, len(units) + 1)])
 
         def keep(choice: Choice) -> bool:
-            return worth_keeping(len(checks(choice)), len(call.pairs), again, self._repairs)
+            settled = len(function.invoke(arguments(choice)))
+            return worth_keeping(settled, len(call.pairs), bool(wrong), self._repairs)
 
         room = self._room(asker)
         context = _CONTEXT if room is None else min(_CONTEXT, room // _SURROUNDINGS)
@@ -176,15 +192,26 @@ class FunctionFormulation:
             self._system,
             self._user(case, call, function, context),
             self._object(function),
-            again,
+            wrong,
             keep,
             self._limits.reply * len(call.pairs),
         )
+        said = arguments(reply.choice)
         passages = list(call.passages)
-        return reply, {
+        findings = {
             (units[fact - 1], passages[passage - 1]): _finding(check, reply)
-            for (fact, passage), check in checks(reply.choice).items()
+            for (fact, passage), check in function.invoke(said).items()
         }
+        return reply, findings, self._wrong(function, said)
+
+    def _wrong(self, function: FactFunction, said: Mapping[str, Any]) -> str:
+        if not said:
+            return f"it had no {'tag' if self._xml else 'argument'} of a fact, such as f1"
+        verdict = function.wrong_verdict(said)
+        if verdict is not None:
+            allowed = ", ".join(self._control.verdicts)
+            return f'the verdict "{escape(verdict[:_SHOWN])}" is none of {allowed}'
+        return "it had no check of some facts or passages"
 
     def _user(self, case: Case, call: Packed, function: FactFunction, tokens: int) -> str:
         """Return the data of a call, with up to `tokens` tokens of what its facts stand in."""
@@ -196,7 +223,7 @@ class FunctionFormulation:
             element(
                 argument(number),
                 fact.claim,
-                query=fact.query,
+                query=None if repeats(fact.query, fact.claim) else fact.query,
                 passages=None if function.single else ranges(fact.passages),
             )
             for number, fact in enumerate(function.facts, 1)
@@ -217,19 +244,19 @@ class FunctionFormulation:
     def _object(self, function: FactFunction) -> Function | None:
         if self._xml:
             return None
-        descriptions = {name: self._prompts[self._argument(name)] for name in self._described()}
+        descriptions = {name: self._prompts[f"argument_{name}"] for name in self._described()}
         parameters = function.parameters(descriptions)
-        return Function(NAME, self._prompts["function_verify"], parameters)
+        return Function(NAME, self._prompts["function_verify"], parameters, function.example())
 
     def _described(self) -> list[str]:
-        """What has a description: the fields, and what stands beside them."""
-        beside = [] if self._xml else [PASSAGE if self._control.citation else PASSAGES]
+        """What has a description: the fields but the verdict, and what stands beside them."""
+        beside = [] if self._xml or self._control.citation else [PASSAGES]
         noans = [NOANS_LIST] if self._control.options == TFN else []
-        return [*self._control.fields, *beside, *noans]
+        return [*(name for name in self._control.fields if name != VERDICT), *beside, *noans]
 
-    def _argument(self, name: str) -> str:
-        suffix = f"_{self._control.options}" if name == VERDICT else ""
-        return f"argument_{name}{suffix}"
+    @property
+    def _verdicts(self) -> str:
+        return f"verdicts_{self._control.options}"
 
     @property
     def _example(self) -> str:
@@ -237,10 +264,13 @@ class FunctionFormulation:
 
     def _xml_system(self) -> str:
         described = [
-            f"<{name}>: {self._prompts[self._argument(name)]}" for name in self._control.fields
+            f"<{name}>: {self._prompts[f'argument_{name}']}"
+            for name in self._control.fields
+            if name != VERDICT
         ]
+        described.append(f"<{VERDICT}>: {', '.join(self._control.verdicts)}")
         if self._control.options == TFN:
-            text = self._prompts[self._argument(NOANS_LIST)]
+            text = self._prompts[f"argument_{NOANS_LIST}"]
             described.append(f"After the passages, <{NOANS_LIST}>: {text}")
         unused = {ANSWER, CITATION, RATIONALE}.difference(self._control.fields)
         example = "\n".join(
@@ -249,7 +279,10 @@ class FunctionFormulation:
             if not any(line.startswith(f"<{name}>") for name in unused)
         )
         return self._prompts.render(
-            "verify_xml_system", fields="\n".join(described), example=example
+            "verify_xml_system",
+            verdicts=self._prompts[self._verdicts],
+            fields="\n".join(described),
+            example=example,
         )
 
 

@@ -249,6 +249,16 @@ def word_verdict(text: str) -> str | None:
     return (None, TRUE, FALSE, NOT_CLEAR)[kinds.pop() or 0] if len(kinds) == 1 else None
 
 
+def wrong_word(text: str, options: str) -> str:
+    """Return why `verdict_reader` finds no verdict in a text, in words for the model."""
+    words = "True and False" if options == TF else "True, False and Unclear"
+    if _NEGATED.search(text):
+        return "it negates a verdict; give the verdict that is meant"
+    if len({found.lastindex for found in _WORD.finditer(text)}) > 1:
+        return f"it has more than one of {words}; give one"
+    return f"it has none of {words}; give one"
+
+
 def verdict_reader(options: str) -> Callable[[str], str | None]:
     """Return a function that finds the verdict in a text, None where it is none of the options."""
 
@@ -257,6 +267,14 @@ def verdict_reader(options: str) -> Callable[[str], str | None]:
         return None if verdict == NOT_CLEAR and options == TF else verdict
 
     return read_verdict
+
+
+def wrong_rationale(text: str, options: str) -> str:
+    """Return why `rationale_reader` finds no verdict in a text, in words for the model."""
+    lines = list(_VERDICT_LINE.finditer(text))
+    if not lines:
+        return "it does not end in a line that begins with Verdict:"
+    return f"its verdict does not do: {wrong_word(lines[-1][1], options)}"
 
 
 def rationale_reader(options: str) -> Callable[[str], Check | None]:

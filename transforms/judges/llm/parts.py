@@ -86,7 +86,7 @@ def rendered(text: str, spans: Sequence[Span], part: Part, language: str | None)
     for number, sentence in part.sentences:
         if number in breaks and lines:
             lines.append("")
-        lines.append(element(f"s{number}", sentence))
+        lines.append(element(f"s{number + 1}", sentence))
     return wrapped("text", "\n" + "\n".join(lines) + "\n", language=language)
 
 

@@ -3,21 +3,24 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from schemas.functions import is_number, query_parameters
+from schemas.functions import is_number
+from schemas.parameters import query_parameters
 from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.formulation import worth_keeping, worth_repairing
+from transforms.judges.llm.formulation import trouble, worth_keeping, worth_repairing
 from transforms.judges.llm.packing import tokens_of
 from transforms.judges.llm.parsing import arguments_of
+from transforms.judges.llm.related import related
 from transforms.llm.base import Choice, Function
 from transforms.prompts.data import element, read
 
 NAME = "write_queries"
 _QUERY_TOKENS = 30  # of a query and its number
+_EXAMPLE = {"queries": [{"claim": 1, "query": "When was the Alma Bridge opened?"}]}
+_WRONG = "it lacked a query with a word of its claim for the claims that are asked about here"
 PROMPTS = (
     "write_queries_system",
     "write_queries_user",
     "function_queries",
-    "argument_claim_number",
     "argument_query",
     "repair",
 )
@@ -36,63 +39,71 @@ async def write_queries(
     comes is its own query: it finds less, but what it is about.
     """
     found: dict[int, str] = {}
+    wrong = ""
     batches = _batches(claims, range(len(claims)), tokens)
 
-    async def answers(batch: list[int], again: bool) -> list[tuple[list[int], Reply, Queries]]:
+    async def answers(batch: list[int], wrong: str) -> list[tuple[list[int], Reply, Queries]]:
         """Ask about a batch; about its halves where the model's context does not hold it."""
-        reply, queries = await _ask(claims, batch, asker, repairs, again)
+        reply, queries = await _ask(claims, batch, asker, repairs, wrong)
         if not reply.too_long or queries or len(batch) == 1:
             return [(batch, reply, queries)]
         half = len(batch) // 2
-        return [*await answers(batch[:half], again), *await answers(batch[half:], again)]
+        return [*await answers(batch[:half], wrong), *await answers(batch[half:], wrong)]
 
     for attempt in range(repairs + 1):
-        replies = await together(answers(batch, attempt > 0) for batch in batches)
+        replies = await together(answers(batch, wrong) for batch in batches)
+        wrongs: dict[str, None] = {}
         missing: list[int] = []
         for batch, reply, queries in chain.from_iterable(replies):
             found |= queries
             lacking = [number for number in batch if number not in found]
             if lacking and (attempt == repairs or not worth_repairing(reply)):
                 asker.failed(reply, f"{len(lacking)} of {len(batch)} queries")
-            else:
+            elif lacking:
+                wrongs[trouble(reply, _WRONG)] = None
                 missing += lacking
+        wrong = "; ".join(wrongs)
         batches = _batches(claims, missing, tokens)
     return [found.get(number, claim) for number, claim in enumerate(claims)]
 
 
 async def _ask(
-    claims: Sequence[str], batch: Sequence[int], asker: Asker, repairs: int, again: bool
+    claims: Sequence[str], batch: Sequence[int], asker: Asker, repairs: int, wrong: str
 ) -> tuple[Reply, Queries]:
     prompts = asker.prompts
 
-    def keep(choice: Choice) -> bool:
-        settled = len(read_queries(choice, len(batch)))
-        return worth_keeping(settled, len(batch), again, repairs)
+    asked = [claims[number] for number in batch]
 
-    tagged = [element(f"c{place}", claims[number]) for place, number in enumerate(batch)]
-    arguments = ("claim_number", "query")
-    descriptions = {name: prompts[f"argument_{name}"] for name in arguments}
-    function = Function(NAME, prompts["function_queries"], query_parameters(descriptions))
+    def keep(choice: Choice) -> bool:
+        settled = len(read_queries(choice, asked))
+        return worth_keeping(settled, len(batch), bool(wrong), repairs)
+
+    tagged = [element(f"c{number}", claim) for number, claim in enumerate(asked, 1)]
+    parameters = query_parameters({"query": prompts["argument_query"]}, len(batch))
+    function = Function(NAME, prompts["function_queries"], parameters, _EXAMPLE)
     user = prompts.render("write_queries_user", claims="\n".join(tagged))
     system, expects = prompts["write_queries_system"], _QUERY_TOKENS * len(batch)
-    reply = await asker.ask(system, user, function, again, keep, expects)
-    queries = read_queries(reply.choice, len(batch))
+    reply = await asker.ask(system, user, function, wrong, keep, expects)
+    queries = read_queries(reply.choice, asked)
     return reply, {batch[place]: query for place, query in queries.items()}
 
 
-def read_queries(choice: Choice, count: int) -> dict[int, str]:
-    """Return the queries that a reply has, by the place of their claim; never raises.
+def read_queries(choice: Choice, claims: Sequence[str]) -> dict[int, str]:
+    """Return the queries that a reply has, by the index of their claim; never raises.
 
-    The first of several queries of a claim is taken.
+    The first of several queries of a claim is taken, none that shares no content word with it.
     """
     found: dict[int, str] = {}
     listed = arguments_of(choice, ("queries",)).get("queries")
     for item in listed if isinstance(listed, list) else ():
         if not isinstance(item, dict):
             continue
-        place, query = item.get("claim"), item.get("query")
-        if is_number(place) and 0 <= place < count and isinstance(query, str) and query.strip():
-            found.setdefault(place, read(query).strip())
+        number, query = item.get("claim"), item.get("query")
+        if not is_number(number) or not 1 <= number <= len(claims) or not isinstance(query, str):
+            continue
+        text = read(query).strip()
+        if text and related(text, claims[number - 1]):
+            found.setdefault(number - 1, text)
     return found
 
 

@@ -15,7 +15,7 @@ from transforms.judges.llm.formulation import (
     passage_block,
     unknown,
 )
-from transforms.judges.llm.parsing import rationale_reader
+from transforms.judges.llm.parsing import rationale_reader, wrong_rationale
 from transforms.prompts.data import element, plain
 
 
@@ -24,6 +24,7 @@ class RationaleFormulation(OneCallAPair):
 
     name = "rationale"
     reply_tokens = 80
+    wrong = staticmethod(wrong_rationale)
 
     async def finding(self, case: Case, pair: Pair, asker: Asker) -> Finding:
         """Return the finding of one pair."""

@@ -4,6 +4,7 @@ UFO (Huang et al., 2026): each its own call, and no second one where the passage
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from schemas.functions import TFN, is_noans
 from transforms.judges.llm.asking import Asker
@@ -17,9 +18,10 @@ from transforms.judges.llm.formulation import (
     one_by_one,
     outcome_of,
     passage_block,
+    repeats,
     unknown,
 )
-from transforms.judges.llm.parsing import verdict_reader
+from transforms.judges.llm.parsing import verdict_reader, wrong_word
 from transforms.prompts import Prompts
 from transforms.prompts.data import element, read
 
@@ -31,6 +33,7 @@ class StepwiseFormulation:
         self._prompts = prompts
         self._consistency = f"stepwise_consistency_{options}_system"
         self._read = verdict_reader(options)
+        self._wrong = partial(wrong_word, options=options)
         self._repairs = repairs
 
     @property
@@ -66,7 +69,7 @@ class StepwiseFormulation:
                 self._prompts[self._consistency],
                 self._prompts.render(
                     "stepwise_consistency_user",
-                    query=query,
+                    query="" if repeats(unit.query, unit.claim) else query,
                     claim=element("claim", unit.claim),
                     answer=element("answer", answer),
                 ),
@@ -74,6 +77,7 @@ class StepwiseFormulation:
                 "a verdict",
                 self._repairs,
                 VERDICT_WORDS,
+                self._wrong,
             )
             if verdict is None:
                 return unknown(reply)

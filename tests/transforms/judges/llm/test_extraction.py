@@ -10,11 +10,11 @@ from transforms.prompts.data import read
 
 GOOD = {
     "facts": [
-        {"sentence": 1, "claim": "Ada wrote notes.", "query": "What did Ada write?"},
-        {"sentence": 0, "claim": "Ada was born in 1815.", "query": "When was Ada born?"},
-        {"sentence": 0, "claim": "Ada is a person.", "query": "Is Ada a person?"},
+        {"sentence": 2, "claim": "Ada wrote notes.", "query": "What did Ada write?"},
+        {"sentence": 1, "claim": "Ada was born in 1815.", "query": "When was Ada born?"},
+        {"sentence": 1, "claim": "Ada is a person.", "query": "Is Ada a person?"},
     ],
-    "no_claim": [2],
+    "no_claim": [3],
 }
 
 
@@ -39,8 +39,8 @@ def test_one_call_gives_the_claims_in_the_order_of_the_sentences(llm):
     ]
     assert asked.users == [
         "<question>Who was Ada &lt;b>?</question>\n"
-        '<text language="en">\n<s0>Ada was born in 1815.</s0>\n<s1>She wrote notes.</s1>\n\n'
-        "<s2>Is that not nice?</s2>\n</text>"
+        '<text language="en">\n<s1>Ada was born in 1815.</s1>\n<s2>She wrote notes.</s2>\n\n'
+        "<s3>Is that not nice?</s3>\n</text>"
     ]
     (request,) = asked.client.requests
     assert (request.role, request.step, request.response_id) == ("extractor", "extract", "r1")
@@ -64,17 +64,17 @@ def test_the_extractor_may_be_another_model(llm):
 @pytest.mark.parametrize(
     "first",
     [
-        {"facts": GOOD["facts"][1:], "no_claim": [2]},
-        {"facts": [*GOOD["facts"][1:], {"sentence": 1, "claim": 5, "query": "?"}], "no_claim": [2]},
-        {"facts": [*GOOD["facts"][1:], {"sentence": 1}, "x", None], "no_claim": [2, "1", True, 9]},
-        {"facts": [*GOOD["facts"], {"sentence": 1, "claim": " "}], "no_claim": [2]},
+        {"facts": GOOD["facts"][1:], "no_claim": [3]},
+        {"facts": [*GOOD["facts"][1:], {"sentence": 2, "claim": 5, "query": "?"}], "no_claim": [3]},
+        {"facts": [*GOOD["facts"][1:], {"sentence": 2}, "x", None], "no_claim": [3, "2", True, 0]},
+        {"facts": [*GOOD["facts"], {"sentence": 2, "claim": " "}], "no_claim": [3]},
     ],
 )
 def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(llm, first):
     asked = llm.extract([first, {"facts": [GOOD["facts"][0]], "no_claim": []}])
     assert rows(asked)[2:] == [(1, "Ada wrote notes.", "What did Ada write?")]
     assert len(rows(asked)) == 3
-    assert numbers(asked.users[1]) == [1]
+    assert numbers(asked.users[1]) == [2]
     assert "<context>Ada was born in 1815. She wrote notes." in asked.users[1]
     assert asked.users[1].endswith("exactly in the form asked for.")
     assert not asked.result.failures
@@ -82,7 +82,7 @@ def test_a_sentence_that_the_reply_leaves_out_is_asked_for_once_more(llm, first)
 
 
 def test_what_the_second_reply_calls_without_claim_has_none(llm):
-    asked = llm.extract([{**GOOD, "no_claim": []}, {"facts": [], "no_claim": [2]}])
+    asked = llm.extract([{**GOOD, "no_claim": []}, {"facts": [], "no_claim": [3]}])
     assert len(rows(asked)) == 3
     assert not asked.result.failures
 
@@ -91,14 +91,14 @@ def test_what_no_reply_mentions_is_a_failure(llm):
     asked = llm.extract([{**GOOD, "no_claim": []}, "I have nothing to add."])
     (failure,) = asked.result.failures
     assert (failure.step, failure.key, failure.error_type) == ("extract", "r1", "unparsable")
-    assert "sentences 2" in failure.message
+    assert "sentences 3" in failure.message
     assert failure.input == "I have nothing to add."
     assert len(rows(asked)) == 3
 
 
 def test_nothing_is_asked_again_without_repairs(llm):
-    asked = llm.extract([{"facts": [], "no_claim": [1]}], repairs=0)
-    assert "sentences 0 2" in asked.result.failures[0].message
+    asked = llm.extract([{"facts": [], "no_claim": [2]}], repairs=0)
+    assert "sentences 1 3" in asked.result.failures[0].message
 
 
 @pytest.mark.parametrize(
@@ -128,20 +128,20 @@ def test_a_reply_that_was_too_long_is_asked_for_in_halves(llm):
             else none_of(request)
         )
     )
-    assert [numbers(user) for user in asked.users] == [[0, 1, 2], [0], [1, 2]]
+    assert [numbers(user) for user in asked.users] == [[1, 2, 3], [1], [2, 3]]
     assert not asked.result.failures
 
 
 def test_what_breaks_off_is_asked_for_again_from_its_last_sentence_on(llm):
     facts = sorted(GOOD["facts"], key=lambda fact: fact["sentence"])
-    whole = json.dumps({"facts": facts, "no_claim": [2]})
+    whole = json.dumps({"facts": facts, "no_claim": [3]})
     cut = Choice(arguments=whole[: whole.index("]")], finish_reason="stop")
-    replies = [cut, {"facts": [facts[2]], "no_claim": []}, {"facts": [], "no_claim": [2]}]
+    replies = [cut, {"facts": [facts[2]], "no_claim": []}, {"facts": [], "no_claim": [3]}]
     asked = llm.extract(replies)
     assert rows(asked) == [(0, f["claim"], f["query"]) for f in facts[:2]] + [
         (1, "Ada wrote notes.", "What did Ada write?")
     ]
-    assert [numbers(user) for user in asked.users] == [[0, 1, 2], [1], [2]]
+    assert [numbers(user) for user in asked.users] == [[1, 2, 3], [2], [3]]
     assert not asked.result.failures
 
 
@@ -159,18 +159,18 @@ def test_an_error_that_every_request_would_meet_is_raised(llm):
 def test_a_missing_query_is_asked_for_with_the_others(llm):
     facts = [dict(fact) for fact in GOOD["facts"]]
     facts[1]["query"], facts[2]["query"] = "", None
-    made = {"queries": [{"claim": 1, "query": "Is she?"}, {"claim": 0, "query": "When born?"}]}
-    asked = llm.extract([{"facts": facts, "no_claim": [2]}, made])
+    made = {"queries": [{"claim": 2, "query": "Is Ada?"}, {"claim": 1, "query": "When born?"}]}
+    asked = llm.extract([{"facts": facts, "no_claim": [3]}, made])
     assert [query for _, _, query in rows(asked)] == [
         "When born?",
-        "Is she?",
+        "Is Ada?",
         "What did Ada write?",
     ]
     assert [row.step for row in asked.result.usage] == ["extract", "query"]
 
 
 def test_escapes_are_not_part_of_a_claim(llm):
-    fact = {"sentence": 0, "claim": "x &lt;b> y", "query": "&lt;b>?"}
+    fact = {"sentence": 1, "claim": "x &lt;b> y", "query": "&lt;b>?"}
     asked = llm.extract([{"facts": [fact], "no_claim": []}], llm.record("x <b> y."))
     assert rows(asked) == [(0, "x <b> y", "<b>?")]
 
@@ -196,8 +196,8 @@ def test_a_long_text_is_asked_about_in_parts_with_context(llm):
     text = "\n\n".join([f"Ada {n} opens. {paragraph}" for n in range(5)])
     asked = llm.extract(none_of, llm.record(text), extract_tokens=250)
     parts = [numbers(user) for user in asked.users]
-    assert [number for part in parts for number in part] == list(range(55))
-    assert all(part[0] % 11 == 0 for part in parts)
+    assert [number for part in parts for number in part] == list(range(1, 56))
+    assert all(part[0] % 11 == 1 for part in parts)
     assert "<context>" not in asked.users[0]
     assert "<context>Ada 0 opens.\n[…]\n" in asked.users[2]
     assert not asked.result.failures
@@ -207,14 +207,14 @@ def test_a_paragraph_longer_than_a_part_is_cut_between_sentences(llm):
     text = " ".join(f"Sentence {n} tells of Ada and her notes." for n in range(50))
     asked = llm.extract(none_of, llm.record(text), extract_tokens=100)
     assert len(asked.users) > 4
-    assert [n for user in asked.users for n in numbers(user)] == list(range(50))
+    assert [n for user in asked.users for n in numbers(user)] == list(range(1, 51))
 
 
 def test_200_000_characters_are_all_asked_about(llm):
     text = "Ada wrote one more note on the engine that day. " * 4200
     asked = llm.extract(none_of, llm.record(text))
     assert len(text) > 200_000
-    assert [n for user in asked.users for n in numbers(user)] == list(range(4200))
+    assert [n for user in asked.users for n in numbers(user)] == list(range(1, 4201))
     assert 25 < len(asked.users) < 60
     assert max(map(len, asked.users)) < 14_000
     assert not asked.result.failures
@@ -230,11 +230,11 @@ def test_200_000_characters_without_an_end_are_sliced(llm):
 
 
 def test_queries_are_one_call_and_fall_back_on_the_claim(llm):
-    made = {"queries": [{"claim": 0, "query": "A &lt;b>?"}, {"claim": True, "query": "?"}, 5]}
-    asked = llm.queries([made, {"queries": [{"claim": 1, "query": "C?"}]}], ["A", "B", "C </c2>"])
-    assert asked.result.queries == ["A <b>?", "B", "C?"]
-    assert asked.users[0] == "<c0>A</c0>\n<c1>B</c1>\n<c2>C &lt;/c2></c2>"
-    assert asked.users[1].startswith("<c0>B</c0>\n<c1>C &lt;/c2></c1>\n")
+    made = {"queries": [{"claim": 1, "query": "X &lt;b>?"}, {"claim": True, "query": "?"}, 5]}
+    asked = llm.queries([made, {"queries": [{"claim": 2, "query": "Z?"}]}], ["X", "Y", "Z </c2>"])
+    assert asked.result.queries == ["X <b>?", "Y", "Z?"]
+    assert asked.users[0] == "<c1>X</c1>\n<c2>Y</c2>\n<c3>Z &lt;/c2></c3>"
+    assert asked.users[1].startswith("<c1>Y</c1>\n<c2>Z &lt;/c2></c2>\n")
     assert asked.result.failures[0].message.startswith("the reply lacks 1 of 2 queries")
     assert len(asked.result.usage) == 2
     assert llm.queries([], []).result.queries == []
@@ -243,8 +243,43 @@ def test_queries_are_one_call_and_fall_back_on_the_claim(llm):
 def test_many_claims_take_several_calls_for_their_queries(llm):
     def reply(request):
         count = request.messages[1].content.count("<c")
-        return {"queries": [{"claim": n, "query": "Q"} for n in range(count)]}
+        return {"queries": [{"claim": n, "query": "Which words?"} for n in range(1, count + 1)]}
 
     asked = llm.queries(reply, ["A claim of a few words."] * 40, extract_tokens=100)
-    assert asked.result.queries == ["Q"] * 40
+    assert asked.result.queries == ["Which words?"] * 40
     assert 2 < len(asked.users) < 10
+
+
+def test_a_claim_without_a_word_of_its_sentence_is_refused(llm):
+    copied = {"sentence": 2, "claim": "The Moon is a cheese.", "query": "What is the Moon?"}
+    first = {"facts": [*GOOD["facts"][1:], copied], "no_claim": [3]}
+    asked = llm.extract([first, first])
+    assert [claim for _, claim, _ in rows(asked)] == ["Ada was born in 1815.", "Ada is a person."]
+    assert "it had a claim that has no word of its sentence" in asked.users[1]
+    refused, lost = asked.result.failures
+    assert refused.error_type == "unparsable"
+    assert "sentence 2 in place of 'The Moon is a cheese.', which has no word" in refused.message
+    assert "sentences 2" in lost.message
+
+
+def test_a_refused_claim_beside_good_ones_is_a_failure_alone(llm):
+    copied = {"sentence": 2, "claim": "The Moon is a cheese.", "query": "What is the Moon?"}
+    asked = llm.extract([{**GOOD, "facts": [*GOOD["facts"], copied]}])
+    assert len(rows(asked)) == 3
+    (failure,) = asked.result.failures
+    assert "in place of 'The Moon is a cheese.'" in failure.message
+
+
+def test_a_query_on_something_else_is_asked_for_anew(llm):
+    facts = [{**GOOD["facts"][0], "query": "Where is the Moon?"}, *GOOD["facts"][1:]]
+    made = {"queries": [{"claim": 1, "query": "What did Ada write?"}]}
+    asked = llm.extract([{**GOOD, "facts": facts}, made])
+    assert rows(asked)[2] == (1, "Ada wrote notes.", "What did Ada write?")
+    assert len(asked.users) == 2
+
+
+def test_equal_claims_of_a_response_are_one(llm):
+    again = {**GOOD["facts"][1], "sentence": 2, "claim": "ada was  born in 1815"}
+    text = llm.record("Ada was born in 1815. Ada, I say, was born in 1815.")
+    asked = llm.extract([{"facts": [again, GOOD["facts"][1]], "no_claim": []}], text)
+    assert rows(asked) == [(0, "Ada was born in 1815.", "When was Ada born?")]

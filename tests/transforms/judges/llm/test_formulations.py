@@ -38,7 +38,8 @@ def test_stepwise_answers_first_and_compares_then(llm):
     ]
     assert asked.users == [
         "<passage>\nIt was 1815.\n</passage>\n<query>Q0?</query>",
-        f"<query>Q0?</query>\n<claim>{CLAIM}</claim>\n<answer>1815 &lt;b></answer>",
+        f"<query>Q0?</query>\n<answer>1815 &lt;b></answer>\n<claim>{CLAIM}</claim>\n"
+        "Does the claim agree with the answer? Reply with one word.",
     ]
     assert {request.step for request in asked.client.requests} == {"verify"}
 
@@ -88,8 +89,8 @@ def test_the_rationales_examples_have_the_verdicts_of_the_options(options):
     verdicts = [
         line.removeprefix("Verdict: ") for line in text.splitlines() if line.startswith("Verdict: ")
     ]
-    assert len(verdicts) == 5
-    assert ("Not clear" in verdicts[1:]) == (options == "tfn")
+    assert len(verdicts) == 3
+    assert ("Not clear" in verdicts) == (options == "tfn")
 
 
 def test_prompt_matches_a_word(llm):

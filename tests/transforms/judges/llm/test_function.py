@@ -200,17 +200,15 @@ def test_a_passage_cannot_close_its_delimiter(llm, format):
 def test_tags_come_with_an_example_of_their_form(llm, options, citation, explain):
     """The one-shot reply is one that our parser takes, with the fields asked for and no others."""
     settings = {"options": options, "citation": citation, "explain": explain, "format": "xml"}
-    units = llm.open_units(["The Alma Bridge was opened in 1932.", "It is 450 metres long."])
-    found = [
-        llm.passages("It was opened.", "It is 310 metres long."),
-        llm.passages("It is 310 metres long."),
-    ]
+    units = llm.open_units(["The Alma Bridge was opened in 1932."])
+    found = [llm.passages("It is 310 metres long.", "The Alma Bridge was opened in 1932.")]
     system = llm.verify(lambda r: "", units, found, **settings, repairs=0).systems[0]
-    example = system[system.index("the reply is\n") :]
+    example = system[system.index("<f1>\n") :].replace("the same year", "that year")
     asked = llm.verify([example], units, found, **settings)
     assert [row.outcome for row in asked.result.evidence] == [
-        "supported", "noans" if options == "tfn" else "refuted", "refuted",
-    ]  # fmt: skip
+        "noans" if options == "tfn" else "refuted",
+        "supported",
+    ]
     assert asked.client.requests[0].function is None
     for name, used in (("answer", explain == "short"), ("citation", citation)):
         assert (f"<{name}>:" in system) == used
@@ -221,10 +219,10 @@ def test_tags_come_with_an_example_of_their_form(llm, options, citation, explain
 def test_an_override_changes_the_prompt_and_its_version(llm, tmp_path):
     units, found = llm.open_units([BORN]), [llm.passages("A.")]
     plain = llm.verify([{"f1": YES}], units, found)
-    (tmp_path / "verify_facts_system.txt").write_text("Check them.")
+    (tmp_path / "verify_facts_system.txt").write_text("Check them. {verdicts}")
     (tmp_path / "argument_rationale.txt").write_text("Why, in German.")
     changed = llm.verify([{"f1": YES}], units, found, prompts_dir=str(tmp_path))
-    assert changed.systems == ["Check them."]
+    assert changed.systems[0].startswith("Check them. T: ")
     assert "Why, in German." in shown(changed.client.requests[0].function)
     assert changed.judge.prompt_version != plain.judge.prompt_version
     assert changed.judge.extraction_version("claim") == plain.judge.extraction_version("claim")

@@ -1,6 +1,7 @@
 """Formulation `function`: bad replies, what is asked again, and what stays an error."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -170,3 +171,45 @@ def test_a_cut_off_reply_keeps_what_was_complete(llm):
     found = [llm.passages("A.")] * 2
     asked = llm.verify([cut], llm.open_units([BORN, WROTE]), found, repairs=0)
     assert outcomes(asked) == [("u0", "supported", None), ("u1", "error", "truncated")]
+
+
+WRONG = [
+    ("Nothing.", "it had no argument of a fact, such as f1"),
+    ({"f1": {**YES, "verdict": "<maybe>"}}, 'the verdict "&lt;maybe>" is none of T, F, N'),
+    ({"f1": {**YES, "verdict": None}}, 'the verdict "None" is none of T, F, N'),
+    (Choice(arguments='{"f1": {"answer": "1815", "ver'), "it was cut off before its end; be brief"),
+    (REFUSAL, "it was a refusal or was stopped by a filter"),
+]
+
+
+@pytest.mark.parametrize(("bad", "wrong"), WRONG)
+def test_a_repair_says_what_was_wrong(llm, bad, wrong):
+    asked = llm.verify([bad, {"f1": YES}], llm.open_units([BORN]), [llm.passages("1815.")])
+    assert f"could not be used: {wrong}. Give all" in asked.users[1]
+
+
+@pytest.mark.parametrize(
+    ("formulation", "bad", "wrong"),
+    [
+        ("prompt", "Perhaps.", "it has none of True, False and Unclear; give one"),
+        ("prompt", "True or False.", "it has more than one of True, False and Unclear; give one"),
+        ("prompt", "Not true.", "it negates a verdict; give the verdict that is meant"),
+        ("rationale", "It is so.", "it does not end in a line that begins with Verdict:"),
+        ("rationale", "Verdict: so", "its verdict does not do: it has none of True, False and"),
+        ("stepwise", " ", "it was empty"),
+    ],
+)
+def test_a_repair_of_words_says_what_was_wrong(llm, formulation, bad, wrong):
+    replies = [bad, *(["NOANS"] if formulation == "stepwise" else ["Verdict: True"])]
+    units, found = llm.open_units([BORN]), [llm.passages("1815.")]
+    asked = llm.verify(replies, units, found, formulation=formulation)
+    assert f"could not be used: {wrong}" in asked.users[1]
+
+
+def test_a_query_that_repeats_its_claim_is_left_out(llm):
+    units = llm.open_units([BORN])
+    units.units[0] = replace(units.units[0], query="Ada was born in 1815?")
+    found = [llm.passages("1815.")]
+    assert "query=" not in llm.verify([{"f1": YES}], units, found).users[0]
+    stepwise = llm.verify(["1815", "True"], units, found, formulation="stepwise")
+    assert ["<query>" in user for user in stepwise.users] == [True, False]

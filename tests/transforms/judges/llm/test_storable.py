@@ -10,7 +10,7 @@ def test_half_characters_and_nul_in_replies_reach_no_table():
     client = ufo.FakeClient(
         [
             {
-                "facts": [{"sentence": 0, "claim": f"Oslo{HALF} is big.", "query": "How\0 big?"}],
+                "facts": [{"sentence": 1, "claim": f"Oslo{HALF} is big.", "query": "How\0 big?"}],
                 "no_claim": [],
             },
             {"f1": {"answer": f"big{HALF}", "rationale": f"It says{HALF} so.", "verdict": "T"}},

@@ -1,0 +1,46 @@
+"""benchmarks/prompts.py against a local endpoint that judges as the offline judge does."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.llm_server import LlmServer
+
+ROOT = Path(__file__).resolve().parents[2]
+PAIRS = ROOT / "benchmarks/prompt_pairs.jsonl"
+
+
+def measured(*flags: str) -> dict[str, Any]:
+    program = [sys.executable, "benchmarks/prompts.py", *flags]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_tokens_of_each_step_and_what_a_model_makes_of_them(llm_server: LlmServer) -> None:
+    llm_server.keys = None
+    flags = ("--base_url", llm_server.base_url, "--model", "offline-judge", "--limit", "2")
+    found = measured(*flags)
+    steps = found["tokens"]
+    assert {"verify_facts", "verify_xml", "stepwise_consistency", "fact_checker tfn"} <= set(steps)
+    assert all(step["prefix"] > 0 and step["data"] > 0 for step in steps.values())
+    # Half of what they had: 545 and 678 by the same count.
+    assert steps["rationale"]["prefix"] <= 272
+    assert steps["verify_xml"]["prefix"] <= 339
+    replies = found["replies"]
+    assert set(replies) == {
+        *("function", "xml", "stepwise", "rationale", "prompt"), "extract_facts",
+    }  # fmt: skip
+    for name, figures in replies.items():
+        assert figures["usable"] == figures["usable_first"] == 1, name
+    assert replies["function"]["correct"] > 0.5
+
+
+def test_the_shipped_pairs_have_each_verdict_for_each_passage() -> None:
+    rows = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 8
+    for row in rows:
+        assert sorted(claim["verdict"] for claim in row["claims"]) == ["F", "N", "T"]

@@ -1,0 +1,35 @@
+"""A real small model behind llama.cpp's server: `scripts/local_model/setup` makes its environment,
+.ci/run calls that."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CONTEXT = 4096
+REPLY = 512
+_VENV = Path(os.environ.get("UFO_LOCAL_MODEL_VENV", ROOT / ".venv-local-model"))
+PYTHON = _VENV / "bin/python"
+
+
+@pytest.fixture(scope="session")
+def base_url() -> Iterator[str]:
+    """Where the model is while the tests run."""
+    if not PYTHON.exists():
+        message = f"there is no {PYTHON}: run scripts/local_model/setup"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    program = [PYTHON, ROOT / "scripts/local_model/serve.py", "--port", "0"]
+    sizes = ["--context", str(CONTEXT), "--reply_tokens", str(REPLY)]
+    with subprocess.Popen([*program, *sizes], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        url = server.stdout.readline().strip()
+        try:
+            assert url.startswith("http://127.0.0.1:"), "the server did not start"
+            yield url
+        finally:
+            server.terminate()

@@ -1,0 +1,77 @@
+"""Two short examples judged by a real small model: most of what it says is wrong, and all of it is
+accounted for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ufo
+from schemas.records import OUTCOMES, REASONS
+from tests.local_model.conftest import CONTEXT, REPLY, ROOT
+
+FORMULATIONS: list[dict[str, str]] = [
+    {"formulation": "function"},
+    {"formulation": "function", "format": "xml"},
+    {"formulation": "stepwise"},
+    {"formulation": "rationale"},
+    {"formulation": "prompt"},
+]
+_SENTENCES = 2  # of each example
+
+
+@pytest.fixture(scope="module")
+def responses() -> list[dict[str, Any]]:
+    """Two of the bundled examples, shortened."""
+    lines = (ROOT / "examples/responses.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = {row["id"]: row for row in map(json.loads, lines)}
+    return [
+        {
+            "id": name,
+            "response": ". ".join(rows[name]["response"].split(". ")[:_SENTENCES]) + ".",
+            "reference_answers": rows[name]["reference_answers"][:1],
+        }
+        for name in ("alder-geo-01", "alder-geo-03")
+    ]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is extracted once is judged by all formulations."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.mark.parametrize("options", FORMULATIONS, ids=lambda one: "-".join(one.values()))
+def test_every_unit_and_every_error_is_accounted_for(
+    base_url: str, responses: list[dict[str, Any]], cache: Path, options: dict[str, str]
+) -> None:
+    found = ufo.evaluate(
+        responses,
+        sources=["reference"],
+        judge="llm",
+        model="smollm2-135m",
+        base_url=base_url,
+        concurrency=2,
+        workers=1,
+        cache=str(cache),
+        quiet=True,
+        **options,
+    )
+    units = found.sql("SELECT response_id, unit_id FROM fact_units").to_pylist()
+    evidence = found.sql("SELECT * FROM evidence").to_pylist()
+    failures = found.sql("SELECT * FROM failures").to_pylist()
+    usage = found.sql("SELECT * FROM usage WHERE step != 'probe'").to_pylist()
+    found.close()
+    # A response without a unit says why; a unit has one row for its only passage.
+    lost = {row["key"] for row in failures if row["step"] == "extract"}
+    assert {row["response_id"] for row in units} | lost >= {row["id"] for row in responses}
+    assert sorted(row["unit_id"] for row in evidence) == sorted(row["unit_id"] for row in units)
+    errors = [row for row in evidence if row["outcome"] == "error"]
+    assert {row["outcome"] for row in evidence} <= set(OUTCOMES)
+    assert {row["reason"] for row in errors} <= set(REASONS)
+    told = {row["key"] for row in failures if row["step"] == "verify"}
+    assert {row["response_id"] for row in errors} <= told
+    counted = [row for row in usage if row["completion_tokens"] is not None]
+    assert all(row["prompt_tokens"] + row["completion_tokens"] <= CONTEXT for row in counted)
+    assert all(row["completion_tokens"] <= REPLY for row in counted)

@@ -1,0 +1,148 @@
+"""FaaF's function object, as its paper and code have it (Katranidis & Barany, 2024).
+
+One argument a fact, described by the fact itself, with the verdicts in words as its values; with
+citations an argument before each that takes the text which supports it. One short user message, no
+system message. A value of another type voids the call, whatever its other values are. Arguments are
+numbered from 1, and are the call's own and not those of one item of a list:
+https://arxiv.org/abs/2403.03888 and https://github.com/vasiliskatr/faaf (faaf_verification.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any, Final
+
+from schemas.functions import CITATION, FALSE, NOT_CLEAR, TFN, TRUE
+from schemas.parameters import closed
+from transforms.judges.llm.asking import Asker, Reply, together
+from transforms.judges.llm.formulation import (
+    Case,
+    Finding,
+    Pair,
+    outcome_of,
+    trouble,
+    unknown,
+    worth_repairing,
+)
+from transforms.judges.llm.packing import reply_tokens
+from transforms.judges.llm.parsing import arguments_of
+from transforms.llm.base import Choice, Function
+from transforms.prompts import Prompts
+from transforms.prompts.data import storable
+
+NAME: Final = "fact_checker"
+_VERDICTS: Final = {"True": TRUE, "False": FALSE, "Not clear from the given passage": NOT_CLEAR}
+_WRONG: Final = "it lacked a value of the allowed ones for an argument"
+_EVIDENCE: Final = "_text_evidence"
+_ARGUMENT: Final = 10  # tokens of the name of an argument, beside its value
+_CITED: Final = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+class FunctionObject:
+    """A formulation whose cases have one passage, the answer that is held against the facts."""
+
+    def __init__(
+        self, prompts: Prompts, options: str, citation: bool, repairs: int, most: int
+    ) -> None:
+        self._prompts = prompts
+        self._most = most
+        self._verdicts = list(_VERDICTS)[: 3 if options == TFN else 2]
+        self._citation = citation
+        self._repairs = repairs
+        self._reply = _ARGUMENT + reply_tokens([CITATION] if citation else [])
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The prompts that its judgements depend on."""
+        cited = ["argument_faaf_citation"] if self._citation else []
+        return ["faaf_user", "function_faaf", "argument_faaf_fact", "repair", *cited]
+
+    async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
+        """Ask about all facts in one call, in several where they are more than a call may hold."""
+        facts = [unit.claim for unit in case.units]
+        text = case.passages[0].text
+        found = await together(
+            self._call(facts[at : at + self._most], text, asker)
+            for at in range(0, len(facts), self._most)
+        )
+        return {(at, 0): finding for at, finding in enumerate(chain.from_iterable(found))}
+
+    async def _call(self, facts: Sequence[str], text: str, asker: Asker) -> list[Finding]:
+        """Ask about these facts, once more where the call is void; in halves where the model's
+        context does not hold it."""
+        function = Function(NAME, self._prompts["function_faaf"], self._parameters(facts))
+        user = self._prompts.render("faaf_user", passage=storable(text) or "")
+        names = list(function.parameters["properties"])
+        expects = self._reply * len(facts)
+
+        async def halves() -> list[Finding]:
+            half = len(facts) // 2
+            pieces = (facts[:half], facts[half:])
+            found = await together(self._call(piece, text, asker) for piece in pieces)
+            return [*chain.from_iterable(found)]
+
+        room = asker.room("", function, user)
+        if room is not None and room < expects and len(facts) > 1:
+            return await halves()
+
+        def said(choice: Choice) -> Mapping[str, Any] | None:
+            values = arguments_of(choice, names)
+            return values if all(self._fits(name, values) for name in names) else None
+
+        def keep(choice: Choice) -> bool:
+            return said(choice) is not None
+
+        reply = await asker.ask("", user, function, keep=keep, expects=expects)
+        values, first = said(reply.choice), None
+        if values is None and reply.too_long and len(facts) > 1:
+            return await halves()
+        if values is None and self._repairs and worth_repairing(reply):
+            first = reply.reason
+            reply = await asker.ask("", user, function, trouble(reply, _WRONG), keep, expects)
+            values = said(reply.choice)
+        if values is None:
+            asker.failed(reply, f"a call whose {len(names)} values are all allowed")
+            return [replace(unknown(reply), first_reason=first or reply.reason) for _ in facts]
+        return [self._finding(at, values, reply, first) for at in range(len(facts))]
+
+    def _parameters(self, facts: Sequence[str]) -> dict[str, Any]:
+        properties: dict[str, Any] = {}
+        for at, fact in enumerate(facts):
+            if self._citation:
+                text = self._prompts.render("argument_faaf_citation", fact=fact)
+                properties[_evidence(at)] = {**_CITED, "description": text}
+            text = self._prompts.render("argument_faaf_fact", fact=fact)
+            properties[_fact(at)] = {
+                "type": "string",
+                "enum": self._verdicts,
+                "description": text,
+            }
+        return closed(properties)
+
+    def _fits(self, name: str, values: Mapping[str, Any]) -> bool:
+        if name not in values:
+            return False
+        value = values[name]
+        if name.endswith(_EVIDENCE):
+            return value is None or isinstance(value, str)
+        return isinstance(value, str) and value in self._verdicts
+
+    def _finding(
+        self, at: int, values: Mapping[str, Any], reply: Reply, first: str | None
+    ) -> Finding:
+        verdict = values[_fact(at)]
+        return Finding(
+            outcome_of(_VERDICTS[verdict]),
+            citation=values.get(_evidence(at)) or None,
+            raw_verdict=verdict,
+            request_id=reply.request_id,
+            first_reason=first,
+        )
+
+
+def _fact(at: int) -> str:
+    return f"fact_{at + 1}"
+
+
+def _evidence(at: int) -> str:
+    return f"{_fact(at)}{_EVIDENCE}"
