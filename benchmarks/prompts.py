@@ -93,6 +93,10 @@ class Recording:
         self.requests.append(request)
         return Completion([Choice("1932")], "none")
 
+    def room(self, request: Request) -> int | None:
+        """Return None: there is no context."""
+        return None
+
     async def aclose(self) -> None:
         """Do nothing."""
 
@@ -107,6 +111,9 @@ class Counting:
     async def complete(self, request: Request) -> Completion:
         self.calls += 1
         return await self.client.complete(request)
+
+    def room(self, request: Request) -> int | None:
+        return self.client.room(request)
 
     async def aclose(self) -> None:
         await self.client.aclose()
