@@ -16,6 +16,7 @@ setup(
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
+    license_files=["NOTICE"],
     python_requires=">=3.11",
     py_modules=["ufo"],
     packages=find_packages(
@@ -26,6 +27,7 @@ setup(
         "pipelines.reports.html": ["*.css", "*.js"],
         "transforms.llm": ["*.yaml"],
         "transforms.prompts": ["*.txt"],
+        "transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
         "transforms.web": ["*.yaml"],
         "web": ["page/**"],
         "examples": ["*"],
@@ -44,6 +46,7 @@ setup(
             "cascade = transforms.judges.cascade:CascadeJudge",
         ],
         "ufo.verifiers": [
+            "bundled = transforms.verifiers.bundled:BundledVerifier",
             "overlap = transforms.verifiers.overlap:OverlapVerifier",
         ],
     },

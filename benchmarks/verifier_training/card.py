@@ -26,7 +26,7 @@ _HEAD = """\
 
 A cross-encoder that reads a claim and a passage and gives the probabilities that the passage
 supports the claim, refutes it, or does not answer. 22.7 million parameters in int8, English, run on
-one thread of a CPU. It is what `--judge offline` asks by default.
+one thread of a CPU. `--verifier bundled` asks it.
 
 ## What it is made of
 

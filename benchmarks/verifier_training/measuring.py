@@ -20,7 +20,8 @@ from transforms.verifiers.regressions import Regressions
 _MODEL_SUPPORTED = INPUTS.index("model_supported")
 KEPT = 500
 """Pairs of a family of other sets, at most, that no model saw."""
-REFUTED_INPUTS = (*REFUTED_FEATURES, "model_refuted")
+REFUTED_INPUTS = (*REFUTED_FEATURES, "said", "model_refuted")
+"""`said` among them: what says nothing of a claim does not refute it."""
 Vectors = dict[str, list[Array]]
 Weights = Mapping[str, tuple[float, float]]
 
