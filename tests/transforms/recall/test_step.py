@@ -240,3 +240,14 @@ def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:
     text = "Ada wurde im Jahr 1815 geboren, und sie schrieb viele Bemerkungen über die Maschine."
     found = offline(record(answers={"rag": text}))
     assert {row[:3] for row in outcomes(found)} == {("noans", None, "unsupported_language")}
+
+
+def test_a_call_that_the_context_does_not_hold_is_made_in_halves() -> None:
+    too_long = LlmError("the prompt is too long", "truncated")
+    script = [too_long, {"fact_1": T}, {"fact_1": F, "fact_2": N}]
+    found, client = asked(script, record(), "tfn")
+    assert [row.label for row in found.verdicts] == [1, 0, 0]
+    assert {row[2:] for row in outcomes(found)} == {(None, None)}
+    limits = [request.max_tokens or 0 for request in client.requests]
+    assert limits[1] < limits[2] < limits[0]
+    assert not found.failures
