@@ -73,7 +73,12 @@ def test_every_set_and_verifier_is_measured(data: Path) -> None:
     result = json.loads(run.stdout.splitlines()[-1])
     assert list(result["sets"]) == list(load(data))
     for name, verifiers in result["sets"].items():
-        assert list(verifiers) == ["overlap", "overlap, out of fold", "shared words"]
+        assert list(verifiers) == [
+            "overlap",
+            "overlap, out of fold",
+            "overlap, other sets alone",
+            "shared words",
+        ]
         for found in verifiers.values():
             assert found["n"] == (16 if name == "stance" else 8)
             low, high = found["auc"]["interval"]

@@ -39,7 +39,7 @@ def responses() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What is extracted once is judged by all formulations."""
-    return tmp_path_factory.mktemp("cache")
+    return tmp_path_factory.mktemp("cache") / "replies.sqlite"
 
 
 @pytest.mark.parametrize("options", FORMULATIONS, ids=lambda one: "-".join(one.values()))
