@@ -102,9 +102,10 @@ def test_options_of_any_yaml_kind_are_recorded(
         "word: 2020-01-01}\n"
     )
     # A date is no JSON, and a source that cannot use it is an error of each unit, not a crash.
-    assert ufo("evaluate", "--config", path).code == 0
+    done = ufo("evaluate", "--config", path)
+    assert (done.code, "no judgement was usable" in done.out) == (1, True)
     done = ufo("evaluate", "--config", path, "--if_finished", "skip")
-    assert (done.code, "other inputs or options" in done.err) == (0, False)
+    assert (done.code, "other inputs or options" in done.err) == (1, False)
     done = ufo("evaluate", "--config", path, "--if_finished", "skip", "--tie", "factual")
     assert "options.tie" in done.err
 
