@@ -87,7 +87,10 @@ def order_section(asked: Asked) -> Section | None:
     heads = {"factuality_score": "score", "balanced_accuracy": "balanced acc."}
     cells = [(_order(row), [row[name] for name in columns]) for row in rows[:_MOST_ORDERS]]
     title = "Sources alone, in every order, and their vote"
-    said = "; ".join(f"{name}: {heading(columns[0])} {values[0]:.3f}" for name, values in cells)
+    said = "; ".join(
+        f"{name}: no score" if value is None else f"{name}: {heading(columns[0])} {value:.3f}"
+        for name, (value, *_) in cells
+    )
     notes = []
     if len(rows) > _MOST_ORDERS:
         notes.append(f"The first {_MOST_ORDERS} of {len(rows):,}.")
