@@ -120,7 +120,7 @@ def test_an_input_with_nothing_but_failures_is_no_success(
     assert (done.json["responses"], done.json["factuality_score"]) == (0, None)
     assert ufo("report", tmp_path / "out").code == 0
     below = ("--fail_under", "0")
-    assert ufo("evaluate", "--input", path, "--output", tmp_path / "out", *below).code == 3
+    assert ufo("evaluate", "--input", path, "--output", tmp_path / "out", *below).code == 1
 
 
 @pytest.fixture

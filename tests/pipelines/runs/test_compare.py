@@ -214,7 +214,8 @@ def test_a_baseline_that_is_none_is_told_before_anything_is_evaluated(ufo, write
 
 def test_a_run_that_shares_nothing_with_its_baseline_is_kept(ufo, write_lines, tmp_path):
     def evaluate(name, *flags):
-        record = {"id": name, "response": "Oslo is in Norway.", "reference_answers": ["Oslo."]}
+        text = "Oslo is in Norway."
+        record = {"id": name, "response": text, "reference_answers": [text]}
         path = write_lines(tmp_path / f"{name}.jsonl", [record])
         return ufo(
             *("evaluate", "--input", path, "--output", tmp_path / "out", "--run", name),

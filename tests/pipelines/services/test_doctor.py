@@ -42,7 +42,7 @@ TRUE_OF: Mapping[str, Mapping[str, str]] = {
         "strict schema": "enforced",
         "n": "2 choices came",
         "logprobs": "came",
-        "token limit": "max_completion_tokens: 16 tokens came where 16 were allowed",
+        "token limit": "max_tokens: 16 tokens came where 16 were allowed",
     },
     "ollama": {
         "tools": "registry.ollama.ai/library/llama3:8b does not support tools",
@@ -58,7 +58,7 @@ TRUE_OF: Mapping[str, Mapping[str, str]] = {
         "strict schema": "accepted, not kept",
         "n": "no ",
         "logprobs": "no ",
-        "token limit": "max_completion_tokens: 16 tokens came where 16 were allowed",
+        "token limit": "max_tokens: 16 tokens came where 16 were allowed",
     },
     "llamacpp": {
         "tools": "tools param requires --jinja flag",
@@ -66,7 +66,7 @@ TRUE_OF: Mapping[str, Mapping[str, str]] = {
         "strict schema": "enforced",
         "n": "no ",
         "logprobs": "came",
-        "token limit": "max_completion_tokens: 16 tokens came where 16 were allowed",
+        "token limit": "max_tokens: 16 tokens came where 16 were allowed",
     },
     "vllm": {
         "tools": "reach the model",
