@@ -26,6 +26,9 @@ _LONGEST = 400
 _JOINERS = "\u200c\u200d"
 
 
+_OF_UNUSABLE = ("n_judgements", "n_unusable", "n_unjudged")
+
+
 def plain(value: object) -> Any:
     """Return a value as JSON can hold it; NaN and the infinities become None, as JSON has none."""
     if isinstance(value, float):
@@ -152,10 +155,18 @@ def print_reader(
     reader: "pa.RecordBatchReader", console: "Console", limit: int, empty: str = ""
 ) -> bool:
     """Print up to `limit` rows (0: all) and return whether there were more; where there is none,
-    say what that means."""
+    say what that means. Counts of unusable judgements, for which the columns leave no room, follow
+    where there are any."""
     rows = rows_of(reader)
+    names = reader.schema.names
     shown = list(islice(rows, limit) if limit else rows)
-    print_rows(reader.schema.names, shown, console)
+    kept = [i for i, name in enumerate(names) if name not in _OF_UNUSABLE]
+    print_rows([names[i] for i in kept], [[row[i] for i in kept] for row in shown], console)
+    unusable = [row[names.index("n_unusable")] for row in shown if "n_unusable" in names]
+    if any(unusable):
+        console.print(
+            f"unusable judgements by row: {', '.join(map(str, unusable))} (`--json`: n_unusable)"
+        )
     if not shown:
         console.print(f"no rows: {empty}" if empty else "no rows")
     return limit > 0 and next(rows, None) is not None

@@ -213,7 +213,7 @@ def test_an_extraction_that_fails_is_a_failure_and_not_a_response_without_claims
             *("evaluate", "--input", path, "--output", tmp_path / "out"),
             *("--sources", "reference", *at(own)),
         )
-    assert done.code == 0, done.err
+    assert (done.code, "no claim could be extracted" in done.err) == (1, True)
     (failure,) = rows(tmp_path / "out", "SELECT step, key, error_type FROM failures")
     assert (failure["step"], failure["key"]) == ("extract", "r")
     assert failure["error_type"] == ("refused" if extraction == "refusal" else "unparsable")

@@ -227,4 +227,4 @@ def test_a_model_judges_where_an_endpoint_is_named(
         monkeypatch.setenv(name, value)
     parser: argparse.ArgumentParser = Parser(prog="ufo evaluate")
     add_evaluate_options(parser)
-    assert settings(parser, ["--input", "in", "--output", "out", *flags]).judge == judge
+    assert settings(parser, ["--input", "in", "--output", "out", *flags]).judge.name == judge

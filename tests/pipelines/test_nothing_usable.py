@@ -114,7 +114,7 @@ def test_claims_that_could_not_be_extracted_are_not_taken_for_none(
 
 
 def test_a_recall_without_a_usable_judgement(ufo: Ufo, tmp_path: Path, own: LlmServer) -> None:
-    own.mix = Spoiling(b"Task: verify_")  # type: ignore[assignment]
+    own.mix = Spoiling(b"It is clear from the passage that")  # type: ignore[assignment]
     command = ("recall", "--input", EXAMPLE, "--output", tmp_path, "--formulations", "tf")
     done = ufo(*command, *at(own))
     assert done.code == 1

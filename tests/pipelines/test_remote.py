@@ -206,7 +206,7 @@ def test_a_part_that_changes_nothing_is_brought_once(
     monkeypatch.setattr(Bucket, "open", noted)
     sql = "SELECT count(*) AS n FROM fact_units"
     first = ufo("sql", "bucket://b/out", sql, "--json").json
-    assert any(path.startswith("run=r/evidence/") for path in opened)
+    assert any(path.startswith("run=r/fact_units/") for path in opened)
     opened.clear()
     assert ufo("sql", "bucket://b/out", sql, "--json").json == first
     assert opened == ["run=r/manifest.json"]
