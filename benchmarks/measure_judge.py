@@ -197,8 +197,8 @@ def measured(sets: Sets, arguments: argparse.Namespace) -> dict[str, Any]:
             said[of]["overlap, out of fold"] = runs
         weights = fit([training], NAMES, fit_overlap.REFUTED_FEATURES)
         for of, of_records in vectors.items():
-            rows = [fit_overlap.apply(weights, row) for row in of_records]
-            said[of]["overlap, other sets alone"] = [Said.of(rows)]
+            others = [fit_overlap.apply(weights, row) for row in of_records]
+            said[of]["overlap, other sets alone"] = [Said.of(others)]
         for name, records in sets.items():
             for rows_of, record in zip(vectors[name], records, strict=True):
                 rows_of[:, 0] = [shared_words(pair) for pair in record.pairs()]

@@ -40,7 +40,14 @@ def document(base: Setup, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 OPERATIONS = [
-    *("GET /health", "GET /options", "GET /sources", "GET /examples", "POST /extract"),
+    *(
+        "GET /health",
+        "GET /options",
+        "GET /judges",
+        "GET /sources",
+        "GET /examples",
+        "POST /extract",
+    ),
     *("POST /search", "POST /passages", "POST /verify", "POST /check", "POST /score"),
     *("GET /runs", "GET /runs/{run}", "GET /runs/{run}/responses"),
     *("GET /runs/{run}/responses/{response_id}", "GET /runs/{run}/questions"),
