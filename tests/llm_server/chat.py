@@ -191,10 +191,9 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
     for message in body["messages"]:
         opening = message["role"] in ("system", "developer")
         (system if opening else user).append(tokens.content_of(message))
-    name = None
     schema: dict[str, Any] = {}
     example: dict[str, Any] = {}
-    in_words = False
+    name, in_words, strict = None, False, False
     if body.get("tools") and body.get("tool_choice") != "none" and switches.tools == WORKS:
         chosen = body.get("tool_choice")
         wanted = chosen["function"]["name"] if isinstance(chosen, dict) else None
