@@ -155,18 +155,22 @@ def print_reader(
     reader: "pa.RecordBatchReader", console: "Console", limit: int, empty: str = ""
 ) -> bool:
     """Print up to `limit` rows (0: all) and return whether there were more; where there is none,
-    say what that means. Counts of unusable judgements, for which the columns leave no room, follow
-    where there are any."""
+    say what that means. Where judgements were unusable, a line below the table says how many: the
+    table has no room for their counts."""
     rows = rows_of(reader)
     names = reader.schema.names
     shown = list(islice(rows, limit) if limit else rows)
     kept = [i for i, name in enumerate(names) if name not in _OF_UNUSABLE]
     print_rows([names[i] for i in kept], [[row[i] for i in kept] for row in shown], console)
-    unusable = [row[names.index("n_unusable")] for row in shown if "n_unusable" in names]
-    if any(unusable):
-        console.print(
-            f"unusable judgements by row: {', '.join(map(str, unusable))} (`--json`: n_unusable)"
-        )
+    if "n_unusable" in names:
+        at, of = names.index("n_unusable"), names.index("n_judgements")
+        lost = [row for row in shown if row[at]]
+        if lost:
+            most = max(lost, key=lambda row: row[at] / row[of])
+            console.print(
+                f"{len(lost):,} of {len(shown):,} rows have unusable judgements, the worst "
+                f"{most[at]:,} of {most[of]:,}; --json has n_unusable of each"
+            )
     if not shown:
         console.print(f"no rows: {empty}" if empty else "no rows")
     return limit > 0 and next(rows, None) is not None

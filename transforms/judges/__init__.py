@@ -62,14 +62,14 @@ def make_judge(
 
 
 def _of_models(
-    told: "LlmSettings", asked: "ClientSettings", client: "Client | None"
+    settings: "LlmSettings", endpoint: "ClientSettings", client: "Client | None"
 ) -> dict[str, Any]:
     """Return what the constructor of a judge that asks a model may take."""
     from transforms.judges.llm.remembered import remembered
     from transforms.llm.shared import shared_client
 
-    offered = {"llm_settings": told, "client_settings": asked}
+    offered = {"llm_settings": settings, "client_settings": endpoint}
     if client is not None:
         return {**offered, "client": lambda: client}
-    known = partial(remembered, told, asked)
-    return {**offered, "client": partial(shared_client, asked), "remembered": known}
+    known = partial(remembered, settings, endpoint)
+    return {**offered, "client": partial(shared_client, endpoint), "remembered": known}
