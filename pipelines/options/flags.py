@@ -149,7 +149,7 @@ JUDGING = (
     ),
     Flag(
         "verifier",
-        "the offline judge's model: overlap, a folder, path/to/file.py:Class or a "
+        "the offline judge's model: overlap, bundled, a folder, path/to/file.py:Class or a "
         "cross-encoder of a model hub (organisation/model)",
         "NAME",
     ),

@@ -38,9 +38,10 @@ _SAID: Final = NAMES.index("said")
 
 
 class BundledVerifier(Verifier):
-    """Verify with a cross-encoder that `benchmarks/train_verifier.py` wrote, on one thread.
+    """Verify with the cross-encoder that this project trained, beside what `overlap` measures.
 
-    `folder` has its files; by default they are in this package.
+    `folder` has what `benchmarks/train_verifier.py` wrote; by default it is this package. The model
+    runs on one thread.
 
     Two regressions read the model's log-odds and the features of `overlap`. A pair that shares too
     little with its passage is NOANS without a call of the model; `verifier.json` says how little.
