@@ -114,11 +114,13 @@ def _searcher(path: Path) -> tantivy.Searcher:
     """Return the searcher of tantivy's folder, in which it locks a file while it opens it.
 
     One that may only be read is opened by links to its files; they are needed no longer than that.
+    A thread of tantivy may still write its lock among the links while they are removed: such a
+    folder stays behind, which is rare and no error.
     """
     lock = path / _LOCK
     if os.access(lock if lock.exists() else path, os.W_OK):
         return tantivy.Index.open(str(path)).searcher()
-    with TemporaryDirectory(prefix="ufo-") as links:
+    with TemporaryDirectory(prefix="ufo-", ignore_cleanup_errors=True) as links:
         for file in path.iterdir():
             if file.name != _LOCK:
                 Path(links, file.name).symlink_to(file)

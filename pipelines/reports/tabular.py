@@ -162,7 +162,7 @@ def print_reader(
     shown = list(islice(rows, limit) if limit else rows)
     kept = [i for i, name in enumerate(names) if name not in _OF_UNUSABLE]
     print_rows([names[i] for i in kept], [[row[i] for i in kept] for row in shown], console)
-    if "n_unusable" in names:
+    if {"n_unusable", "n_judgements"} <= set(names):
         at, of = names.index("n_unusable"), names.index("n_judgements")
         lost = [row for row in shown if row[at]]
         if lost:
