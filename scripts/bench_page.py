@@ -8,7 +8,7 @@ cache is off. `browser`: milliseconds until a response of 300 claims with 5 piec
 is painted whole in Chromium, and from a tick to the repaint. The service and the model's server are
 processes on the same machine, hence the load average. Medians, with the lowest and the highest.
 
-    python scripts/bench_page.py [--quick]
+    python scripts/bench_page.py [--quick] [--verifier NAME]
 """
 
 import argparse
@@ -45,9 +45,19 @@ ENVIRONMENT = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SERPER_API_KEY", "SERPER_BA
 
 
 @contextmanager
-def service(folder: str, **environment: str) -> Iterator[httpx.Client]:
+def service(folder: str, *options: str, **environment: str) -> Iterator[httpx.Client]:
     """Start `ufo serve` in a process of its own, and give a client of it."""
-    words = [sys.executable, "-m", "pipelines.cli", "serve", "--port", "0", "--results", folder]
+    words = [
+        sys.executable,
+        "-m",
+        "pipelines.cli",
+        "serve",
+        "--port",
+        "0",
+        "--results",
+        folder,
+        *options,
+    ]
     known = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
     process = subprocess.Popen(
         words,
@@ -100,10 +110,10 @@ def spread(values: list[float], factor: float = 1.0) -> dict[str, float]:
     return {"median": round(statistics.median(shown), 3), "low": min(shown), "high": max(shown)}
 
 
-def offline(folder: str, times: int) -> dict[str, Any]:
+def offline(folder: str, verifier: str, times: int) -> dict[str, Any]:
     """Return what checks take by the offline judge."""
     sources = ["reference", "wikipedia"]
-    with service(folder) as client:
+    with service(folder, "--verifier", verifier) as client:
         cold = check(client, sources)
         warm = [check(client, sources) for _ in range(times)]
     return {
@@ -150,10 +160,12 @@ def aims(found: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
-    times = 5 if parser.parse_args().quick else 30
+    parser.add_argument("--verifier", default="overlap", help="the offline judge's verifier")
+    arguments = parser.parse_args()
+    times = 5 if arguments.quick else 30
     with tempfile.TemporaryDirectory(prefix="ufo-page-") as folder:
         found: dict[str, Any] = {
-            "offline": offline(folder, times),
+            "offline": offline(folder, arguments.verifier, times),
             "llm": llm(folder, times),
             "browser": browser(folder, times),
         }
