@@ -112,6 +112,8 @@ class Session:
     def room(self, request: Request) -> int | None:
         """Return about how many tokens fit beside the request's prompt, None where that is not
         known."""
+        if self._window.context is None:
+            return None
         return self._window.room(
             prompt_tokens(wire.body(request, self._endpoint.model, self.known, 1))
         )
