@@ -12,7 +12,7 @@ from pipelines import logs
 from schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 
 if TYPE_CHECKING:
-    from pipelines.estimates.estimate import Estimate
+    from pipelines.estimates.bounds import Estimate, Line
     from pipelines.options.settings import Settings
     from pipelines.reports.unusable import Unusable
     from pipelines.runs.run import Finished
@@ -193,46 +193,45 @@ FROM cost
 
 
 def print_estimate(found: "Estimate", as_json: bool, what: str = "responses") -> None:
-    """Print what a run will ask; `what` its input consists of."""
+    """Print what a run will ask at least and at most; `what` its input consists of."""
+    from pipelines.estimates.counting import METHOD
+
     total = found.total
-    costs = [total.cost_usd and total.cost_usd * factor for factor in (found.low, found.high)]
     if as_json:
         value = {
-            what: found.responses,
+            what: found.records,
             "sampled": found.sampled,
-            "method": found.method,
-            "sources_asked": found.asked,
+            "method": " ".join(METHOD),
+            "sources_asked": found.near,
             "sources_not_asked": found.far,
-            "rows": [asdict(line) for line in found.lines],
-            "total": {
-                **{name: getattr(total, name) for name in _COUNTED},
-                "low": found.low,
-                "high": found.high,
-                "cost_usd_low": costs[0],
-                "cost_usd_high": costs[1],
-            },
+            "rows": [_flat(line) for line in found.lines],
+            "total": {**_flat(total), "cost_usd_high": total.most.cost_usd},
         }
         print(json.dumps(value, ensure_ascii=False))
         return
     from pipelines.reports.tabular import page, print_rows
 
-    lines = [
+    rows = [
         [line.step, line.source, line.model or None]
-        + [f"{getattr(line, name):,}" for name in _COUNTED[:3]]
-        + [_dollars(line.cost_usd)]
+        + [f"{getattr(line.least, name):,} – {getattr(line.most, name):,}" for name in _COUNTED[:3]]
+        + [f"{_dollars(line.least.cost_usd)} – {_dollars(line.most.cost_usd)}"]
         for line in (*found.lines, total)
     ]
     # Numbers are not cut to fit: a narrow terminal breaks the lines.
     width = max(_TABLE_WIDTH, shutil.get_terminal_size().columns)
     with page(sys.stdout, width) as console:
-        print_rows(("step", "source", "model", *_COUNTED), lines, console, right=_COUNTED)
-    looked = "all" if found.sampled == found.responses else f"{found.sampled:,}"
-    print(f"{found.responses:,} {what}, {looked} of them gone through; nothing was sent.")
-    print(
-        f"Expected are {found.low:.2f} to {found.high:.2f} times these: "
-        f"{_dollars(costs[0])} to {_dollars(costs[1])}."
+        print_rows(("step", "source", "model", *_COUNTED), rows, console, right=_COUNTED)
+    looked = "all" if found.sampled == found.records else f"{found.sampled:,}"
+    print(f"{found.records:,} {what}, {looked} of them gone through; nothing was sent.")
+    print("\n".join(METHOD))
+
+
+def _flat(line: "Line") -> dict[str, Any]:
+    """Return a line as JSON: what is asked at most, and with `_low` at least."""
+    least = {f"{name}_low": value for name, value in asdict(line.least).items()}
+    return (
+        {"step": line.step, "source": line.source, "model": line.model} | asdict(line.most) | least
     )
-    print(f"Method: {found.method}.")
 
 
 def _dollars(cost: float | None) -> str:

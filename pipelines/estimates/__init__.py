@@ -1,1 +1,1 @@
-"""What a run will cost (`--dry_run`): its steps gone through without asking anyone."""
+"""What a run will ask of its models (`--dry_run`): counted from the requests, none of them sent."""

@@ -1,4 +1,4 @@
-"""A sample of the input for an estimate, always the same one, and how far it may be off."""
+"""A sample of the input, always the same one, and how far what is told from it may be off."""
 
 import math
 import tempfile
@@ -8,59 +8,64 @@ from heapq import heappush, heappushpop
 from pathlib import Path
 from typing import TypeVar
 
-from pipelines.runs.inputs import InputFile, spool
-from pipelines.runs.plan import PlainFile
-from schemas.records import Failure, InputRecord
-from transforms.read import parse
+from pipelines.options.settings import Settings
+from pipelines.runs.inputs import find_inputs, measure, shown_names, spool
+from schemas.errors import UsageError
+from schemas.records import Failure
 from transforms.splits import Split, lines
 
+SAMPLE = 200
 R = TypeVar("R")
 
 
 def sampled(
-    files: Sequence[InputFile], max_line_bytes: int, sample: int
-) -> tuple[list[InputRecord], int]:
-    """Return `sample` of the records, always the same ones, and how many there are."""
-    kept: list[tuple[int, int, InputRecord]] = []
+    settings: Settings,
+    parse: Callable[[str, bytes, int], R | Failure],
+    id_of: Callable[[R], str],
+    size: int,
+) -> tuple[list[R], int]:
+    """Return `size` records of the input in its order, and how many it has.
+
+    Raises:
+        UsageError: the input cannot be read, or has no usable record.
+    """
+    kept: list[tuple[int, int, R]] = []
     seen: set[str] = set()
-    for record in _records(files, max_line_bytes):
-        if record.response_id in seen:
+    for record in _records(settings, parse):
+        name = id_of(record)
+        if name in seen:
             continue
-        seen.add(record.response_id)
+        seen.add(name)
         # The records with the lowest hashes are a random choice that needs no second reading.
-        digest = blake2b(record.response_id.encode(), digest_size=8).digest()
+        digest = blake2b(name.encode(), digest_size=8).digest()
         item = (-int.from_bytes(digest), len(seen), record)
-        if len(kept) < sample:
+        if len(kept) < size:
             heappush(kept, item)
         else:
             heappushpop(kept, item)
+    if not seen:
+        raise UsageError(f"--input {', '.join(settings.input)}: there is no usable record")
     return [record for _, _, record in sorted(kept, key=lambda item: item[1])], len(seen)
 
 
-def _records(files: Sequence[InputFile], max_line_bytes: int) -> Iterator[InputRecord]:
+def _records(settings: Settings, parse: Callable[[str, bytes, int], R | Failure]) -> Iterator[R]:
+    paths = find_inputs(settings.input)
     with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
-        for file in files:
-            path = file.path if file.plain() else spool(file, folder)
-            plain = PlainFile(file.name, path, Path(path).stat().st_size)
-            yield from in_file(plain, max_line_bytes, parse)
+        for path, name in zip(paths, shown_names(paths), strict=True):
+            file = measure(path, name)
+            plain = file.path if file.plain() else spool(file, folder)
+            split = Split(name, plain, 0, Path(plain).stat().st_size, first_line=1)
+            with open(plain, "rb") as stream:
+                for line in lines(stream, split, settings.max_line_bytes):
+                    record = parse(line.key, line.data, settings.max_line_bytes)
+                    if not isinstance(record, Failure):
+                        yield record
 
 
-def in_file(
-    file: PlainFile, max_line_bytes: int, parse: Callable[[str, bytes, int], R | Failure]
-) -> Iterator[R]:
-    """Yield the records of a file, in order; lines that `parse` makes none of are passed over."""
-    split = Split(file.name, file.path, 0, file.size, first_line=1)
-    with open(file.path, "rb") as stream:
-        for line in lines(stream, split, max_line_bytes):
-            record = parse(line.key, line.data, max_line_bytes)
-            if not isinstance(record, Failure):
-                yield record
-
-
-def spread_of(tokens: Sequence[float]) -> float:
+def standard_error(values: Sequence[float]) -> float:
     """Return the relative standard error of a sum that is told from a sample of its parts."""
-    n, total = len(tokens), math.fsum(tokens)
+    n, total = len(values), math.fsum(values)
     if n < 2 or not total:
         return 0.0
-    variance = math.fsum((count - total / n) ** 2 for count in tokens) / (n - 1)
+    variance = math.fsum((value - total / n) ** 2 for value in values) / (n - 1)
     return math.sqrt(variance * n) / total

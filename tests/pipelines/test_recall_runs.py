@@ -85,7 +85,7 @@ def test_a_wrong_key_ends_the_run_at_once(
     assert not list(tmp_path.glob("run=*/manifest.json"))
 
 
-# --- runs: resume, skip, report, estimate ---------------------------------------------------------
+# --- runs: resume, skip, report -------------------------------------------------------------------
 
 
 def test_a_run_that_was_stopped_goes_on_by_the_same_command(
@@ -170,28 +170,3 @@ def test_another_commands_run_of_the_name_is_replaced_whole(
     assert ufo(*evaluate, "--run", "r").code == 0
     assert rows(output, "FROM recall_facts") == []
     assert not list(output.glob("run=r/recall_*/*.parquet"))
-
-
-@pytest.mark.parametrize("formulations", ["prompt,tf,tfn+citation", "tf+xml"])
-def test_the_estimate_is_what_the_server_then_counts(
-    recall: Ufo, server: LlmServer, tmp_path: Path, write_prices: Path, formulations: str
-) -> None:
-    flags = ("--formulations", formulations, "--prices", write_prices, "--json")
-    told = recall(tmp_path, *flags, "--dry_run")
-    assert told.code == 0, told.err
-    assert server.chats == []
-    assert not list(tmp_path.glob("run=*"))
-    estimated = {(row["step"], row["source"]): row for row in told.json["rows"]}
-    done = recall(tmp_path, *flags)
-    assert told.json["records"] == 3
-    for row in done.json["recall_cost"]:
-        name = ("verify" if row["formulation"] else "facts", row["formulation"])
-        assert estimated[name]["calls"] == row["n_calls"]
-        assert estimated[name]["prompt_tokens"] == pytest.approx(row["prompt_tokens"], rel=0.25)
-    cost = sum(row["cost_usd"] for row in done.json["recall_cost"])
-    assert told.json["total"]["cost_usd_low"] <= cost <= told.json["total"]["cost_usd_high"]
-
-
-def test_an_estimate_of_a_run_without_a_model_is_nothing(ufo: Ufo) -> None:
-    done = ufo("recall", "--input", EXAMPLE, "--dry_run", "--json")
-    assert (done.code, done.json["rows"], done.json["total"]["calls"]) == (0, [], 0)

@@ -1,0 +1,115 @@
+"""Judges and sources of a run that is only counted: what nobody answered before is assumed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+from pipelines.estimates.counting import PASSAGE, Assumed, Counter
+from schemas.records import InputRecord, OpenUnits, Passage
+from transforms.judges.base import Drafts, Judge, Judged, Judgement, Queries
+from transforms.judges.llm.judge import LlmJudge
+from transforms.judges.llm.settings import LlmSettings
+from transforms.sentences import Span
+from transforms.sources.base import FactSource, Found
+from transforms.sources.llm import LlmSource
+
+_PASSAGES = 5
+
+
+class CountedJudge(LlmJudge):
+    """The LLM judge; what nobody answered before, rules extract."""
+
+    def __init__(self, told: LlmSettings, counter: Counter) -> None:
+        told = replace(told, repairs=0)
+        known = Assumed(told, counter.how, counter.memory)
+        known.outcome = counter.outcome
+        super().__init__(told, lambda: counter.client, lambda: known)
+
+    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return the claims that were extracted before, else those of the rules."""
+        found = await super().extract(record, sentences)
+        return await Judge.extract(self, record, sentences) if found.failures else found
+
+    async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return the claims that were extracted before, else those of the rules."""
+        found = await super().extract_sentences(record, sentences)
+        return await Judge.extract_sentences(self, record, sentences) if found.failures else found
+
+    async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
+        """Return the queries that were written before, else those of the rules."""
+        found = await super().queries(claims, response_id)
+        return await Judge.queries(self, claims, response_id) if found.failures else found
+
+
+class CountedPassages(Judge):
+    """In place of another judge that waits for something: each passage is a call, or what `judge`
+    asks a model."""
+
+    remote = True
+
+    def __init__(self, counter: Counter, model: str, judge: Judge | None) -> None:
+        self._counter = counter
+        self._asked = model
+        self._judge = judge
+
+    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+        """Count what would be asked; return the outcome that is assumed of each passage."""
+        if self._judge is not None:
+            await self._judge.verify(open_units, source, found)
+        else:
+            passages = sum(len(answer.passages) for answer in found)
+            self._counter.add(("verify", source, self._asked), passages)
+        return await super().verify(open_units, source, found)
+
+    def outcome(self, unit: Any, passage: Passage) -> Judgement:
+        """Return the outcome that is assumed."""
+        return Judgement(self._counter.outcome)
+
+
+class FarSource(FactSource):
+    """In place of a source that is not asked: the passages that are assumed.
+
+    Searches, and the pages that would be fetched, are counted where it is a web search's.
+    """
+
+    remote = True
+
+    def __init__(self, source: FactSource, counter: Counter) -> None:
+        self._source = source
+        self._counter = counter
+        self.name = source.name
+
+    def open(self) -> None:
+        """Open a source that makes requests to count."""
+        if isinstance(self._source, LlmSource):
+            self._source.open()
+
+    async def look_up(self, open_units: OpenUnits) -> list[Found]:
+        """Return what was answered before, else what is assumed."""
+        found = [Found()] * len(open_units.units)
+        if isinstance(self._source, LlmSource):
+            most = self._source.samples
+            found = await self._source.look_up(open_units)
+        else:
+            most = self._search(len({unit.query for unit in open_units.units}))
+        return [
+            answer if answer.passages else self.found(self._passages(unit.claim, most))
+            for unit, answer in zip(open_units.units, found, strict=True)
+        ]
+
+    def _search(self, queries: int) -> int:
+        """Count the searches and pages of these queries; return how many passages each may have."""
+        pages = int(getattr(self._source, "pages", _PASSAGES))
+        per_page = int(getattr(self._source, "passages_per_page", 1))
+        batch = getattr(self._source, "queries_a_request", 0)
+        if batch and not self._counter.least:
+            self._counter.add(("search", self.name, ""), ceil(queries / batch))
+            self._counter.add(("page", self.name, ""), queries * pages if per_page else 0)
+        return pages * max(per_page, 1)
+
+    def _passages(self, claim: str, most: int) -> list[Passage]:
+        if self._counter.least:
+            return [Passage(claim)]
+        filler = " ".join(["word"] * PASSAGE)
+        return [Passage(f"{claim} {number} {filler}") for number in range(most)]

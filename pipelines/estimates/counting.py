@@ -1,0 +1,161 @@
+"""Counting in place of asking: the run's own code makes the requests, and nothing is sent.
+
+What cannot be known without asking is counted twice, for the least and for the most (METHOD).
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from pathlib import Path
+from typing import Any, Final
+
+from pipelines.options.settings import Settings
+from schemas.records import NOANS, SUPPORTED
+from transforms.judges.llm.asking import Asker
+from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from transforms.judges.llm.remembered import Remembered
+from transforms.llm import wire
+from transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
+from transforms.llm.cache import CachingClient
+from transforms.llm.capabilities import Capabilities
+from transforms.llm.memory import Memory
+from transforms.llm.store import OFF, StoreError, open_store
+from transforms.llm.tokens import prompt_tokens
+from transforms.llm.window import Window
+
+PASSAGE: Final = 100  # tokens of a passage that is not fetched, and of what a model knows
+_LEAST_REPLY: Final = 0.05  # of what is expected; "NOANS" where 40 tokens are
+_MOST_REPLY: Final = 1.5  # where few facts share what stands around them
+_VOCABULARY: Final = 0.2  # how much more or less a model's vocabulary may make of a prompt
+METHOD: Final = (
+    "Claims and facts are those given, else those that the rules of the offline judge find: a "
+    "model may find more or fewer. Answers in the cache are left out.",
+    "At least: the first source that has passages on a claim settles it, equal questions are asked "
+    f"once, replies are {_LEAST_REPLY:.0%} as long as expected, prompts {_VOCABULARY:.0%} shorter "
+    "than counted.",
+    "At most: every claim goes to every source, responses share nothing, each sample of what a "
+    f"model knows is a request, replies are {_MOST_REPLY:.0%} as long as expected, prompts "
+    f"{_VOCABULARY:.0%} longer than counted.",
+    "A source that is not asked is taken to have one passage that says the claim (at least), or as "
+    f"many as it may give, of {PASSAGE} tokens each (at most).",
+    "Not counted: second requests for what a reply lacks, retries, and the few short requests that "
+    "find out what an endpoint can do.",
+)
+
+Key = tuple[str, str | None, str]
+"""Step, source, model."""
+
+
+class Counter:
+    """A `Client` that counts requests, and sends none: for the least that a run may ask, or for the
+    most. Then it replies with words that say nothing, to count what follows a reply too.
+
+    `client` is this one behind the run's cache.
+    """
+
+    def __init__(self, settings: Settings, least: bool) -> None:
+        self.least = least
+        self.outcome = SUPPORTED if least else NOANS
+        """What a passage says that is not judged here."""
+        self.counts: dict[Key, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+        self.tokens: list[float] = []
+        """Of each record gone through."""
+        self.how = settings.client()
+        self.memory = _Kept(self.how.cache or OFF, least)
+        self.client = CachingClient(self, self.how, self.memory)
+        self._context = settings.context
+        self._seen: set[str] = set()
+
+    def add(self, key: Key, calls: float, prompt: float = 0.0, completion: float = 0.0) -> None:
+        """Count requests of one kind, and their tokens."""
+        for place, value in enumerate((calls, prompt, completion)):
+            self.counts[key][place] += value
+
+    def end_record(self) -> None:
+        """Note the tokens of the record that was gone through."""
+        so_far = fsum(prompt + completion for _, prompt, completion in self.counts.values())
+        self.tokens.append(so_far - fsum(self.tokens))
+
+    async def complete(self, request: Request) -> Completion:
+        """Count the request; there is nothing in the reply that anybody could use."""
+        body = wire.body(request, request.model, Capabilities(), request.n)
+        knowledge = request.role == KNOWLEDGE
+        words = PASSAGE if knowledge else request.expects
+        if knowledge and request.function is not None:
+            words *= len(request.function.parameters["properties"])
+        key, tokens = (request.step, request.source, request.model), prompt_tokens(body)
+        if not self.least:
+            calls = request.n  # since not every endpoint gives several choices a request
+            reply = words if knowledge else words * _MOST_REPLY
+            self.add(key, calls, calls * tokens * (1 + _VOCABULARY), calls * reply)
+        elif (text := json.dumps(body)) not in self._seen:
+            self._seen.add(text)
+            self.add(key, 1, tokens * (1 - _VOCABULARY), request.n * words * _LEAST_REPLY)
+        said = "" if self.least or knowledge else "word " * words
+        return Completion([Choice(said)] * request.n, "", [])
+
+    def room(self, request: Request) -> int | None:
+        """Return what the user says that the context holds beside a request."""
+        body = wire.body(request, request.model, Capabilities(), request.n)
+        return Window(self._context).room(prompt_tokens(body))
+
+    async def aclose(self) -> None:
+        """Do nothing."""
+
+
+class _Kept(Memory):
+    """What a run finds in its cache; what it would add is forgotten in the end, and found before
+    only where that `shares`."""
+
+    def __init__(self, uri: str, shares: bool) -> None:
+        try:
+            # A cache that is not there yet is not made for an estimate.
+            there = uri != OFF and ("://" in uri or Path(uri).exists())
+            store = open_store(uri) if there else None
+        except StoreError:
+            store = None
+        super().__init__(store, writes=False)
+        self._shares = shares
+        self._added: dict[str, Any] = {}
+
+    async def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        """Return what is kept, or was put here."""
+        keys = list(keys)
+        added = {key: self._added[key] for key in keys if key in self._added}
+        return await super().get_many(keys) | added
+
+    async def put_many(self, values: Mapping[str, Any]) -> None:
+        """Keep the values."""
+        if self._shares:
+            self._added.update(values)
+
+
+class Assumed(Remembered):
+    """What was judged before; for the rest, the requests are made and the outcome is assumed."""
+
+    outcome = NOANS
+
+    async def judge(
+        self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
+    ) -> dict[Pair, Finding]:
+        """Return a finding for every pair of the case."""
+        requests = _Requests(formulation, self.outcome)
+        return await super().judge(case, asker, requests, prompt_version)
+
+
+@dataclass(frozen=True, slots=True)
+class _Requests:
+    """The requests of a formulation, without its reading of the replies."""
+
+    formulation: Formulation
+    outcome: str
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.formulation.names
+
+    async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
+        await self.formulation.judge(case, asker)
+        return dict.fromkeys(case.pairs, Finding(self.outcome))
