@@ -7,7 +7,7 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'VERSION = "(.+)"', (HERE / "pipelines/version.py").read_text())[1]
-TOP_LEVEL = ("schemas", "indexes", "transforms", "web", "pipelines", "examples")
+TOP_LEVEL = ("schemas", "indexes", "transforms", "webapp", "pipelines", "examples")
 
 setup(
     name="ufo-factuality",
@@ -28,8 +28,8 @@ setup(
         "transforms.llm": ["*.yaml"],
         "transforms.prompts": ["*.txt"],
         "transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
-        "transforms.web": ["*.yaml"],
-        "web": ["page/**"],
+        "transforms.sources.web": ["*.yaml"],
+        "webapp": ["page/**"],
         "examples": ["*"],
     },
     entry_points={
@@ -37,7 +37,7 @@ setup(
         "ufo.fact_sources": [
             "reference = transforms.sources.reference:ReferenceSource",
             "wikipedia = transforms.sources.wikipedia:WikipediaSource",
-            "web = transforms.sources.web:WebSource",
+            "web = transforms.sources.web.source:WebSource",
             "llm = transforms.sources.llm:LlmSource",
         ],
         "ufo.judges": [
@@ -110,7 +110,7 @@ setup(
             "schemathesis>=4,<5",  # the service against its own OpenAPI document
             "opentelemetry-sdk>=1.30,<2",
             "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
-            "mwparserfromhell>=0.7,<0.8",  # what scripts/check_dump.py compares our parser with
+            "mwparserfromhell>=0.7,<0.8",  # what benchmarks/check_dump.py compares our parser with
         ],
     },
     classifiers=[

@@ -39,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.flink.cluster import cluster as cluster
 
 # What takes longest begins first, so that no process waits for the other at the end.
-_LONG = ("tests/flink", "tests/airflow", "tests/gcs", "tests/dataflow", "tests/web/browser")
+_LONG = ("tests/flink", "tests/airflow", "tests/gcs", "tests/dataflow", "tests/webapp/browser")
 _ON_FLINK = ("tests/flink", "tests/airflow/test_beam_operator")
 
 

@@ -54,7 +54,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def data_files() -> set[str]:
     """Every file below the packages that is no code: SQL, prompts, examples."""
     found = set()
-    for top in ("schemas", "indexes", "transforms", "web", "pipelines", "examples"):
+    for top in ("schemas", "indexes", "transforms", "webapp", "pipelines", "examples"):
         for path in (ROOT / top).rglob("*"):
             if path.is_file() and path.suffix not in (".py", ".pyc"):
                 found.add(path.relative_to(ROOT).as_posix())
@@ -69,11 +69,11 @@ def test_code_and_data_are_in_both(built: Path) -> None:
     in_wheel = set(zipfile.ZipFile(wheel).namelist())
     expected = data_files() | {
         "ufo.py",
-        "web/app.py",
+        "webapp/app.py",
         "pipelines/evaluate.py",
         "transforms/beam/check.py",
     }
-    assert {"schemas/views/scores.sql", "web/page/index.html"} <= expected
+    assert {"schemas/views/scores.sql", "webapp/page/index.html"} <= expected
     assert expected - in_wheel == set()
     assert (expected | {"README.md", "setup.py"}) - in_sdist == set()
     assert not [name for name in in_wheel if name.startswith(("tests/", "scripts/", "setup"))]

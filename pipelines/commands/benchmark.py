@@ -159,7 +159,7 @@ def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
         UsageError: a source, category or passage that there is not, what is no domain, or rules
             that cannot be met.
     """
-    from transforms.web.categories import Selection, normal
+    from transforms.sources.web.categories import Selection, normal
 
     used = _used(results)
     order = args.order or used

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from schemas.records import SourceStatus
     from schemas.results import Results
     from transforms.job import Job
-    from web.desk import Setup
+    from webapp.desk import Setup
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -71,7 +71,7 @@ def register(commands: Any) -> None:
 def handle(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
     from pipelines.options.flags import OF_SERVICE
-    from web.server import serve
+    from webapp.server import serve
 
     token = arguments.token or os.environ.get(TOKEN_VARIABLE) or None
     given = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
@@ -106,7 +106,7 @@ def setup(
     from pipelines.version import VERSION
     from transforms.judges.offline import judged_by
     from transforms.llm.base import VERIFIER
-    from web.desk import Setup
+    from webapp.desk import Setup
 
     if is_remote(results):
         raise UsageError(

@@ -18,7 +18,7 @@ from pipelines.runs.sources import Chosen, names
 from schemas.records import Part, SourceStatus
 from schemas.tables import to_arrow
 from transforms.job import Job
-from transforms.web.snapshot import finish_recording
+from transforms.sources.web.snapshot import finish_recording
 
 if TYPE_CHECKING:
     import apache_beam as beam

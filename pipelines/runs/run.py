@@ -149,7 +149,7 @@ def _carried_over(
 def _web(run: str) -> Iterator[None]:
     """Close what the run opens to the web, however it ends."""
     from transforms.loop import wait_for
-    from transforms.web.opened import leave
+    from transforms.sources.web.opened import leave
 
     try:
         yield
@@ -169,7 +169,7 @@ def _evaluate(
     """Return the manifest, None where an engine has the run and nobody waits."""
     from pipelines.runs.carry import FINAL
     from pipelines.runs.finish import facts_of, finish
-    from transforms.web.snapshot import finish_recording
+    from transforms.sources.web.snapshot import finish_recording
 
     facts = facts_of(settings, chosen, name)
     final = attempt.done(FINAL)

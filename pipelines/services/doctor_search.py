@@ -11,8 +11,8 @@ from transforms.llm.failures import SendError
 from transforms.llm.limiter import Limiter
 from transforms.llm.limits import Limits
 from transforms.llm.retry import Retry
-from transforms.web.engine import Engine
-from transforms.web.search import (
+from transforms.sources.web.engine import Engine
+from transforms.sources.web.search import (
     BACKENDS,
     Locale,
     SearchBackend,

@@ -158,7 +158,7 @@ def test_docker_is_sent_what_the_image_is_made_of(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (wheel,) = (tmp_path / "dist").glob("ufo_factuality-*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
-    for top in ("schemas", "indexes", "transforms", "web", "pipelines", "examples"):
+    for top in ("schemas", "indexes", "transforms", "webapp", "pipelines", "examples"):
         for path in (ROOT / top).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert path.relative_to(ROOT).as_posix() in inside

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.results import open_results
-from transforms.web.categories import Selection
+from transforms.sources.web.categories import Selection
 
 SOURCES = ("ref", "wiki", "web")
 CATEGORIES = ("news", "blog", None)

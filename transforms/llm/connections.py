@@ -2,7 +2,7 @@
 
 A pool of `httpcore` looks at every connection, the idle ones down to their sockets, whenever a
 request begins or ends, so a request costs more the more are under way. Here the one used last is
-taken again, whatever their number (`scripts/bench_concurrency.py`).
+taken again, whatever their number (`benchmarks/bench_concurrency.py`).
 """
 
 from collections.abc import AsyncIterator, Callable

@@ -27,7 +27,7 @@ from schemas.records import (
     Passage,
     Usage,
 )
-from transforms.web.categories import OTHER, shipped_categories
+from transforms.sources.web.categories import OTHER, shipped_categories
 
 _MAX_MESSAGE = 4096
 _fields = attrgetter(*(field.name for field in fields(Passage)))

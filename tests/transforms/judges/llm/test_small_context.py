@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scripts.bench_context import FACTS, FORMULATIONS, PASSAGES, judged
+from benchmarks.bench_context import FACTS, FORMULATIONS, PASSAGES, judged
 from tests.llm_server import PROFILES, LlmServer
 from transforms.judges.base import Judged
 

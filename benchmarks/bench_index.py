@@ -1,0 +1,219 @@
+"""Measure the local index: what it finds, how fast, and what it costs. The last line is JSON.
+
+HotpotQA (evidence recall@5 as the share of the two gold titles, and MRR@10) for each retriever, in
+its own order ("plain") and with the second look that evaluation takes; then size: passages made of
+recombined real sentences, built, opened and asked in processes of their own of 4 GiB, one thread
+asking, and what 21 million would take; and the vector index against an exact one, on vectors of 384
+dimensions of those passages.
+
+    python benchmarks/bench_index.py [--quick] [--data DIR] [--sizes 200000,1000000] [--only scale]
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.index_corpora import lines, recombined, windows, write_documents  # noqa: E402
+from benchmarks.index_parts import (  # noqa: E402
+    ask_part,
+    build_part,
+    limit_memory,
+    own_process,
+    projected,
+)
+
+SECTIONS = ("hotpotqa", "scale", "faiss")
+
+
+# --- HotpotQA -----------------------------------------------------------------------------------
+
+
+def hotpotqa(data: Path, work: Path) -> dict[str, Any]:
+    from indexes.base import RETRIEVERS, open_index
+    from pipelines.build_index import build
+
+    questions = lines(data / "hotpotqa/questions.jsonl")
+    texts = [question["question"] for question in questions]
+    path = work / "hotpotqa"
+    built = build(data / "hotpotqa/passages.jsonl", path, embedder="lsa")
+    found: dict[str, Any] = {"build_seconds": round(built.seconds, 1)}
+    for retriever in RETRIEVERS:
+        index = open_index(path, retriever)
+        index.search(texts[:5], 10)  # the first query pays for what is loaded late
+        for name, second in ((retriever, True), (f"{retriever}_plain", False)):
+            started = time.thread_time()
+            named = [index.names_in(text) for text in texts] if second else None
+            hits = index.search(texts, 10, named)
+            seconds = time.thread_time() - started
+            titles = [[hit.passage.title for hit in row] for row in hits]
+            found[name] = scores(titles, [question["gold_titles"] for question in questions])
+            found[name]["queries_per_processor_second"] = round(len(texts) / seconds)
+    return found
+
+
+def scores(titles: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Two passages of one page count once, as the published passages are whole pages."""
+    pairs = [
+        (list(dict.fromkeys(row)), set(wanted)) for row, wanted in zip(titles, gold, strict=True)
+    ]
+    recall = [len(wanted & set(row[:5])) / len(wanted) for row, wanted in pairs]
+    first = [
+        next((1 / rank for rank, title in enumerate(row[:10], 1) if title in wanted), 0.0)
+        for row, wanted in pairs
+    ]
+    return {
+        "recall@5": round(sum(recall) / len(recall), 3),
+        "mrr@10": round(sum(first) / len(first), 3),
+    }
+
+
+# --- size ---------------------------------------------------------------------------------------
+
+
+def scale(data: Path, work: Path, sizes: Sequence[int]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    smaller = None
+    for size in sorted(sizes):
+        found[str(size)] = smaller = of_size(data, work, size, smaller)
+    return found
+
+
+def of_size(data: Path, work: Path, count: int, smaller: dict[str, Any] | None) -> dict[str, Any]:
+    documents, path = work / "documents.jsonl", work / f"index-{count}"
+    write_documents(documents, recombined(data, count))
+    built = own_process(__file__, "build", str(documents), str(path))
+    documents.unlink()
+    asked = own_process(__file__, "ask", str(path), str(data / "hotpotqa/questions.jsonl"))
+    bytes_by_file: dict[str, int] = {}
+    for file in path.rglob("*"):
+        if file.is_file():
+            name = file.name if file.parent == path else file.parent.name
+            bytes_by_file[name] = bytes_by_file.get(name, 0) + file.stat().st_size
+    disk = sum(bytes_by_file.values())
+    found = built | asked
+    return {
+        **found,
+        "disk_mb": round(disk / 1e6),
+        "disk_mb_of_words": round(bytes_by_file.get("tantivy", 0) / 1e6),
+        "projected_at_21m": projected(found, disk, smaller),
+    }
+
+
+# --- vectors ------------------------------------------------------------------------------------
+
+
+def faiss_part(data: str, count: str, work: str) -> dict[str, Any]:
+    import faiss
+    import numpy as np
+
+    from indexes import dense, lsa
+    from indexes.ranked import embedded_text, ranked_passages
+    from pipelines.build_index import build
+
+    faiss.omp_set_num_threads(1)
+    lsa.DIMENSION = 384
+    lsa._FITTED = min(lsa._FITTED, int(count) // 5)
+    dense.FLAT = min(dense.FLAT, int(count) // 2)
+    path = Path(work) / "index"
+    documents = Path(work) / "documents.jsonl"
+    write_documents(documents, windows(Path(data), int(count)))
+    built = build(documents, path, embedder="lsa")
+    embed = lsa.Lsa(path).embed
+    texts = [embedded_text(one) for one in ranked_passages(path) if one]
+    queries = [question["question"] for question in lines(Path(data) / "hotpotqa/questions.jsonl")]
+    queries += [text.split("\n")[1] for text in texts[:: max(1, len(texts) // 500)]]
+    asked = embed(queries)
+    flat = faiss.IndexFlatIP(lsa.DIMENSION)
+    for at in range(0, len(texts), 4_096):
+        flat.add(embed(texts[at : at + 4_096]))
+    started = time.thread_time()
+    exact = flat.search(asked, 10)[1]
+    flat_rate = len(asked) / (time.thread_time() - started)
+    answer: dict[str, Any] = {
+        "vectors": len(texts),
+        "dimension": lsa.DIMENSION,
+        "build_seconds": round(built.seconds, 1),
+        "bytes_a_vector": round((path / dense.INDEX).stat().st_size / len(texts)),
+        "bytes_a_vector_for_ranking": round((path / dense.CODES).stat().st_size / len(texts)),
+        "flat_queries_per_processor_second": round(flat_rate),
+    }
+    for probes in (8, 16, 32, 64):
+        engine = dense.Dense(path, embed, probes)
+        engine.search_vectors(asked[:10], 10)
+        started = time.thread_time()
+        found = engine.search_vectors(asked, 10)
+        rate = len(asked) / (time.thread_time() - started)
+        shared = [
+            len({hit.row for hit in row} & set(best))
+            for row, best in zip(found, exact, strict=True)
+        ]
+        answer[f"probes_{probes}"] = {
+            "recall@10": round(float(np.mean(shared)) / 10, 4),
+            "queries_per_processor_second": round(rate),
+        }
+    return answer
+
+
+# --- the command --------------------------------------------------------------------------------
+
+PARTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "build": build_part,
+    "ask": ask_part,
+    "faiss": faiss_part,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="under a minute: 20,000 passages")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--sizes", default="200000,1000000", help="numbers of passages, by commas")
+    parser.add_argument("--only", choices=SECTIONS, action="append")
+    parser.add_argument("--work", type=Path, help="where to keep what is made (default: nowhere)")
+    parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    os.chdir(ROOT)
+    from pipelines.quiet import quiet_beam
+
+    quiet_beam()
+    if given.part:
+        limit_memory()
+        print(json.dumps(PARTS[given.part[0]](*given.part[1:])))
+        return 0
+    sizes = [20_000] if given.quick else [int(size) for size in given.sizes.split(",")]
+    work = given.work or Path(tempfile.mkdtemp(prefix="ufo-bench-"))
+    work.mkdir(parents=True, exist_ok=True)
+    data = given.data.resolve()
+    result: dict[str, Any] = {}
+    try:
+        for section in given.only or SECTIONS:
+            print(f"{section} …", file=sys.stderr, flush=True)
+            if section == "hotpotqa":
+                result[section] = hotpotqa(data, work)
+            elif section == "scale":
+                result[section] = scale(data, work, sizes)
+            else:
+                (work / "faiss").mkdir(exist_ok=True)
+                count = "20000" if given.quick else "200000"
+                result[section] = own_process(
+                    __file__, "faiss", str(data), count, str(work / "faiss")
+                )
+    finally:
+        if given.work is None:
+            shutil.rmtree(work, ignore_errors=True)
+    print(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""What each search API is asked, and what its replies mean."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.errors import UsageError
+from transforms.sources.web.search import (
+    BACKENDS,
+    Locale,
+    Result,
+    backend_of,
+    locale_of,
+    unavailable,
+)
+
+BRITISH = Locale("en", "GB")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("", Locale()), ("de", Locale("de")), ("en-GB", BRITISH), ("EN_gb", BRITISH)],
+)
+def test_a_locale_is_a_language_and_a_country(text: str, found: Locale) -> None:
+    assert locale_of(text) == found
+
+
+@pytest.mark.parametrize("text", ["english", "en-", "en-GBR", "e", "en GB"])
+def test_what_is_no_locale_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="en-GB"):
+        locale_of(text)
+
+
+def test_an_engine_that_is_none_is_told_the_nearest() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'searxng'"):
+        backend_of("searx")
+
+
+def test_serper_is_asked_many_queries_at_once() -> None:
+    call = backend_of("serper").call(["a?", "b?"], 10, BRITISH, "k")
+    assert (call.method, call.path, call.headers) == ("POST", "/search", {"X-API-KEY": "k"})
+    assert call.json == [{"q": q, "num": 10, "hl": "en", "gl": "gb"} for q in ("a?", "b?")]
+    assert "k" not in repr(call).replace("call", "")
+
+
+def test_searxng_is_asked_for_json() -> None:
+    call = backend_of("searxng").call(["a?"], 10, BRITISH, "")
+    assert (call.method, call.path) == ("GET", "/search")
+    assert call.params == {"q": "a?", "format": "json", "language": "en-GB"}
+    assert "language" not in backend_of("searxng").call(["a?"], 10, Locale(), "").params
+
+
+def test_brave_is_asked_with_its_own_header() -> None:
+    call = backend_of("brave").call(["a?"], 30, BRITISH, "k")
+    assert (call.method, call.path) == ("GET", "/res/v1/web/search")
+    assert call.headers["X-Subscription-Token"] == "k"
+    assert call.params == {"q": "a?", "count": 20, "search_lang": "en", "country": "GB"}
+
+
+def test_brave_gets_no_query_that_it_would_refuse() -> None:
+    brave = backend_of("brave")
+    long = brave.call(["word " * 90], 5, Locale(), "").params["q"]
+    assert str(long).split() == ["word"] * 50
+    longer = str(brave.call(["abcdefghi " * 50], 5, Locale(), "").params["q"])
+    assert len(longer) <= 400
+    assert set(longer.split()) == {"abcdefghi"}
+    assert len(str(brave.call(["x" * 900], 5, Locale(), "").params["q"])) == 400
+
+
+def test_searxng_results() -> None:
+    reply = {
+        "query": "q",
+        "results": [
+            {
+                "url": "https://a.example/",
+                "title": "A",
+                "content": "Of a.",
+                "publishedDate": "2021-03-05T10:00:00",
+            },
+            {"url": "https://b.example/", "title": "B", "content": ""},
+            {"title": 5, "content": ["no text"]},
+        ],
+    }
+    assert list(backend_of("searxng").results(reply)) == [
+        Result("https://a.example/", "A", "Of a.", "2021-03-05"),
+        Result("https://b.example/", "B", None),
+        Result(None, None, None),
+    ]
+
+
+def test_brave_results() -> None:
+    reply = {
+        "type": "search",
+        "web": {
+            "results": [
+                {
+                    "url": "https://a.example/",
+                    "title": "<strong>A</strong> &amp; more",
+                    "description": "Of <strong>a</strong>. 1 &lt; 2.",
+                    "extra_snippets": ["And <b>more</b>.", 5, ""],
+                    "page_age": "2021-03-05T10:00:00",
+                },
+                {"url": "https://b.example/"},
+            ]
+        },
+    }
+    assert list(backend_of("brave").results(reply)) == [
+        Result("https://a.example/", "A & more", "Of a. 1 < 2. And more.", "2021-03-05"),
+        Result("https://b.example/", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "reply", "answers"),
+    [
+        ("serper", {"organic": []}, True),
+        ("serper", {"message": "Sorry"}, False),
+        ("searxng", {"results": []}, True),
+        ("searxng", {"results": [], "unresponsive_engines": [["google", "timeout"]]}, False),
+        ("searxng", {"results": [{"url": "u"}], "unresponsive_engines": [["x", "y"]]}, True),
+        ("searxng", {"error": "no"}, False),
+        ("brave", {"type": "search", "query": {}}, True),
+        ("brave", {"web": {"results": []}}, True),
+        ("brave", {"type": "ErrorResponse"}, False),
+        *((name, value, False) for name in BACKENDS for value in (None, 5, "text", [], {})),
+    ],
+)
+def test_nothing_found_and_no_answer_differ(name: str, reply: Any, answers: bool) -> None:
+    assert backend_of(name).answers(reply) is answers
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "text", "says"),
+    [
+        ("serper", 400, "Not enough credits", "top them up"),
+        ("serper", 402, "", "top them up"),
+        ("searxng", 403, "Forbidden", "add json to search.formats"),
+        ("brave", 422, '{"code": "SUBSCRIPTION_TOKEN_INVALID"}', "BRAVE_API_KEY"),
+        ("brave", 402, "", "used up"),
+        ("brave", 429, '{"code": "QUOTA_LIMITED"}', "used up"),
+    ],
+)
+def test_an_api_s_own_refusals_end_the_run_with_the_remedy(
+    name: str, status: int, text: str, says: str
+) -> None:
+    error = backend_of(name).refused(status, text, "http://engine")
+    assert error is not None
+    assert error.final
+    assert says in error.message
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@pytest.mark.parametrize("status", [400, 429, 500])
+def test_other_statuses_are_for_all_engines_alike(name: str, status: int) -> None:
+    assert backend_of(name).refused(status, "", "http://engine") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "environment", "says"),
+    [
+        ("searxng", {}, "set SEARXNG_BASE_URL"),
+        ("searxng", {"SEARXNG_BASE_URL": "http://127.0.0.1:8080"}, None),
+        ("searxng", {"SEARXNG_BASE_URL": "searx.example"}, "SEARXNG_BASE_URL is no"),
+        ("brave", {}, "set BRAVE_API_KEY"),
+        ("brave", {"BRAVE_API_KEY": "k"}, None),
+        ("brave", {"BRAVE_BASE_URL": "http://127.0.0.1:1"}, None),
+        ("brave", {"BRAVE_API_KEY": "schlüssel"}, "the key in BRAVE_API_KEY"),
+    ],
+)
+def test_an_engine_says_what_it_lacks(
+    monkeypatch: pytest.MonkeyPatch, name: str, environment: dict[str, str], says: str | None
+) -> None:
+    for variable in ("SEARXNG_BASE_URL", "BRAVE_BASE_URL", "BRAVE_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    found = unavailable(backend_of(name))
+    assert found is None if says is None else says in (found or "")
+
+
+keys = st.sampled_from(
+    [
+        *("organic", "answerBox", "knowledgeGraph", "attributes", "snippet", "title", "answer"),
+        *("date", "link", "type", "results", "web", "url", "content", "publishedDate"),
+        *("description", "extra_snippets", "page_age", ""),
+    ]
+)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+@given(anything)
+def test_whatever_an_engine_says_is_read_without_an_error(name: str, reply: Any) -> None:
+    backend = backend_of(name)
+    assert backend.answers(reply) in (True, False)
+    backend.split(reply, 2)
+    for result in backend.results(reply):
+        for value in (result.text, result.title, result.url, result.published_at):
+            assert value is None or (value.strip() and value.encode())

@@ -1,0 +1,191 @@
+"""What kind of place a hostname is, and which may vote."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.errors import UsageError
+from schemas.records import CATEGORIES
+from transforms.sources.web.categories import (
+    Selection,
+    hostname_of,
+    load_categories,
+    normal,
+    registered_domain,
+    shipped_categories,
+)
+
+KNOWN = {
+    "news": "www.nytimes.com news.bbc.co.uk apnews.com edition.cnn.com news.google.com lemonde.fr",
+    "blog": "medium.com someone.medium.com a.blogspot.de a.blogspot.com x.wordpress.com "
+    "blog.company.example.com blogs.company.org someone.substack.com",
+    "wiki": "en.wikipedia.org de.m.wikipedia.org wikidata.org x.fandom.com wiki.company.org",
+    "social_media": "old.reddit.com twitter.com x.com m.facebook.com www.youtube.com "
+    "physics.stackexchange.com www.pinterest.co.uk mastodon.social forum.company.org",
+    "scientific_medical_article": "pubmed.ncbi.nlm.nih.gov www.nature.com arxiv.org doi.org "
+    "onlinelibrary.wiley.com www.thelancet.com www.mayoclinic.org ehjournal.biomedcentral.com",
+    "government_website": "www.cdc.gov whitehouse.gov www.army.mil gov.uk ons.gov.uk "
+    "defence.gov.au www.gov.br www.mofa.go.jp data.gouv.fr www.inegi.gob.mx who.int europa.eu "
+    "www.bundestag.de canada.ca dot.state.tx.us nist.gov army.mil.co",
+    "other": "www.google.com www.amazon.co.uk www.britannica.com mit.edu ox.ac.uk sydney.edu.au",
+}
+CASES = [(kind, host) for kind, hosts in KNOWN.items() for host in hosts.split()]
+
+
+@pytest.mark.parametrize(("kind", "host"), CASES)
+def test_well_known_places(kind, host):
+    assert shipped_categories().of(host) == kind
+    assert shipped_categories().of(host.upper() + ".") == kind
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *(
+            ".a",
+            "a.b",
+            "localhost",
+            "127.0.0.1",
+            "[::1]",
+            "::1",
+            "",
+            "example.org",
+            "gov.company.example",
+        ),
+        *("notreddit.com", "reddit.com.example.org", "blog", "blog.org", "mygov", "x.com.example"),
+        "bbc.co.uk.evil.example",
+    ],
+)
+def test_what_no_rule_knows(host):
+    assert shipped_categories().of(host) is None
+
+
+def test_the_url_tells_where_the_hostname_does_not():
+    assert shipped_categories().of("", "https://en.wikipedia.org/wiki/Lake") == "wiki"
+    assert shipped_categories().of("", "http://[broken") is None
+    assert shipped_categories().of("", None) is None
+
+
+def test_a_hostname_of_letters_beyond_ascii_is_compared_as_the_dns_has_it():
+    assert normal("WWW.Bücher.example.") == "xn--bcher-kva.example"
+    assert hostname_of("https://user@WWW.Example.org:8080/a?b#c") == "example.org"
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("news.bbc.co.uk", "bbc.co.uk"),
+        ("a.b.example.com", "example.com"),
+        ("x.github.io", "github.io"),
+        ("localhost", "localhost"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("www.city.kawasaki.jp", "city.kawasaki.jp"),
+    ],
+)
+def test_registered_domains(host, domain):
+    assert registered_domain(host) == domain
+
+
+def test_a_users_file_comes_first_and_the_rest_stays(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        "news:\n  domains: [medium.com, Village.Example.org]\n  suffixes: press\n"
+        "social_media:\n  domains: ['shop.*']\nblog: {subdomains: [diary]}\n"
+    )
+    own = load_categories(str(path))
+    assert own.of("medium.com") == "news"
+    assert own.of("the.village.example.org") == "news"
+    assert own.of("anything.press") == "news"
+    assert own.of("shop.co.uk") == "social_media"
+    assert own.of("diary.company.org") == "blog"
+    assert own.of("reddit.com") == "social_media"
+    assert shipped_categories().of("medium.com") == "blog"
+
+
+def test_the_most_specific_rule_decides(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text("blog:\n  domains: [opinion.nytimes.com]\nother: {suffixes: [gov.uk]}\n")
+    own = load_categories(str(path))
+    assert own.of("opinion.nytimes.com") == "blog"
+    assert own.of("a.opinion.nytimes.com") == "blog"
+    assert own.of("nytimes.com") == "news"
+    assert own.of("some.gov.uk") == "government_website"  # a domain of the shipped file
+    assert own.of("blog.nytimes.com") == "news"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("newz: {domains: [a.org]}", "Did you mean 'news'"),
+        ("news: {domain: [a.org]}", "Did you mean 'domains'"),
+        ("news: [a.org]", "no lists"),
+        ("- a.org", "not a table"),
+        ("", "not a table"),
+        ("news: {suffixes: [no]}", "write it as a text"),
+        ("news: {domains: ['http://a.org/x']}", "no domain"),
+        ("news: {domains: [a.org]}\nblog: {domains: [a.org]}", "keep one"),
+        ("news: {domains: [", "not YAML"),
+    ],
+)
+def test_a_wrong_file_is_an_error_with_the_remedy(tmp_path, content, said):
+    path = tmp_path / "own.yaml"
+    path.write_text(content)
+    with pytest.raises(UsageError) as error:
+        load_categories(str(path))
+    assert said in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_a_missing_file_is_an_error(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_categories(str(tmp_path / "absent.yaml"))
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_of_one_kind_or_none(host):
+    assert shipped_categories().of(host) in (*CATEGORIES, None)
+
+
+def test_nothing_chosen_admits_all():
+    assert not Selection()
+    assert Selection().admits("anything.example", "other")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "host", "kind", "admitted"),
+    [
+        ({"include_categories": ["news"]}, "a.org", "news", True),
+        ({"include_categories": ["news"]}, "a.org", "other", False),
+        ({"exclude_categories": ["blog", "other"]}, "a.org", "other", False),
+        ({"exclude_categories": ["blog"]}, "a.org", "other", True),
+        ({"include_categories": ["news"], "exclude_categories": ["news"]}, "a.org", "news", False),
+        ({"include_domains": ["a.org"]}, "x.a.org", "other", True),
+        ({"include_domains": ["a.org"]}, "WWW.A.ORG.", "other", True),
+        ({"include_domains": ["a.org"]}, "ba.org", "other", False),
+        ({"exclude_domains": ["a.org"]}, "x.a.org", "other", False),
+        ({"exclude_domains": ["x.a.org"]}, "a.org", "other", True),
+        ({"include_domains": ["a.org"], "exclude_domains": ["x.a.org"]}, "x.a.org", "x", False),
+        ({"include_domains": ["*.gov"]}, "cdc.gov", "other", True),
+        ({"include_domains": ["*.gov"]}, "cdc.gov.example", "other", False),
+        ({"exclude_domains": ["news.*"]}, "news.example.org", "other", False),
+        ({"include_domains": ["a.org"], "include_categories": ["news"]}, "a.org", "blog", False),
+    ],
+)
+def test_what_is_admitted(chosen, host, kind, admitted):
+    selection = Selection(**chosen)
+    assert selection
+    assert selection.admits(host, kind) is admitted
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({"include_categories": ["newz"]}, "--include_categories.*Did you mean 'news'"),
+        ({"exclude_categories": ["News"]}, "--exclude_categories"),
+        ({"include_domains": ["https://a.org"]}, "--include_domains.*without http"),
+        ({"exclude_domains": [""]}, "--exclude_domains"),
+    ],
+)
+def test_a_wrong_choice_is_refused(chosen, said):
+    with pytest.raises(UsageError, match=said):
+        Selection(**chosen)

@@ -1,0 +1,255 @@
+"""Pages over real HTTP: what comes, what does not and why, and how politely it is asked for."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.local_web import LocalWeb, Reply, html
+from transforms.llm.memory import Memory
+from transforms.llm.store_sqlite import SqliteStore
+from transforms.loop import wait_for
+from transforms.sources.web import page as reasons
+from transforms.sources.web.client import user_agent
+from transforms.sources.web.fetch import Caps, Fetcher
+from transforms.sources.web.hosts import Hosts
+from transforms.sources.web.page import FetchedPage
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+BEACON = b"lit for the first time in 1890"
+
+
+@pytest.fixture(scope="module")
+def shared_web() -> Iterator[LocalWeb]:
+    with LocalWeb() as web:
+        yield web
+
+
+@pytest.fixture
+def web() -> Iterator[LocalWeb]:
+    with LocalWeb() as web:
+        yield web
+
+
+async def _no_pause(seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
+def get(*urls: str, **options: Any) -> list[FetchedPage]:
+    """The pages, fetched one after another by one fetcher."""
+
+    async def fetched() -> list[FetchedPage]:
+        settings = {"allow_private": True, "hosts": Hosts(delay=0.0), "sleep": _no_pause}
+        fetcher = Fetcher(**{**settings, "clock": lambda: NOW, **options})
+        try:
+            return [await fetcher.get(url) for url in urls]
+        finally:
+            await fetcher.aclose()
+
+    return wait_for(fetched())
+
+
+def test_a_page_comes_whole(shared_web: LocalWeb) -> None:
+    url = shared_web.url("/lighthouse#tower")
+    (page,) = get(url)
+    assert (page.url, page.final_url) == (url, shared_web.url("/lighthouse"))
+    assert (page.status, page.content_type, page.charset) == (200, "text/html", "utf-8")
+    assert page.body == shared_web.pages["/lighthouse"].body
+    assert page.retrieved_at == "2026-01-02T03:04:05+00:00"
+    assert page.reason is None
+
+
+@pytest.mark.parametrize(
+    ("path", "final", "kind"),
+    [
+        ("/moved", "/lighthouse", "text/html"),
+        ("/chain", "/beacon", "text/html"),
+        ("/gzip", "/gzip", "text/html"),
+        ("/deflate", "/deflate", "text/html"),
+        ("/charset", "/charset", "text/html"),
+        ("/notes.txt", "/notes.txt", "text/plain"),
+        ("/report.pdf", "/report.pdf", "application/pdf"),
+        ("/untyped", "/untyped", "text/html"),
+        ("/private/open", "/private/open", "text/html"),
+        ("/busy", "/busy", "text/html"),
+    ],
+)
+def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> None:
+    (page,) = get(web.url(path))
+    assert (page.reason, page.detail) == (None, "")
+    assert page.final_url == web.url(final)
+    assert page.content_type == kind
+    assert page.body
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/far", reasons.TOO_MANY_REDIRECTS),
+        ("/loop", reasons.TOO_MANY_REDIRECTS),
+        ("/to-file", reasons.REFUSED_ADDRESS),
+        ("/nowhere", "http_302"),
+        ("/private/diary", reasons.BLOCKED_BY_ROBOTS),
+        ("/no-ufo", reasons.BLOCKED_BY_ROBOTS),
+        ("/gone", "http_404"),
+        ("/never-was", "http_404"),
+        ("/broken", "http_500"),
+        ("/too-busy", "http_429"),
+        ("/huge", reasons.TOO_LARGE),
+        ("/endless", reasons.TOO_LARGE),
+        ("/bomb", reasons.TOO_LARGE),
+        ("/brotli", reasons.GARBLED),
+        ("/not-zipped", reasons.GARBLED),
+        ("/flood", reasons.GARBLED),
+        ("/picture", reasons.UNSUPPORTED_TYPE),
+        ("/empty", reasons.EMPTY),
+    ],
+)
+def test_pages_that_do_not(shared_web: LocalWeb, path: str, reason: str) -> None:
+    (page,) = get(shared_web.url(path), caps=Caps(most_bytes=300_000))
+    assert page.reason == reason
+    assert page.body == b""
+    assert page.url == shared_web.url(path)
+
+
+@pytest.mark.parametrize("path", ["/slow", "/drip"])
+def test_what_takes_too_long_is_cut(shared_web: LocalWeb, path: str) -> None:
+    (page,) = get(shared_web.url(path), caps=Caps(seconds=0.2))
+    assert page.reason == reasons.TIMEOUT
+
+
+def test_nobody_there_and_no_name_are_reasons_too() -> None:
+    with LocalWeb() as gone:
+        url = gone.url("/lighthouse")
+
+    async def unknown(host: str, port: int) -> list[str]:
+        raise OSError("no such name")
+
+    pages = get(url, "http://no-such-host.example/", resolve=unknown)
+    assert [page.reason for page in pages] == [reasons.CONNECTION] * 2
+    assert [page.status for page in pages] == [0, 0]
+
+
+def test_a_bomb_never_is_in_memory_as_a_whole(shared_web: LocalWeb) -> None:
+    import tracemalloc
+
+    tracemalloc.start()
+    try:
+        (page,) = get(shared_web.url("/bomb"))  # 24 MB of 24 KB
+        assert page.reason == reasons.TOO_LARGE
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_it_says_who_it_is_and_brings_nothing_of_the_user(
+    web: LocalWeb, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    pages = get(web.url("/cookies"), web.url("/cookies"), web.url("/beacon"))
+    assert [page.reason for page in pages] == [None] * 3
+    assert web.paths() == ["/cookies", "/cookies", "/beacon"]
+    for asked in web.requests:
+        assert asked.headers["user-agent"] == user_agent()
+        assert not {"cookie", "authorization", "referer", "proxy-authorization"} & {*asked.headers}
+    assert user_agent().startswith("ufo/")
+
+
+def test_robots_are_asked_once_a_site_and_before_every_redirect(web: LocalWeb) -> None:
+    web.pages["/to-diary"] = Reply(b"", 302, {"location": "/private/diary"})
+    pages = get(web.url("/lighthouse"), web.url("/to-diary"), web.url("/ferry"))
+    assert [page.reason for page in pages] == [None, reasons.BLOCKED_BY_ROBOTS, None]
+    assert [asked.path for asked in web.requests].count("/robots.txt") == 1
+    assert web.requests[0].path == "/robots.txt"
+    assert "/private/diary" not in web.paths()
+
+
+@pytest.mark.parametrize(
+    ("robots", "reason"),
+    [
+        (Reply(b"", 404), None),
+        (Reply(b"", 403), None),
+        (Reply(b"", 503), reasons.BLOCKED_BY_ROBOTS),
+        (Reply(b"", 302, {"location": "/loop"}), None),
+        (Reply(b"", headers={"content-type": "text/plain"}), None),
+        (Reply(b"User-agent: ufo\nDisallow: /", headers={"content-type": "x/y"}), "rules"),
+        (Reply(b"User-agent: *\nDisallow: /", headers={"content-type": "text/plain"}), "rules"),
+        (Reply(b"\x00\xffno rules\n", headers={"content-type": "text/plain"}), None),
+        (Reply(b"<html>a page</html>", headers={"content-type": "text/html"}), None),
+    ],
+    ids=["none", "forbidden", "down", "loop", "empty", "odd type", "disallow", "nonsense", "page"],
+)
+def test_a_site_without_rules_allows_all_and_one_that_is_down_nothing(
+    web: LocalWeb, robots: Reply, reason: str | None
+) -> None:
+    web.pages["/robots.txt"] = robots
+    (page,) = get(web.url("/lighthouse"))
+    assert page.reason == (reasons.BLOCKED_BY_ROBOTS if reason else None)
+    assert web.paths().count("/lighthouse") == (0 if reason else 1)
+
+
+def test_many_who_ask_a_new_site_ask_its_robots_once(web: LocalWeb) -> None:
+    async def fetched() -> list[FetchedPage]:
+        fetcher = Fetcher(allow_private=True, hosts=Hosts(at_once=8, delay=0.0))
+        urls = [web.url(path) for path in ("/ferry", "/museum", "/quarry", "/cheese", "/church")]
+        try:
+            return list(await asyncio.gather(*map(fetcher.get, urls)))
+        finally:
+            await fetcher.aclose()
+
+    assert [page.reason for page in wait_for(fetched())] == [None] * 5
+    assert [asked.path for asked in web.requests].count("/robots.txt") == 1
+
+
+def test_what_passes_is_tried_once_more_and_no_longer_than_a_moment(web: LocalWeb) -> None:
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await asyncio.sleep(0)
+
+    pages = get(*map(web.url, ("/busy", "/too-busy")), sleep=sleep)
+    assert [page.reason for page in pages] == [None, "http_429"]
+    assert web.paths() == ["/busy", "/busy", "/too-busy"]
+    assert 1 <= max(pauses) <= 5
+
+
+def test_http_caching_asks_again_only_where_it_must(web: LocalWeb, tmp_path: Any) -> None:
+    memory = Memory(SqliteStore(str(tmp_path / "cache.sqlite")))
+    urls = [web.url(path) for path in ("/kept", "/kept", "/lighthouse", "/lighthouse")]
+    first, second, *_ = get(*urls, memory=memory)
+    assert first.body == second.body
+    assert BEACON in second.body
+    assert web.paths() == ["/kept", "/lighthouse", "/lighthouse"]
+    # Another process, later: still good, and after its time confirmed without a body.
+    get(web.url("/kept"), memory=memory)
+    assert web.paths().count("/kept") == 1
+    web.pages["/kept"] = Reply(
+        html("Kept", ["New."]),
+        headers={"content-type": "text/html", "cache-control": "no-cache", "etag": '"1"'},
+    )
+    with LocalWeb() as other:
+        other.pages["/kept"] = web.pages["/kept"]
+        (one,) = get(other.url("/kept"), memory=memory)
+        (two,) = get(other.url("/kept"), memory=memory)
+        assert one.body == two.body == web.pages["/kept"].body
+        assert other.requests[-1].headers["if-none-match"] == '"1"'
+
+
+def test_a_page_of_a_private_host_is_not_given_from_the_cache_to_who_may_not_ask(
+    web: LocalWeb, tmp_path: Any
+) -> None:
+    memory = Memory(SqliteStore(str(tmp_path / "cache.sqlite")))
+    web.pages["/robots.txt"] = Reply(
+        b"", headers={"cache-control": "max-age=600", "content-type": "text/plain"}
+    )
+    (page,) = get(web.url("/kept"), memory=memory)
+    assert page.reason is None
+    (page,) = get(web.url("/kept"), memory=memory, allow_private=False)
+    assert page.reason == reasons.REFUSED_ADDRESS

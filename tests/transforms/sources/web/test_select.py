@@ -1,0 +1,189 @@
+"""A page's best sentences and the windows around them."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from indexes.embedders import unit_rows
+from schemas.errors import UsageError
+from transforms.sources.web.dense import DenseRanking, PageLsa
+from transforms.sources.web.ranking import SentenceRanking
+from transforms.sources.web.select import PageText, Window, windows
+
+SENTENCES = [
+    "Lake Veyra lies in the north.",
+    "It is 214 metres deep.",
+    "Marta Olsen surveyed the lake in 1887.",
+    "She used a line of hemp.",
+    "Her map hangs in the town hall.",
+    "Boats with engines are forbidden.",
+    "The reserve admits 400 visitors a day.",
+]
+TEXT = " ".join(SENTENCES)
+
+
+class Letters:
+    """Vectors of how often each letter is there."""
+
+    name, version, dimension = "letters", "1", 26
+
+    def __init__(self):
+        self.calls = []
+
+    def embed(self, texts):
+        self.calls.append(list(texts))
+        counts = [[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
+        return unit_rows(np.array(counts, float).reshape(-1, 26))
+
+
+def rows(query, k=3, sentences=SENTENCES):
+    return [row for row, _ in SentenceRanking(sentences).best(query, k)]
+
+
+def test_the_sentence_that_says_it_comes_first():
+    assert rows("Who surveyed the lake in 1887?")[0] == 2
+    assert rows("How many visitors does the reserve admit?")[0] == 6
+    assert rows("maps")[0] == 4
+
+
+def test_the_titles_words_weigh_little_where_the_page_speaks_by_pronouns():
+    text = "Oda Lund was a painter. She was born in 1902. Oda Lund had a studio."
+    query = "When was Oda Lund born?"
+    plain = PageText(text).windows(query, context_sentences=0)
+    titled = PageText(text, title="Oda Lund").windows(query, context_sentences=0)
+    assert plain[0].text == "Oda Lund had a studio."
+    assert titled[0].text == "She was born in 1902."
+
+
+def test_sentences_may_be_cut_already():
+    page = PageText.of_sentences(["The tower is", "of oak. Not high", ""])
+    assert [page.text[a:b] for a, b in page.spans] == ["The tower is", "of oak. Not high", ""]
+    assert page.sentences("oak", 1)[0][0] == 1
+
+
+def test_a_number_weighs_more_than_a_word_and_a_common_word_less():
+    sentences = ["The depth was measured.", "There were 214 of them.", "The first people came."]
+    assert rows("214 measured first", sentences=sentences) == [1, 0, 2]
+
+
+def test_sentences_taken_together_say_different_parts_of_the_query():
+    sentences = [
+        "The bridge is of granite.",
+        "A granite bridge stands there.",
+        "Snow fell.",
+        "Rain fell.",
+        "An architect came.",
+    ]
+    assert set(rows("bridge of granite, its architect", 2, sentences)) == {1, 4}
+
+
+def test_a_sentence_beside_what_the_query_names_is_better_than_one_that_is_not():
+    sentences = [
+        "A tower stands there.",
+        "Nothing here.",
+        "Olsen built much.",
+        "A tower stands there.",
+    ]
+    assert rows("Olsen tower", 2, sentences) == [2, 3]
+
+
+def test_what_shares_nothing_with_the_query_is_not_found():
+    assert rows("quantum chromodynamics") == []
+    assert SentenceRanking([]).best("lake", 3) == []
+    assert SentenceRanking(["...", "?"]).best("lake", 3) == []
+
+
+@settings(deadline=None)  # the first example imports
+@given(st.lists(st.text("ab 12.", max_size=12), max_size=8), st.text("ab 12", max_size=8))
+def test_scores_fall_and_no_row_comes_twice(sentences, query):
+    for ranking in (SentenceRanking(sentences), DenseRanking(sentences)):
+        best = ranking.best(query, 5)
+        scores = [score for _, score in best]
+        assert scores == sorted(scores, reverse=True)
+        assert all(score > 0 for score in scores)
+        assert len({row for row, _ in best}) == len(best) <= 5
+        assert best == ranking.best(query, 5)
+
+
+def test_a_window_has_its_context_and_its_place():
+    (window,) = windows(TEXT, "Who surveyed the lake in 1887?", n=1, context_sentences=1)
+    assert window.text == " ".join(SENTENCES[1:4]) == TEXT[window.start : window.end]
+    (bare,) = windows(TEXT, "Who surveyed the lake in 1887?", n=1, context_sentences=0)
+    assert bare.text == SENTENCES[2]
+    assert bare.score == window.score > 0
+
+
+def test_context_ends_with_the_page():
+    (window,) = windows(TEXT, "visitors admitted to the reserve", context_sentences=2)
+    assert window.text == " ".join(SENTENCES[4:])
+    (whole,) = windows(TEXT, "visitors", context_sentences=99)
+    assert whole.text == TEXT
+
+
+def test_windows_that_overlap_are_one_and_the_best_comes_first():
+    page = PageText(TEXT)
+    query = "Olsen's survey of 1887, her map, visitors of the reserve"
+    found = page.windows(query, n=3, context_sentences=1)
+    scores = [window.score for window in found]
+    assert scores == sorted(scores, reverse=True)
+    spans = sorted((window.start, window.end) for window in found)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert len(page.windows(query, n=3, context_sentences=0)) == 3
+
+
+def test_a_query_that_no_sentence_answers_gets_the_beginning():
+    assert windows(TEXT, "quantum chromodynamics", context_sentences=0) == [
+        Window(SENTENCES[0], 0.0, 0, len(SENTENCES[0]))
+    ]
+    assert windows("", "lake") == []
+    assert windows(" \n ", "lake") == []
+
+
+def test_an_endless_sentence_is_cut_at_white_space():
+    text = "depth " * 5000
+    found = windows(text, "depth", n=2, context_sentences=0)
+    assert all(0 < len(window.text) <= 1500 for window in found)
+    assert all(set(window.text.split()) == {"depth"} for window in found)
+    joined = "x" * 5000
+    assert "".join(joined[a:b] for a, b in PageText(joined).spans) == joined
+
+
+@given(st.text(max_size=200), st.text(max_size=20), st.integers(1, 3), st.integers(0, 2))
+def test_windows_are_pieces_of_the_text(text, query, n, context):
+    for window in windows(text, query, n=n, context_sentences=context):
+        assert text[window.start : window.end] == window.text.strip() != ""
+
+
+def test_dense_takes_the_embedder_given_and_embeds_a_page_once():
+    letters = Letters()
+    page = PageText(TEXT, "dense", letters)
+    assert page.sentences("deep metres it is 214", 1)[0][0] == 1
+    page.windows("boats", 2)
+    assert letters.calls == [SENTENCES, ["deep metres it is 214"], ["boats"]]
+
+
+def test_dense_without_an_embedder_is_fitted_to_the_page():
+    page = PageText(TEXT, "dense")
+    assert page.sentences("Who surveyed the lake in 1887?", 1)[0][0] == 2
+    assert page.sentences("quantum", 1) == [(0, 0.0)]
+
+
+def test_latent_semantics_finds_a_sentence_without_the_word():
+    sentences = [
+        "The boat has an engine.",
+        "The vessel has an engine.",
+        "The vessel sank.",
+        "Snow.",
+    ]
+    near, far = PageLsa(sentences).embed(["boat sank", "snow"])
+    vectors = PageLsa(sentences).embed(sentences)
+    assert vectors[2] @ near > vectors[3] @ near
+    assert vectors[3] @ far == pytest.approx(1, abs=1e-5)
+
+
+def test_an_unknown_retriever_is_refused():
+    with pytest.raises(UsageError, match=r"--web_retriever.*bm25"):
+        PageText(TEXT, "bm52")

@@ -1,0 +1,239 @@
+"""The source `web` over the local web: the passages of pages, and what each response is told."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.errors import UsageError
+from schemas.records import FactUnit, OpenUnits
+from tests.local_web import BEACON, Engines, Listed, LocalWeb
+from transforms.llm.calls import CallSettings
+from transforms.llm.fake import FakeClient
+from transforms.loop import wait_for
+from transforms.sources.base import Found
+from transforms.sources.web.opened import leave
+from transforms.sources.web.source import WebSource
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
+    with LocalWeb() as web, Engines(web) as engines:
+        monkeypatch.setenv("SERPER_BASE_URL", engines.url)
+        monkeypatch.delenv("SERPER_API_KEY", raising=False)
+        yield engines
+
+
+@pytest.fixture(autouse=True)
+def _left() -> Iterator[None]:
+    """Close what a test opened, as the end of a run does."""
+    yield
+    wait_for(leave("test"))
+
+
+def look_up(response_id: str, *queries: str, **options: Any) -> list[Found]:
+    settings = {
+        "allow_private_hosts": True,
+        "host_delay": 0.0,
+        "clock": _now,
+        "call_settings": CallSettings(run="test"),
+        **options,
+    }
+    source = WebSource(**settings)
+    source.name = "web"
+    source.open()
+    return wait_for(source.look_up(opened(response_id, queries)))
+
+
+def _now() -> datetime:
+    return NOW
+
+
+def opened(response_id: str, queries: Sequence[str]) -> OpenUnits:
+    units = [FactUnit(response_id, f"u{n}", None, q, q, None) for n, q in enumerate(queries)]
+    return OpenUnits(response_id, "Claims.", None, None, [], [], units)
+
+
+def listed(engines: Engines, query: str, *paths: str, snippet: str = "The snippet.") -> None:
+    """Let the engine find these pages, and only these, for a query."""
+    engines.extra[query] = [Listed(path, f"Title of {path}", snippet) for path in paths]
+
+
+def test_the_best_sentences_come_with_those_around_them(engines: Engines) -> None:
+    query = "xyzzy tower height?"
+    listed(engines, query, "/lighthouse")
+    (found,) = look_up("r1", query, context_sentences=0)
+    (hit,) = found.passages
+    assert hit.passage.text == (
+        "The tower is 31 metres high and made of grey granite from the quarry at Skarvik."
+    )
+    assert hit.score is not None
+    assert hit.passage.title == "Tarnholm Lighthouse"
+    assert hit.passage.url == engines.web.url("/lighthouse")
+    assert hit.passage.retrieved_at == "2026-01-02T03:04:05+00:00"
+    (wider,) = look_up("r2", query, context_sentences=1)[0].passages
+    assert wider.passage.text.startswith("Tarnholm Lighthouse was built in 1874.")
+    assert hit.passage.text in wider.passage.text
+    query = "xyzzy tower, or the steps?"
+    listed(engines, query, "/lighthouse")
+    two = look_up("r3", query, context_sentences=0, passages_per_page=2)[0].passages
+    assert ["tower" in hit.passage.text or "steps" in hit.passage.text for hit in two] == [True] * 2
+
+
+def test_dense_ranking_needs_nothing_from_outside(engines: Engines) -> None:
+    query = "xyzzy granite of the tower"
+    listed(engines, query, "/lighthouse")
+    (found,) = look_up("r4", query, web_retriever="dense", context_sentences=0)
+    assert "granite" in found.passages[0].passage.text
+
+
+def test_a_page_tells_its_own_address_title_and_date(engines: Engines) -> None:
+    query = "xyzzy jetty"
+    listed(engines, query, "/dated", "/chain")
+    (found,) = look_up("r5", query)
+    pier, beacon = [hit.passage for hit in found.passages]
+    assert (pier.title, pier.published_at) == ("The new pier", "2020-05-17")
+    assert beacon.url == engines.web.url("/beacon")
+    assert beacon.title == "The beacon of Holmsund"
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/gone", "http_404"),
+        ("/private/diary", "blocked_by_robots"),
+        ("/paywall", "paywall"),
+        ("/script", "javascript_only"),
+        ("/picture", "unsupported_type"),
+        ("/far", "too_many_redirects"),
+        ("/to-file", "refused_address"),
+    ],
+)
+def test_the_snippet_stands_in_and_the_reason_is_told(
+    engines: Engines, path: str, reason: str
+) -> None:
+    query = f"xyzzy {path}"
+    listed(engines, query, path)
+    (found,) = look_up("r6", query)
+    assert [(hit.passage.text, hit.score) for hit in found.passages] == [("The snippet.", None)]
+    (failure,) = found.failures
+    assert (failure.step, failure.key, failure.error_type) == (
+        "page",
+        engines.web.url(path),
+        reason,
+    )
+    assert failure.message.startswith(f"{reason}: ")
+
+
+def test_without_leave_a_private_page_is_not_fetched(engines: Engines) -> None:
+    query = "xyzzy private"
+    listed(engines, query, "/lighthouse")
+    (found,) = look_up("r7", query, allow_private_hosts=False)
+    assert [hit.passage.text for hit in found.passages] == ["The snippet."]
+    assert {failure.error_type for failure in found.failures} == {"refused_address"}
+    assert engines.web.requests == []
+    # The engine is the user's own and may be local.
+    assert engines.requests == 1
+
+
+def test_a_page_of_several_queries_is_fetched_and_told_once(engines: Engines) -> None:
+    queries = ["xyzzy one", "xyzzy two", "xyzzy three"]
+    for query in queries:
+        listed(engines, query, "/beacon", "/gone")
+    found = look_up("r8", *queries)
+    assert engines.web.paths().count("/beacon") == 1
+    assert [len(one.failures) for one in found] == [1, 0, 0]
+    usage = [row for one in found for row in one.usage]
+    assert sorted((row.step, row.status) for row in usage) == [
+        ("page", "404"),
+        ("page", "ok"),
+        ("search", "ok"),
+    ]
+    assert all(row.cost_usd == 0.0 for row in usage if row.step == "page")
+    assert {row.source for row in usage} == {"web"}
+    assert {row.response_id for row in usage} == {"r8"}
+
+
+def test_responses_at_the_same_time_share_searches_and_pages(engines: Engines) -> None:
+    query = "xyzzy shared"
+    listed(engines, query, "/beacon")
+    calls = CallSettings(run="test")
+    source = WebSource(allow_private_hosts=True, host_delay=0.0, clock=_now, call_settings=calls)
+    source.name = "web"
+    source.open()
+
+    async def together() -> list[list[Found]]:
+        asked = (source.look_up(opened(f"s{n}", [query])) for n in range(6))
+        return list(await asyncio.gather(*asked))
+
+    found = wait_for(together())
+    assert engines.requests == 1
+    assert engines.web.paths() == ["/beacon"]
+    texts = {hit.passage.text for (one,) in found for hit in one.passages}
+    assert len(texts) == 1
+    searches = [row for (one,) in found for row in one.usage if row.step == "search"]
+    assert sorted(row.coalesced for row in searches) == [False] + [True] * 5
+    assert len({row.request_id for row in searches}) == 1
+
+
+def test_a_search_is_kept_for_a_day(engines: Engines, tmp_path: Path) -> None:
+    query = "xyzzy today"
+    listed(engines, query, "/beacon")
+    calls = CallSettings(cache=str(tmp_path / "cache.sqlite"), run="test")
+    days = [NOW, NOW + timedelta(hours=20), NOW + timedelta(hours=21), NOW]
+    asked = []
+    for day in days:
+        (found,) = look_up("d", query, call_settings=calls, clock=lambda day=day: day)
+        asked.append((engines.requests, [row.cached for row in found.usage if row.step != "page"]))
+        assert len(found.passages) == 1
+    assert asked == [(1, [False]), (1, [True]), (2, [False]), (2, [True])]
+
+
+def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transforms.llm.client import ClientSettings
+    from transforms.llm.endpoint import endpoints
+
+    client = FakeClient(["wiki"])
+    monkeypatch.setattr("transforms.llm.shared.shared_client", lambda settings: client)
+
+    async def resolve(host: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    query = "xyzzy who is it"
+    away = engines.web.url("/beacon", host="beacons.example")
+    engines.web.url = lambda path, host="": away if path == "/away" else ""  # type: ignore[method-assign]
+    engines.extra[query] = [Listed("/away", "A page", "The snippet.")]
+    options = {
+        "judge_settings": ClientSettings(endpoints("m", "http://127.0.0.1:1")),
+        "resolve": resolve,
+    }
+    (found,) = look_up("r9", query, **options)
+    assert [hit.passage.source_category for hit in found.passages] == ["wiki"]
+    assert BEACON[0].partition(". ")[0] in found.passages[0].passage.text
+    assert [row.step for row in found.usage] == ["search", "page", "category"]
+    client = FakeClient(["wiki"])
+    (left_out,) = look_up("r10", query, exclude_categories="wiki", **options)
+    assert left_out.passages == []
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"search": "bing"}, "--search"),
+        ({"web_retriever": "tfidf"}, "--web_retriever"),
+        ({"locale": "english"}, "--locale"),
+        ({"include_categories": "newz"}, "--include_categories"),
+        ({"exclude_domains": "https://example.org/x"}, "--exclude_domains"),
+        ({"categories": "/no/such.yaml"}, "--categories"),
+    ],
+)
+def test_options_that_are_wrong_are_told(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        WebSource(**options)

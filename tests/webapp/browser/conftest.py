@@ -1,0 +1,101 @@
+"""A real Chromium, the real service, and a folder of runs with every state."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page
+
+from pipelines.commands.serve import setup
+from tests.patience import PATIENCE
+from tests.webapp.browser.demo_run import SOURCES, demo_rows
+from transforms.votes import tally, verdicts
+from webapp.desk import Setup
+from webapp.server import served
+
+
+@pytest.fixture(scope="session")
+def runs(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    rows = demo_rows(rows_of({}, sources=SOURCES))
+    asked: dict[tuple[str, str], dict[str, list[Any]]] = {}
+    for row in rows["evidence"]:
+        asked.setdefault((row.response_id, row.unit_id), {}).setdefault(row.source, []).append(row)
+    for (response, unit), by_source in asked.items():
+        votes = [tally(unit, source, found) for source, found in by_source.items()]
+        rows["verdicts"] += verdicts(response, votes, "seq", "not_factual")
+    write_run(folder, rows, name="demo")
+    many = {f"r{n:02}": {f"u{n}": {"ref": "s" if n % 3 else "r"}} for n in range(60)}
+    models = {name: ("even", "odd")[int(name[1:]) % 2] for name in many}
+    write_run(
+        folder,
+        rows_of(many, sources=("ref",), models=models, datasets=dict.fromkeys(many, "set")),
+        name="many",
+        finished_at="2025-05-01T12:00:00+00:00",
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def service(runs: Path) -> Iterator[str]:
+    keys = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "SERPER_API_KEY", "SERPER_BASE_URL")
+    with pytest.MonkeyPatch.context() as patch:
+        for key in keys:
+            patch.delenv(key, raising=False)
+        with served(unhurried(setup(str(runs)))) as address:
+            yield address
+
+
+def unhurried(found: Setup) -> Setup:
+    """Return a set-up that takes as many requests as tests send at once."""
+    return replace(found, limits=replace(found.limits, reads_per_minute=10**6))
+
+
+@pytest.fixture
+def page(browser: Browser, service: str) -> Iterator[Page]:
+    """A page that must not fail, log an error, break the policy, or ask anybody else."""
+    context = browser.new_context(base_url=service, viewport={"width": 1280, "height": 900})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+    page.on("console", lambda said: _is_wrong(said) and wrong.append(f"log: {said.text}"))
+    page.on(
+        "response",
+        lambda answer: (
+            "/page/" in answer.url
+            and not answer.ok
+            and answer.status != 304
+            and wrong.append(f"{answer.status}: {answer.url}")
+        ),
+    )
+    page.on(
+        "request",
+        lambda asked: (
+            asked.url.startswith((service, "data:", "blob:")) or wrong.append(f"asked: {asked.url}")
+        ),
+    )
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def _is_wrong(said: ConsoleMessage) -> bool:
+    # Chromium logs every refusal of the service; those of the page's own files are looked at apart.
+    return said.type == "error" and not said.text.startswith("Failed to load resource")
+
+
+@pytest.fixture(scope="session")
+def shots(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where screenshots are kept: `--screenshots DIR`, or a temporary folder of the run."""
+    given = pytestconfig.getoption("--screenshots", default=None)
+    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,172 @@
+"""Checking a text: what is given, how, what is shown while it runs, and the address."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from pipelines.commands.serve import setup
+from tests.llm_server import LlmServer
+from webapp.server import served
+
+TEXT = "😀 Marie Curie was born in Warsaw in 1871. She liked tea! Marie Curie was a physicist."
+REFERENCE = "Marie Curie was a physicist. Marie Curie was born in Warsaw in 1867."
+
+
+def _fill(page: Page, text: str = TEXT, reference: str = REFERENCE) -> None:
+    page.goto("/")
+    page.get_by_label("Text to check").fill(text)
+    page.get_by_role("button", name="Add a reference").click()
+    page.get_by_label("Reference 1", exact=True).fill(reference)
+
+
+def _check(page: Page) -> None:
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.get_by_text("Done in")).to_be_visible()
+
+
+def _sources(page: Page) -> list[str]:
+    return page.locator("ufo-order .order-item:has(:checked) .order-name").all_inner_texts()
+
+
+def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("Start from an example").select_option(index=1)
+    text = page.get_by_label("Text to check").input_value()
+    assert "Marie Curie" in text
+    page.get_by_label("Passages a source").fill("3")
+    _check(page)
+    assert page.locator(".sentence").count() > 3
+    page.get_by_role("button", name="Edit text").click()
+    assert page.get_by_label("Text to check").input_value() == text
+    assert page.get_by_label("Passages a source").input_value() == "3"
+    assert page.get_by_label("Reference 2", exact=True).input_value() != ""
+
+
+def test_a_pasted_text_keeps_every_character_in_its_sentence(page: Page) -> None:
+    _fill(page)
+    _check(page)
+    words = page.locator(".sentence .words").all_inner_texts()
+    assert words[0] == "😀 Marie Curie was born in Warsaw in 1871."
+    assert words[1:] == ["She liked tea!", "Marie Curie was a physicist."]
+    stages = page.get_by_label("Progress").locator(".stage").all_inner_texts()
+    assert [re.split(r"\s+", stage)[-4:] for stage in stages[1:2]] == [
+        ["reference", "4", "of", "4"]
+    ]
+
+
+def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
+    _fill(page)
+    page.get_by_label("Mode", exact=True).select_option("mv")
+    page.get_by_label("A tie counts as").select_option("factual")
+    page.get_by_label("Retriever").select_option("hybrid")
+    page.get_by_label("Sentences of context").fill("2")
+    page.get_by_label("Web pages").fill("3")
+    page.get_by_text("What happens behind the scenes").click()
+    expect(page.get_by_text("how many pages of a web search are read")).to_be_visible()
+    with page.expect_request("**/check") as asked:
+        _check(page)
+    body = asked.value.post_data_json
+    assert (body["mode"], body["tie"], body["retriever"]) == ("mv", "factual", "hybrid")
+    assert (body["context_sentences"], body["pages"]) == (2, 3)
+    expect(page.get_by_role("heading", name="Share of the votes")).to_be_visible()
+
+
+def test_sources_are_ordered_by_buttons_keys_and_drag(page: Page) -> None:
+    _fill(page)
+    status = page.get_by_role("status")
+    # The sources are listed once the service has told which can serve.
+    expect(page.get_by_role("button", name="Move wikipedia up")).to_be_visible()
+    assert _sources(page) == ["reference", "wikipedia"]
+    page.get_by_role("button", name="Move wikipedia up").click()
+    expect(status).to_have_text("wikipedia is now 1 of 2")
+    assert _sources(page) == ["wikipedia", "reference"]
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Move wikipedia up"
+    page.keyboard.press("Alt+ArrowDown")
+    expect(status).to_have_text("wikipedia is now 2 of 2")
+    assert _sources(page) == ["reference", "wikipedia"]
+    items = page.locator("ufo-order .order-item")
+    items.nth(1).drag_to(items.nth(0))
+    assert _sources(page) == ["wikipedia", "reference"]
+    page.get_by_role("checkbox", name="reference").uncheck()
+    expect(status).to_have_text("reference is not asked")
+    with page.expect_request("**/check") as asked:
+        _check(page)
+    assert asked.value.post_data_json["sources"] == ["wikipedia"]
+
+
+def test_reload_back_and_a_link_to_a_claim(page: Page) -> None:
+    _fill(page)
+    _check(page)
+    page.locator("#sentence-2").click()
+    claim = page.locator(".claim").first
+    expect(claim).to_contain_text("Marie Curie was a physicist")
+    expect(claim.locator(".evidence").first).to_be_visible()
+    claim.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("status")).to_have_text("Link copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    page.reload()
+    expect(page.locator("#sentence-2")).to_have_attribute("aria-expanded", "true")
+    page.go_back()
+    expect(page.locator("#sentence-2")).to_have_attribute("aria-expanded", "false")
+    page.go_back()
+    assert page.get_by_label("Text to check").input_value() == TEXT
+    page.evaluate("sessionStorage.clear()")
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator(".claim .evidence").first).to_be_visible()
+    expect(page.locator(".claim")).to_contain_text(["Marie Curie was a physicist"])
+
+
+@pytest.mark.parametrize("sources", ["llm", "web", "reference,web"])
+def test_a_link_spends_nothing_by_itself(page: Page, sources: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"/#/check?text=Water+boils.&sources={sources}&show=1")
+    expect(page.get_by_role("status")).to_have_text("Press Check to judge this text")
+    assert not any(url.endswith("/check") for url in asked)
+
+
+def test_an_option_that_cannot_be_is_an_error_with_its_remedy(page: Page) -> None:
+    page.goto("/#/check?text=Water+boils.&sources=nobody")
+    page.get_by_role("button", name="Check", exact=True).click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("What to do:")
+    expect(alert).to_contain_text("nobody")
+
+
+def _verifying(server: LlmServer) -> bool:
+    return server.chats[-1].body["tools"][0]["function"]["name"] == "verify_facts"
+
+
+@pytest.fixture
+def slow(
+    llm_server: LlmServer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[str]:
+    """A service whose model extracts at once, and is very slow to judge."""
+    llm_server.latency = lambda: 60.0 if _verifying(llm_server) else 0.0
+    monkeypatch.setenv("OPENAI_BASE_URL", llm_server.base_url)
+    with served(setup(str(tmp_path_factory.mktemp("none")))) as address:
+        yield address
+
+
+def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
+    browser: Browser, slow: str
+) -> None:
+    page = browser.new_page(base_url=slow)
+    try:
+        _fill(page)
+        page.get_by_label("Model", exact=True).fill("offline-judge")
+        page.get_by_role("button", name="Check", exact=True).click()
+        progress = page.get_by_label("Progress")
+        expect(progress.locator(".stage.done")).to_contain_text("Claims")
+        expect(progress.locator(".stage.running")).to_contain_text("reference 0 of 4")
+        expect(page.locator(".sentence", has_text="waiting").first).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(progress).to_contain_text("Cancelled; what was judged stays.")
+        expect(page.get_by_role("button", name="Check again")).to_be_visible()
+    finally:
+        page.close()

@@ -1,0 +1,126 @@
+"""The service over real HTTP on loopback, with the runs and the index that its tests need."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from pipelines.build_index import build
+from pipelines.commands.serve import setup
+from transforms.job import Job
+from transforms.sources.base import FactSource
+from transforms.sources.registry import SourceSpec
+from webapp.desk import Setup
+from webapp.limits import Limits
+from webapp.server import served
+
+PAGES = [
+    {"title": "Oslo", "text": "Oslo is the capital of Norway. Oslo was founded in 1049."},
+    {"title": "Lima", "text": "Lima is the capital of Peru. Lima lies on the Pacific coast."},
+]
+VOTES = {
+    "r1": {"u1": {"ref": "s", "wiki": "ss"}, "u2": {"ref": "-", "wiki": "sr"}},
+    "r2": {"u3": {"ref": "r", "wiki": "n"}, "u4": {"ref": "n", "wiki": "ne"}},
+    "a/b ü?": {"u5": {"ref": "ss", "wiki": "s"}},
+    "empty": {},
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event of a stream."""
+
+    name: str
+    data: Any
+
+
+def events(response: httpx.Response) -> list[Event]:
+    """All events of a stream, which has to end."""
+    return list(read_events(response.text.splitlines()))
+
+
+def read_events(lines: Iterator[str] | Sequence[str]) -> Iterator[Event]:
+    """The events in the lines of a stream, as they come."""
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield Event(name, json.loads(line.removeprefix("data: ")))
+
+
+@pytest.fixture(name="events", scope="session")
+def _events() -> Callable[[httpx.Response], list[Event]]:
+    return events
+
+
+@pytest.fixture(name="read_events", scope="session")
+def _read_events() -> Callable[..., Iterator[Event]]:
+    return read_events
+
+
+@pytest.fixture(scope="session")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index of two small pages."""
+    folder = tmp_path_factory.mktemp("web-index")
+    (folder / "pages.jsonl").write_text("".join(json.dumps(page) + "\n" for page in PAGES))
+    return build([folder / "pages.jsonl"], folder / "index").path
+
+
+@pytest.fixture(scope="session")
+def results(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> Path:
+    """Two runs: `older` of mode all, and `newer` of mode seq."""
+    folder = tmp_path_factory.mktemp("web-results")
+    models = {"r1": "m1", "r2": "m2", "a/b ü?": "m1"}
+    rows = rows_of(VOTES, mode="all", models=models, datasets={"r1": "d1"})
+    rows["responses"] = [
+        replace(row, question="What of it?") if row.response_id != "empty" else row
+        for row in rows["responses"]
+    ]
+    write_run(folder, rows, "older", mode="all", finished_at="2025-01-01T00:00:00+00:00")
+    write_run(folder, rows_of({"x": {"u": {"ref": "s"}}}, sources=("ref",)), "newer")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def base(results: Path, index: Path) -> Setup:
+    """The set-up of a service over these runs, as the command makes it; the judge is offline."""
+    made = setup(str(results), str(index))
+    return replace(
+        made, judge="offline", model=None, limits=Limits(1 << 20, 1 << 20, 60_000, 60_000)
+    )
+
+
+@pytest.fixture(scope="session")
+def address(base: Setup) -> Iterator[str]:
+    """Where the service is."""
+    with served(base) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def client(address: str) -> Iterator[httpx.Client]:
+    """A client of the service."""
+    with httpx.Client(base_url=address, timeout=60, trust_env=False) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def with_source(base: Setup) -> Callable[[FactSource], Setup]:
+    """A set-up whose every job asks this one source."""
+
+    def made(source: FactSource, **changes: Any) -> Setup:
+        def job_of(values: Any, sources: Any) -> Job:
+            return Job((SourceSpec("own", "own", instance=source),), mode=values.get("mode", "seq"))
+
+        return replace(base, job_of=job_of, **changes)
+
+    return made

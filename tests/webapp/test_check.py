@@ -1,0 +1,169 @@
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import httpx
+import pytest
+
+import ufo
+from schemas.records import FactUnit, Passage
+from transforms.sources.base import FactSource
+from webapp.server import served
+
+TEXT = "Oslo is the capital of Norway. Oslo was founded in 1600. Trams in Oslo are green. 🛸!"
+REFERENCE = "Oslo was founded in 1049."
+ORDER = ["reference", "wikipedia"]
+TABLES = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
+
+
+def ask(client: httpx.Client, **more: Any) -> httpx.Response:
+    body = {"text": TEXT, "references": [REFERENCE], "sources": ORDER, **more}
+    return client.post("/check", json=body)
+
+
+@pytest.mark.parametrize("mode", ["seq", "mv", "all"])
+def test_the_stream_says_what_the_python_interface_returns(
+    client: httpx.Client, events: Callable[..., Any], index: Any, mode: str
+) -> None:
+    found = events(ask(client, mode=mode))
+    told: dict[str, list[Any]] = {name: [] for name in TABLES}
+    for event in found:
+        for name in TABLES:
+            if event.name in ("extracted", "checked"):
+                told[name] += event.data.get(name, [])
+    same = ufo.check_sync(
+        TEXT, references=[REFERENCE], sources=ORDER, mode=mode, index=str(index), judge="offline"
+    )
+    for name in TABLES:
+        expected = [asdict(row) for row in getattr(same, name)]
+        assert sorted(map(repr, told[name])) == sorted(map(repr, expected)), name
+    scores = next(event.data for event in found if event.name == "scores")
+    main = scores["scores"][0]
+    assert (main["factuality_score"], main["coverage"]) == (same.score, same.coverage)
+    assert sorted(map(repr, scores["verdicts"])) == sorted(map(repr, told["verdicts"]))
+
+
+def test_events_come_in_the_order_of_the_steps(
+    client: httpx.Client, events: Callable[..., Any]
+) -> None:
+    response = ask(client)
+    assert response.headers["content-type"].startswith("text/event-stream")
+    names = [event.name for event in events(response)]
+    assert names[:3] == ["started", "extracted", "asking"]
+    assert names[-2:] == ["scores", "done"]
+    asking = [event.data for event in events(response) if event.name == "asking"]
+    assert [one["source"] for one in asking] == ORDER
+    assert len(asking[1]["unit_ids"]) < len(asking[0]["unit_ids"])
+    (start, end) = (events(response)[1].data["sentences"][1][key] for key in ("start", "end"))
+    assert TEXT[start:end] == "Oslo was founded in 1600."
+
+
+def test_a_text_without_a_claim_has_no_score(
+    client: httpx.Client, events: Callable[..., Any]
+) -> None:
+    found = {event.name: event.data for event in events(ask(client, text="Well, hello!"))}
+    assert found["scores"]["scores"][0]["factuality_score"] is None
+    assert found["scores"]["passage"]["band"] == "grey"
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"text": " "}, "empty"),
+        ({"sources": ["wikipeda"]}, "wikipedia"),
+        ({"sources": ["examples/own_source.py:Glossary"]}, "allowed"),
+        ({"mode": "single"}, "single"),
+        ({"model": "m"}, "offline"),
+        ({"sources": ["web"]}, "SERPER_API_KEY"),
+        ({"retriever": "dense"}, "no vectors"),
+        ({"nonsense": 1}, "Extra"),
+        ({"passages": 0}, "greater"),
+    ],
+)
+def test_what_is_wrong_is_told_before_a_stream_begins(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], word: str
+) -> None:
+    for name in ("SERPER_API_KEY", "SERPER_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    response = ask(client, **change)
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert word in problem["detail"] + str(problem["errors"])
+    assert problem["remedy"]
+
+
+class Slow(FactSource):
+    """A source that never answers, and tells that it was asked, and that it was cancelled."""
+
+    def __init__(self) -> None:
+        self.asked, self.cancelled = threading.Event(), threading.Event()
+
+    async def find(self, unit: FactUnit) -> list[Passage]:
+        import asyncio
+
+        self.asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        return []
+
+
+def test_who_hangs_up_cancels_what_is_under_way(
+    with_source: Callable[..., Any], read_events: Callable[..., Any]
+) -> None:
+    source = Slow()
+    with served(with_source(source)) as url, httpx.Client(trust_env=False, timeout=60) as client:
+        with client.stream("POST", f"{url}/check", json={"text": TEXT}) as response:
+            for event in read_events(response.iter_lines()):
+                if event.name == "asking":
+                    break
+            assert source.asked.wait(30)
+        assert source.cancelled.wait(30)
+
+
+class Broken(FactSource):
+    """A source after whose error no other answer is worth waiting for."""
+
+    def find(self, unit: FactUnit) -> list[Passage]:
+        raise ufo.RunError("the disk is gone")
+
+
+@pytest.mark.parametrize("mode", ["seq", "mv"])
+def test_an_error_that_ends_the_check_is_its_last_event(
+    with_source: Callable[..., Any], events: Callable[..., Any], mode: str
+) -> None:
+    with served(with_source(Broken())) as url:
+        response = httpx.post(f"{url}/check", json={"text": TEXT, "mode": mode}, trust_env=False)
+    last = events(response)[-1]
+    assert (last.name, last.data["detail"]) == ("error", "the disk is gone")
+
+
+def test_one_more_check_than_there_are_places_is_refused(
+    with_source: Callable[..., Any], read_events: Callable[..., Any]
+) -> None:
+    from webapp.limits import Limits
+
+    source = Slow()
+    one = with_source(source, limits=Limits(checks=1))
+    with served(one) as url, httpx.Client(trust_env=False, timeout=60) as client:
+        with client.stream("POST", f"{url}/check", json={"text": TEXT}):
+            assert source.asked.wait(30)
+            other = httpx.post(f"{url}/check", json={"text": TEXT}, trust_env=False)
+        assert (other.status_code, other.json()["status"]) == (429, 429)
+        assert int(other.headers["retry-after"]) >= 1
+
+
+def test_a_check_that_takes_too_long_says_so(
+    with_source: Callable[..., Any], events: Callable[..., Any]
+) -> None:
+    from webapp.limits import Limits
+
+    source = Slow()
+    with served(with_source(source, limits=Limits(check_seconds=0.2))) as url:
+        response = httpx.post(f"{url}/check", json={"text": TEXT}, trust_env=False, timeout=60)
+    assert events(response)[-1].data["status"] == 422
+    assert source.cancelled.is_set()

@@ -1,0 +1,96 @@
+"""The service against its own OpenAPI document: nothing that is sent makes it fail."""
+
+import shutil
+from dataclasses import replace
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from hypothesis import HealthCheck
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from webapp.desk import Setup
+from webapp.limits import Limits
+from webapp.server import served
+
+EXAMPLES = 10
+CHECKS = [
+    *(not_a_server_error, status_code_conformance, content_type_conformance),
+    response_schema_conformance,
+]
+
+
+@pytest.fixture(scope="module")
+def document(base: Setup, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    limits = Limits(1 << 20, 1 << 20, 10_000_000, 10_000_000, checks=100)
+    # What is uploaded is not evaluated here: each upload would be a process.
+    results = tmp_path_factory.mktemp("tried") / "results"
+    shutil.copytree(base.results, results)
+    quick = replace(base, limits=limits, evaluate=("true",), results=results)
+    with served(quick) as url:
+        yield schemathesis.openapi.from_url(f"{url}/openapi.json")
+
+
+OPERATIONS = [
+    *(
+        "GET /health",
+        "GET /options",
+        "GET /judges",
+        "GET /sources",
+        "GET /examples",
+        "POST /extract",
+    ),
+    *("POST /search", "POST /passages", "POST /verify", "POST /check", "POST /score"),
+    *("GET /runs", "GET /runs/{run}", "GET /runs/{run}/responses"),
+    *("GET /runs/{run}/responses/{response_id}", "GET /runs/{run}/questions"),
+    *("GET /runs/{run}/compare", "GET /runs/{run}/parquet", "GET /reports"),
+    *("GET /reports/{name}.svg", "GET /reports/{name}", "POST /upload", "GET /upload"),
+    *("GET /upload/{upload_id}", "GET /upload/{upload_id}/events"),
+    *("DELETE /upload/{upload_id}", "GET /upload/{upload_id}/parquet"),
+]
+
+
+def test_every_operation_is_tried(document: Any) -> None:
+    found = [result.ok() for result in document.get_all_operations()]
+    assert sorted(f"{one.method.upper()} {one.path}" for one in found) == sorted(OPERATIONS)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_nothing_makes_the_service_fail(document: Any, name: str) -> None:
+    method, path = name.split()
+    operation = document[path][method]
+    anything = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+
+    @hypothesis.settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @hypothesis.given(
+        st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in anything))
+    )
+    def tried(case: schemathesis.Case) -> None:
+        case.call_and_validate(checks=CHECKS)
+
+    tried()
+
+
+def test_the_document_is_of_openapi_3_1_and_needs_nothing_from_elsewhere(client: Any) -> None:
+    found = client.get("/openapi.json").json()
+    assert found["openapi"].startswith("3.1")
+    for path in ("/docs", "/redoc"):
+        assert client.get(path).status_code == 404
+    for name in ("/extract", "/search", "/passages", "/verify", "/check", "/score", "/sources"):
+        assert name in found["paths"]
+    for name in ("/runs", "/runs/{run}/responses", "/reports/{name}", "/upload"):
+        assert name in found["paths"]

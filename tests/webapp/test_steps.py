@@ -1,0 +1,88 @@
+from dataclasses import replace
+
+import httpx
+
+from webapp.desk import Setup
+from webapp.server import served
+
+
+def test_extract(client: httpx.Client) -> None:
+    text = "🛸 Oslo is the capital of Norway. Lima was founded in 1535."
+    found = client.post("/extract", json={"text": text}).json()
+    assert [unit["sentence_index"] for unit in found["fact_units"]] == [0, 1]
+    for sentence in found["sentences"]:
+        assert text[sentence["start"] : sentence["end"]] == sentence["text"]
+    whole = client.post("/extract", json={"text": text, "units": "sentence"}).json()
+    assert len(whole["fact_units"]) == 2
+
+
+def test_search(client: httpx.Client) -> None:
+    queries = ["capital of Peru", "When was Oslo founded?"]
+    found = client.post("/search", json={"queries": queries, "passages": 1}).json()
+    assert [one["hits"][0]["passage"]["title"] for one in found] == ["Lima", "Oslo"]
+    refused = client.post("/search", json={"queries": queries, "retriever": "dense"})
+    assert refused.status_code == 422
+    assert "no vectors" in refused.json()["detail"]
+
+
+def test_passages(client: httpx.Client) -> None:
+    body = {
+        "claims": [{"claim": "Oslo was founded in 1049."}, {"claim": "Zzz qqq."}],
+        "sources": ["reference", "wikipedia"],
+    }
+    answers = client.post("/passages", json=body).json()["answers"]
+    assert [(one["source"], len(one["hits"]) > 0) for one in answers] == [
+        ("reference", False),
+        ("reference", False),
+        ("wikipedia", True),
+        ("wikipedia", False),
+    ]
+    assert answers[0]["reason"] == "no_references"
+    assert answers[2]["query"]
+
+
+def test_verify(client: httpx.Client) -> None:
+    passages = ["Oslo was founded in 1049.", "Oslo was founded in 1049, by Harald.", "Lima is big."]
+    body = {
+        "claims": [{"claim": "Oslo was founded in 1049."}, {"claim": "Oslo was founded in 1300."}],
+        "passages": [{"text": text, "title": "Oslo"} for text in passages],
+    }
+    found = client.post("/verify", json=body).json()
+    assert [row["label"] for row in found["verdicts"]] == [1, 0]
+    assert len(found["evidence"]) == 6
+    assert {row["citation_found"] for row in found["evidence"] if row["citation"]} == {True}
+
+
+def test_with_a_model_there_are_the_judges_that_ask_one(base: Setup) -> None:
+    with served(replace(base, model="m")) as url:
+        found = httpx.get(f"{url}/judges", trust_env=False, timeout=60).json()
+    asks = {one["judge"]: one["needs_endpoint"] for one in found}
+    assert {"offline": False, "llm": True, "cascade": True}.items() <= asks.items()
+
+
+def test_a_judge_is_one_that_is_installed_and_no_file(client: httpx.Client) -> None:
+    body = {"text": "Oslo is large.", "judge": "examples/own_judge.py:Contained"}
+    answer = client.post("/extract", json=body)
+    assert answer.status_code == 422
+    assert "unknown judge" in answer.json()["detail"]
+
+
+def test_what_can_be_chosen(client: httpx.Client) -> None:
+    found = client.get("/options").json()
+    assert (found["judge"], found["retrievers"]) == ("offline", ["bm25"])
+    assert {"news", "other"} <= set(found["categories"])
+    (judge,) = (one for one in found["judges"] if one["judge"] == "offline")
+    assert (judge["needs_endpoint"], judge["remote"]) == (False, False)
+    assert judge["note"].startswith("Verifier ")
+    assert not any(one["needs_endpoint"] for one in found["judges"])
+    sources = {one["source"]: one for one in client.get("/sources").json()}
+    assert sources["reference"]["status"] == "used"
+    assert sources["web"]["reason"] is None or "SERPER" in sources["web"]["reason"]
+    assert len(client.get("/examples").json()) == 38
+
+
+def test_the_page_is_served_and_not_sent_twice(client: httpx.Client) -> None:
+    first = client.get("/")
+    assert first.headers["content-type"].startswith("text/html")
+    again = client.get("/", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")

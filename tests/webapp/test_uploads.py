@@ -1,0 +1,155 @@
+import io
+import json
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyarrow.parquet as pq
+import pytest
+
+from webapp.desk import Setup
+from webapp.limits import Limits
+from webapp.server import served
+
+LINES = "".join(
+    json.dumps({"id": f"r{n}", "response": "Oslo is big.", "reference_answers": "Oslo is big."})
+    + "\n"
+    for n in range(5)
+)
+# Says that it has begun, and then waits for the end; as below a shell's `&` it ignores Ctrl-C.
+WAITING = """
+import pathlib, signal, sys
+def end(*_):
+    pathlib.Path("ended").touch()
+    sys.exit(1)
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, end)
+pathlib.Path("begun").touch()
+print("2/5 responses", file=sys.stderr, flush=True)
+while True:
+    signal.pause()
+"""
+
+
+@pytest.fixture
+def empty(base: Setup, tmp_path: Path) -> Setup:
+    """A set-up whose results are none yet."""
+    return replace(base, results=tmp_path / "results")
+
+
+def follow(client: httpx.Client, identifier: str, read_events: Callable[..., Any]) -> Any:
+    """The last state that is told."""
+    with client.stream("GET", f"/upload/{identifier}/events") as response:
+        return list(read_events(response.iter_lines()))[-1].data
+
+
+def test_an_upload_becomes_a_run(empty: Setup, read_events: Callable[..., Any]) -> None:
+    with served(empty) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
+        params = {"name": "my file 🛸", "sources": "reference"}
+        taken = client.post("/upload", params=params, content=LINES + "no json\n")
+        assert taken.status_code == 202
+        identifier = taken.json()["id"]
+        last = follow(client, identifier, read_events)
+        assert (last["state"], last["done"], last["exit_code"]) == ("finished", 5, 0), last
+        assert [run["run"] for run in client.get("/runs").json()] == [last["run"]]
+        assert client.get(f"/runs/{last['run']}/responses").json()["total"] == 5
+        failures = client.get("/reports/failures", params={"run": last["run"]}).json()
+        assert (failures["total"], "responses.jsonl:6" in str(failures["rows"])) == (1, True)
+        archive = zipfile.ZipFile(io.BytesIO(client.get(f"/upload/{identifier}/parquet").content))
+        (verdicts,) = [name for name in archive.namelist() if "/verdicts/" in name]
+        assert pq.read_table(io.BytesIO(archive.read(verdicts)))["label"].to_pylist() == [1] * 5
+        (listed,) = client.get("/upload").json()
+        assert listed["name"] == "my file 🛸"
+        assert client.delete(f"/upload/{identifier}").status_code == 409
+    # Another service over the same folder knows it too.
+    with served(empty) as url:
+        assert httpx.get(f"{url}/upload", trust_env=False).json() == [listed]
+
+
+def test_an_upload_that_cannot_be_evaluated_says_why(
+    empty: Setup, read_events: Callable[..., Any]
+) -> None:
+    with served(empty) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
+        identifier = client.post("/upload", content=b"").json()["id"]
+        last = follow(client, identifier, read_events)
+        assert (last["state"], last["exit_code"], last["run"]) == ("failed", 2, None)
+        assert "nothing to evaluate" in "".join(last["log"])
+        assert client.get(f"/upload/{identifier}/parquet").status_code == 409
+        assert client.get("/runs").json() == []
+
+
+def test_an_upload_is_cancelled_and_leaves_nothing(
+    empty: Setup, read_events: Callable[..., Any]
+) -> None:
+    waiting = replace(empty, evaluate=(sys.executable, "-c", WAITING))
+    with served(waiting) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+        identifier = client.post("/upload", content=LINES).json()["id"]
+        with client.stream("GET", f"/upload/{identifier}/events") as response:
+            for event in read_events(response.iter_lines()):
+                if event.data["state"] == "running" and event.data["done"] == 2:
+                    cancelled = httpx.delete(
+                        f"{url}/upload/{identifier}", trust_env=False, timeout=60
+                    )
+        assert cancelled.json()["state"] == event.data["state"] == "cancelled"
+        assert not list(empty.results.glob("run=*"))
+        assert not list(empty.results.glob("**/responses.jsonl"))
+
+
+def test_an_upload_ends_with_the_service(empty: Setup) -> None:
+    waiting = replace(empty, evaluate=(sys.executable, "-c", WAITING))
+    with served(waiting) as url:
+        httpx.post(f"{url}/upload", content=LINES, trust_env=False)
+    (status,) = empty.results.glob(".uploads/*/status.json")
+    assert json.loads(status.read_text())["state"] == "cancelled"
+
+
+def test_no_upload_that_waits_begins_when_the_service_ends(
+    empty: Setup, read_events: Callable[..., Any]
+) -> None:
+    one = replace(empty, evaluate=(sys.executable, "-c", WAITING), limits=Limits(uploads=1))
+    with served(one) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+        first, *_ = [client.post("/upload", content=LINES).json()["id"] for _ in range(4)]
+        with client.stream("GET", f"/upload/{first}/events") as response:
+            next(event for event in read_events(response.iter_lines()) if event.data["done"])
+    uploads = empty.results / ".uploads"
+    states = [json.loads(path.read_text())["state"] for path in uploads.glob("*/status.json")]
+    assert states == ["cancelled"] * 4
+    # The one that ran was asked, not killed.
+    assert [path.parent.name for path in uploads.glob("*/begun")] == [first]
+    assert [path.parent.name for path in uploads.glob("*/ended")] == [first]
+
+
+def test_uploads_wait_for_a_place(empty: Setup, read_events: Callable[..., Any]) -> None:
+    one = replace(empty, evaluate=(sys.executable, "-c", WAITING), limits=Limits(uploads=1))
+    with served(one) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+        first, second = (client.post("/upload", content=LINES).json()["id"] for _ in range(2))
+        with client.stream("GET", f"/upload/{first}/events") as response:
+            next(event for event in read_events(response.iter_lines()) if event.data["done"])
+        assert client.get(f"/upload/{second}").json()["state"] == "waiting"
+        client.delete(f"/upload/{first}")
+        with client.stream("GET", f"/upload/{second}/events") as response:
+            next(event for event in read_events(response.iter_lines()) if event.data["done"])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"sources": "examples/own_source.py:Glossary"},
+        {"sources": "nobody"},
+        {"mode": "--input=/etc/passwd"},
+        {"output": "/tmp"},
+        {"name": ""},
+        {"judge": "offline", "model": "m", "sources": "reference"},
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_kept(
+    base: Setup, client: httpx.Client, params: dict[str, str]
+) -> None:
+    response = client.post("/upload", params=params, content=LINES)
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+    assert not list(base.results.glob(".uploads/*"))

@@ -1,0 +1,150 @@
+"""An engine at an address: requests with queries, their limits, and what errors mean."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from schemas.records import Usage
+from transforms.llm.cache import told
+from transforms.llm.failures import SendError, retry_after
+from transforms.llm.limiter import Limiter
+from transforms.llm.retry import Retry, Sleep, retrying
+from transforms.llm.session import OK
+from transforms.sources.web.search import Call, Locale, SearchBackend, address_of, variable, whole
+
+STEP = "search"
+SECONDS = 30.0
+"""The time-out of a request."""
+
+_TIMEOUT = httpx.Timeout(SECONDS, pool=None)  # to wait for a connection is not the engine's fault
+
+
+class Engine:
+    """One search API at its address, with up to `connections` requests at a time.
+
+    The address is the user's own: it may be local, or behind the proxy of their environment.
+    """
+
+    def __init__(
+        self,
+        backend: SearchBackend,
+        limiter: Limiter,
+        retry: Retry | None = None,
+        connections: int = 64,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self.backend = backend
+        self.url = address_of(backend)
+        self._limiter = limiter
+        self._retry = retry or Retry()
+        self._sleep = sleep
+        self._answered = False
+        limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        self._client = httpx.AsyncClient(limits=limits, timeout=_TIMEOUT)
+
+    async def ask(
+        self, queries: Sequence[str], count: int, locale: Locale, rows: list[Usage]
+    ) -> Sequence[Any]:
+        """Return the raw reply to each query; each request that is sent adds a row.
+
+        Raises:
+            SendError: the last try's. A final one every further search would meet.
+        """
+        key = variable(self.backend.key_variable)
+        call = self.backend.call(list(map(whole, queries)), count, locale, key)
+
+        async def send(attempt: int) -> Sequence[Any]:
+            async with self._limiter.admitted({}) as sent:
+                started = time.monotonic()
+                status = OK
+                try:
+                    response = await self._post(call)
+                    replies = self._replies(response, len(queries))
+                    self._limiter.answered(sent, response.headers, None)
+                    return replies
+                except SendError as met:
+                    error = self._limiter.failed(sent, self._retry.within(met))
+                    status = error.status
+                    raise error from None
+                finally:
+                    rows.append(_row(status, attempt, time.monotonic() - started))
+
+        return await retrying(send, self._retry, self._sleep, backoff=self._limiter.backoff)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _post(self, call: Call) -> httpx.Response:
+        headers = {name: value for name, value in call.headers.items() if value}
+        try:
+            response = await self._client.request(
+                call.method,
+                self.url + call.path,
+                params=dict(call.params) or None,
+                json=call.json,
+                headers=headers,
+            )
+        except httpx.TimeoutException:
+            raise SendError("the search timed out", "timeout", transient=True) from None
+        except httpx.HTTPError as error:
+            if isinstance(error, httpx.ConnectError) and not self._answered:
+                name = self.backend.url_variable
+                message = f"nothing answers at {self.url}; check {name} and the network"
+                raise SendError(message, "connection", final=True) from None
+            message = f"the connection to {self.url} broke ({type(error).__name__})"
+            raise SendError(message, "connection", transient=True) from None
+        self._answered = True
+        if response.status_code != 200:
+            raise self._refused(response)
+        return response
+
+    def _replies(self, response: httpx.Response, queries: int) -> Sequence[Any]:
+        try:
+            payload = response.json()
+        except ValueError:
+            raise SendError("the search's reply is not JSON", "garbled", transient=True) from None
+        replies = self.backend.split(payload, queries)
+        if replies is None:
+            raise SendError("the search's reply is not one result a query", "garbled")
+        return replies
+
+    def _refused(self, response: httpx.Response) -> SendError:
+        """Return what a reply of another status than 200 means."""
+        status, backend = response.status_code, self.backend
+        own = backend.refused(status, response.text, self.url)
+        if own is not None:
+            return own
+        if status in (401, 403):
+            key = f"the key in {backend.key_variable}" if backend.key_variable else "us"
+            remedy = "set it to one that is valid there" if backend.key_variable else "allow it"
+            message = f"{self.url} refused {key} ({status}); {remedy}"
+            return SendError(message, str(status), final=True)
+        if status in (404, 405):
+            message = f"there is no search at {self.url} ({status}); check {backend.url_variable}"
+            return SendError(message, str(status), final=True)
+        return SendError(
+            f"{self.url} answered {status}",
+            str(status),
+            transient=status in (408, 425, 429) or status >= 500,
+            retry_after=retry_after(response.headers, datetime.now(UTC).timestamp()),
+        )
+
+
+def _row(status: str, attempt: int, seconds: float) -> Usage:
+    row = told(STEP, None, None, None, uuid4().hex)
+    return replace(
+        row,
+        status=status,
+        retries=attempt,
+        prompt_tokens=None,
+        completion_tokens=None,
+        seconds=seconds,
+        cost_usd=None,
+    )

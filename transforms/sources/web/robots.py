@@ -1,0 +1,52 @@
+"""robots.txt (RFC 9309): what a site asks robots to leave alone, and how fast it wants them."""
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from transforms.sources.web.page import TOO_MANY_REDIRECTS, FetchedPage
+
+if TYPE_CHECKING:
+    from protego import Protego
+
+NAME: Final = "ufo"
+"""By which rules are for us; the first word of our User-Agent."""
+MOST_BYTES: Final = 500 * 1024  # RFC 9309, 2.5: what a robot has to read at least
+
+
+def address(url: str) -> str:
+    """Return where the rules for a URL are."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/robots.txt"
+
+
+class Rules:
+    """What one site allows."""
+
+    def __init__(self, parsed: "Protego | None", everything: bool = True) -> None:
+        """Without a parsed file, everything or nothing."""
+        self._parsed = parsed
+        self._everything = everything
+
+    def allow(self, url: str) -> bool:
+        """Tell whether we may ask for a URL."""
+        return self._everything if self._parsed is None else self._parsed.can_fetch(url, NAME)
+
+    @property
+    def crawl_delay(self) -> float | None:
+        """Seconds that the site wants between two requests, where it says so."""
+        return None if self._parsed is None else self._parsed.crawl_delay(NAME)
+
+
+def rules_of(page: FetchedPage) -> Rules:
+    """Return the rules in a robots.txt that was fetched, or tried to.
+
+    A site that has none (any 4xx, or redirects without end) allows everything; one that cannot
+    tell (5xx, no reply) allows nothing for now (RFC 9309, 2.3.1).
+    """
+    if page.reason is None:
+        from protego import Protego
+
+        # Always UTF-8, by the RFC; what is no rule is passed over.
+        return Rules(Protego.parse(page.body.decode("utf-8-sig", "replace")))
+    none = 400 <= page.status < 500 or page.reason == TOO_MANY_REDIRECTS
+    return Rules(None, everything=none)

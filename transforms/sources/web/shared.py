@@ -1,0 +1,118 @@
+"""One searcher and one reader of pages a process for equal settings, as with the models' clients.
+
+They are used on the process's one event loop (`transforms.loop`) and live as long as their run.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from transforms.llm.backoff import Backoff
+from transforms.llm.calls import CallSettings
+from transforms.llm.endpoint import on_this_machine
+from transforms.llm.limiter import LOCAL_START, Limiter
+from transforms.llm.limits import Limits
+from transforms.llm.retry import Sleep
+from transforms.llm.shared import shared_memory
+from transforms.sources.web.engine import SECONDS, Engine
+from transforms.sources.web.fetch import Caps, Fetcher
+from transforms.sources.web.hosts import AT_ONCE, Hosts
+from transforms.sources.web.opened import once
+from transforms.sources.web.pages import Pages
+from transforms.sources.web.search import Locale, backend_of
+from transforms.sources.web.searcher import Searcher
+from transforms.sources.web.snapshot import Snapshot
+from transforms.sources.web.transport import Resolve, system_resolver
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What searchers and readers of one process have in common. `snapshot` is a folder, and
+    `recording` which recording it is; the last three are for tests."""
+
+    calls: CallSettings
+    snapshot: str | None
+    recording: str
+    sleep: Sleep
+    clock: Callable[[], datetime]
+    resolve: Resolve
+
+    def opened(self) -> Snapshot | None:
+        """Return the snapshot."""
+        return None if self.snapshot is None else Snapshot(self.snapshot)
+
+
+def place_of(
+    calls: CallSettings,
+    snapshot: str | None,
+    sleep: Sleep,
+    clock: Callable[[], datetime],
+    resolve: Resolve | None,
+) -> Place:
+    """Return the place; what is recorded and what is replayed from one folder are two."""
+    recording = ""
+    if snapshot is not None:
+        opened = Snapshot(snapshot)
+        recording = f"{opened.begin()} {opened.finished}"
+    return Place(calls, snapshot, recording, sleep, clock, resolve or system_resolver)
+
+
+def searcher(place: Place, search: str, url: str, locale: Locale, count: int) -> Searcher:
+    """Return the searcher of an engine, at the `url` that it has now."""
+    make = partial(_searcher, place, search, url, locale, count)
+    return once(place.calls.run, (make.func, *make.args), make)
+
+
+def pages(
+    place: Place,
+    allow_private: bool,
+    timeout: float,
+    host_delay: float,
+    retriever: str,
+    embedder: str | None,
+) -> Pages:
+    """Return the reader of pages. `embedder` is a trained one by its name, None for none."""
+    make = partial(_pages, place, allow_private, timeout, host_delay, retriever, embedder)
+    return once(place.calls.run, (make.func, *make.args), make)
+
+
+def _searcher(place: Place, search: str, url: str, locale: Locale, count: int) -> Searcher:
+    calls = place.calls
+    limits = Limits(calls.concurrency).divided(calls.workers)
+    limiter = Limiter(
+        limits,
+        Backoff(calls.retry.seconds, name="the search engine"),
+        longest_pause=calls.retry.seconds,
+        start=LOCAL_START if on_this_machine(url) else None,
+        timeout=SECONDS,
+    )
+    engine = Engine(backend_of(search), limiter, calls.retry, calls.concurrency, place.sleep)
+    memory = shared_memory(calls)
+    return Searcher(engine, memory, count, locale, place.opened(), place.clock)
+
+
+def _pages(
+    place: Place,
+    allow_private: bool,
+    timeout: float,
+    host_delay: float,
+    retriever: str,
+    embedder: str | None,
+) -> Pages:
+    from indexes.embedders import make_embedder
+
+    calls = place.calls
+    fetcher = Fetcher(
+        shared_memory(calls),
+        allow_private,
+        Caps(timeout),
+        Hosts(AT_ONCE, host_delay, calls.workers, place.sleep),
+        calls.concurrency,
+        place.resolve,
+        place.sleep,
+        place.clock,
+    )
+    made = None if embedder is None else make_embedder(embedder, Path())
+    return Pages(fetcher, place.opened(), retriever, made)

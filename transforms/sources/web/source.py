@@ -1,0 +1,285 @@
+"""Web search: what a search engine finds for a query, and the sentences of those pages that fit.
+
+The pages found are fetched, their sentences ranked against the query, and the best taken with
+those around them (Facts&Evidence). The snippet stands in for a page that cannot be had or says
+nothing, and the engine's own answers (answer box, knowledge graph) are passages too.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from schemas.errors import UsageError, unknown_value
+from schemas.places import is_remote
+from schemas.records import OpenUnits, Passage
+from transforms.judges.llm.asking import Asker
+from transforms.llm.base import VERIFIER
+from transforms.llm.calls import CallSettings
+from transforms.llm.client import ClientSettings
+from transforms.llm.failures import SendError
+from transforms.llm.retry import Sleep
+from transforms.prompts import load_prompts
+from transforms.sources.base import FactSource, Found, Retrieved, failed
+from transforms.sources.web.categories import Selection, hostname_of, load_categories
+from transforms.sources.web.search import (
+    Result,
+    address_of,
+    backend_of,
+    locale_of,
+    unavailable,
+)
+from transforms.sources.web.select import BM25, DENSE, RETRIEVERS
+from transforms.sources.web.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from transforms.sources.web.pages import Pages
+    from transforms.sources.web.searcher import Searched
+    from transforms.sources.web.transport import Resolve
+    from transforms.sources.web.visit import Visit
+
+_LEAST = 10  # results asked of an engine, so that a sweep over `pages` searches once
+
+
+class WebSource(FactSource):
+    """Answers from web search: passages of the pages found, snippets where these cannot be had.
+
+    `search` is the engine; its key and address are in the environment. Of the first `pages`
+    results the `passages_per_page` best sentences are taken, with `context_sentences` before and
+    after each; 0 takes snippets alone and fetches nothing. Results are left out by the category or
+    registered domain of their host. `web_snapshot` is a folder: a new one takes down what is
+    searched and fetched, a finished one is replayed, without network or key.
+
+    The kind of a host that no rule knows is asked of the judge's model (`judge_settings`), once.
+    Pages come from public addresses only, unless `allow_private_hosts`. `page_timeout` and
+    `host_delay` (between requests to a host) are in seconds.
+    """
+
+    remote = True
+
+    def __init__(
+        self,
+        search: str = "serper",
+        pages: int = 5,
+        passages_per_page: int = 1,
+        context_sentences: int = 1,
+        web_retriever: str = BM25,
+        embedder: str | None = None,
+        locale: str = "",
+        include_categories: str | Sequence[str] = "",
+        exclude_categories: str | Sequence[str] = "",
+        include_domains: str | Sequence[str] = "",
+        exclude_domains: str | Sequence[str] = "",
+        categories: str | None = None,
+        allow_private_hosts: bool = False,
+        web_snapshot: str | None = None,
+        page_timeout: float = 20.0,
+        host_delay: float = 0.1,
+        prompts: str | None = None,
+        call_settings: CallSettings | None = None,
+        judge_settings: ClientSettings | None = None,
+        sleep: Sleep = asyncio.sleep,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        resolve: "Resolve | None" = None,
+    ) -> None:
+        self._backend = backend_of(search)
+        if web_retriever not in RETRIEVERS:
+            raise UsageError(unknown_value("--web_retriever", web_retriever, RETRIEVERS))
+        self.search = search
+        self.queries_a_request = self._backend.batch
+        """How many queries one request has, for whoever counts requests beforehand."""
+        self.pages = pages
+        self.passages_per_page = passages_per_page
+        self.context_sentences = context_sentences
+        self.web_retriever = web_retriever
+        self.embedder = _trained(embedder) if web_retriever == DENSE else None
+        self.locale = locale
+        self._locale = locale_of(locale)
+        self.include_categories = _listed(include_categories)
+        self.exclude_categories = _listed(exclude_categories)
+        self.include_domains = _listed(include_domains)
+        self.exclude_domains = _listed(exclude_domains)
+        self._selection = Selection(
+            *map(_names, (include_categories, exclude_categories, include_domains, exclude_domains))
+        )
+        self._rules = load_categories(categories)
+        self._rules_file = categories
+        self.allow_private_hosts = allow_private_hosts
+        if web_snapshot is not None and is_remote(web_snapshot):
+            raise UsageError(
+                f"--web_snapshot {web_snapshot!r}: a snapshot is a folder of this machine, which "
+                "its processes write together; name one, and copy it there when it is whole"
+            )
+        self.snapshot = None if web_snapshot is None else str(Path(web_snapshot).absolute())
+        self._replays = self.snapshot is not None and Snapshot(self.snapshot).finished
+        self._page_timeout = page_timeout
+        self._host_delay = host_delay
+        self._calls = call_settings or CallSettings()
+        self._judge = judge_settings
+        self._prompts = prompts
+        self._sleep = sleep
+        self._clock = clock
+        self._resolve = resolve
+
+    def unavailable(self) -> str | None:
+        """Return that there is neither a key nor an address of one's own, or not a usable one.
+
+        A snapshot that is replayed needs none.
+        """
+        return None if self._replays else unavailable(self._backend)
+
+    def fingerprint(self) -> str:
+        """Return the user's own rules of categories. A snapshot counts as little as the day does:
+        it is the web as it was."""
+        return Path(self._rules_file).read_text("utf-8-sig") if self._rules_file else ""
+
+    def open(self) -> None:
+        """Take this process's searcher and pages; they connect when first asked."""
+        # What connects, reads and ranks is loaded where it is used: most runs search nothing.
+        from transforms.sources.web.shared import pages, place_of, searcher
+
+        self._texts = load_prompts(self._prompts)
+        place = place_of(self._calls, self.snapshot, self._sleep, self._clock, self._resolve)
+        url = address_of(self._backend)
+        self._searcher = searcher(place, self.search, url, self._locale, max(_LEAST, self.pages))
+        self._pages: Pages = pages(
+            place,
+            self.allow_private_hosts,
+            self._page_timeout,
+            self._host_delay,
+            self.web_retriever,
+            self.embedder,
+        )
+
+    async def look_up(self, open_units: OpenUnits) -> list[Found]:
+        """Return the passages for each unit, by its query; equal queries share them."""
+        queries = list(dict.fromkeys(unit.query for unit in open_units.units))
+        searched = await self._searcher.search(queries, self.name, open_units.response_id)
+        from transforms.sources.web.visit import Visit
+
+        visit = Visit(self.name, open_units.response_id, self._rules, self._asker(open_units))
+        results = {query: self._results(searched[query]) for query in queries}
+        await visit.learn(one.url for found in results.values() for one in found)
+        asked = (self._answer(query, searched[query], results[query], visit) for query in queries)
+        answers = dict(zip(queries, await asyncio.gather(*asked), strict=True))
+        found = []
+        for unit in open_units.units:
+            answer = answers[unit.query]
+            found.append(answer)
+            # What was paid for is told once, with the first unit that asked.
+            answers[unit.query] = replace(answer, usage=(), failures=())
+        if found:
+            usage = [*found[0].usage, *visit.usage]
+            found[0] = replace(found[0], usage=usage, failures=visit.failures)
+        return found
+
+    def _results(self, searched: "Searched") -> list[Result]:
+        """Return what was found; where nothing is left out by its kind, no more than is used."""
+        if searched.error:
+            return []
+        found = [one for one in self._searcher.results(searched) if one.url or one.text]
+        if self._selection:
+            return [one for one in found if self._selection.admits_host(hostname_of(one.url))]
+        return self._used(found)
+
+    def _used(self, results: Sequence[Result]) -> list[Result]:
+        pages = [one for one in results if not one.stands_alone]
+        return [one for one in results if one.stands_alone] + pages[: self.pages]
+
+    async def _answer(
+        self, query: str, searched: "Searched", results: Sequence[Result], visit: "Visit"
+    ) -> Found:
+        if searched.error:
+            return replace(failed(SendError(searched.error, "")), usage=searched.usage)
+        used = self._used([one for one in results if self._lets_in(one.url, visit)])
+        taken = await asyncio.gather(
+            *(self._of_result(query, one, searched.at, visit) for one in used)
+        )
+        return replace(self.found(hit for some in taken for hit in some), usage=searched.usage)
+
+    async def _of_result(
+        self, query: str, result: Result, searched_at: str, visit: "Visit"
+    ) -> list[Retrieved]:
+        """Return the passages of one result's page, else its snippet."""
+        snippet = [self._snippet(result, searched_at, visit)] if result.text else []
+        if result.stands_alone or not self.passages_per_page or result.url is None:
+            return snippet
+        read, waited = await self._pages.read(result.url)
+        visit.took(read, waited)
+        if read.reason is not None:
+            return snippet
+        url = read.page.final_url
+        await visit.learn([url])
+        if not self._lets_in(url, visit):
+            return []  # redirected to where nothing is taken from; its snippet is of there
+        windows = await self._pages.windows(
+            read, query, self.passages_per_page, self.context_sentences
+        )
+        passages = (
+            Retrieved(
+                Passage(
+                    window.text,
+                    title=read.document.title or result.title,
+                    url=url,
+                    source_category=visit.kind(url),
+                    published_at=read.document.published_at or result.published_at,
+                    retrieved_at=read.page.retrieved_at,
+                ),
+                window.score,
+            )
+            for window in windows
+        )
+        return list(passages) or snippet
+
+    def _snippet(self, result: Result, at: str, visit: "Visit") -> Retrieved:
+        assert result.text is not None
+        return Retrieved(
+            Passage(
+                result.text,
+                title=result.title,
+                url=result.url,
+                source_category=visit.kind(result.url),
+                published_at=result.published_at,
+                retrieved_at=at,
+            )
+        )
+
+    def _lets_in(self, url: str | None, visit: "Visit") -> bool:
+        return not self._selection or self._selection.admits(hostname_of(url), visit.kind(url))
+
+    def _asker(self, open_units: OpenUnits) -> Asker | None:
+        """Return who is asked about hosts that no rule knows: the judge's model, if it has one."""
+        if self._judge is None:
+            return None
+        from transforms.llm.shared import shared_client
+        from transforms.sources.web.hostnames import STEP
+
+        model = self._judge.endpoints[VERIFIER].model
+        return Asker(
+            shared_client(self._judge),
+            self._texts,
+            VERIFIER,
+            model,
+            STEP,
+            open_units.response_id,
+            self.name,
+        )
+
+
+def _names(value: str | Iterable[str]) -> list[str]:
+    items = value.split(",") if isinstance(value, str) else value
+    return [item.strip() for item in items if item.strip()]
+
+
+def _listed(value: str | Iterable[str]) -> str:
+    return ",".join(_names(value))
+
+
+def _trained(embedder: str | None) -> str | None:
+    """Return the name of an embedder that needs no fitting; None for each page's own."""
+    from indexes.embedders import LSA, checked_name
+
+    name = None if embedder is None else checked_name(embedder)
+    return None if name == LSA else name

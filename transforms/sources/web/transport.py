@@ -1,0 +1,134 @@
+"""Connections to pages: the address that is connected to is the address that was checked.
+
+A client that checks a name and then lets its library resolve it again can be told two different
+addresses. Here the name is resolved once for a connection, every address in the answer is checked,
+and the socket is opened to one of these; host header and TLS still have the name. This holds for
+every connection, whichever redirect or robots.txt led there.
+
+Proxies of the environment are passed over: they would resolve names out of our sight.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import Any, Final
+
+import httpcore
+import httpx
+
+from transforms.sources.web.addresses import Address, RefusedAddress, literal, why_refused
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""From a host name and a port to its addresses; raises OSError where there is none."""
+
+_TRIED: Final = 3  # addresses of a host, before it counts as not there
+_CONNECT_SECONDS: Final = 5.0
+
+
+async def system_resolver(host: str, port: int) -> Sequence[str]:
+    """Return the addresses that this machine's resolver gives."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(sockaddr[0]) for *_, sockaddr in found]
+
+
+class CheckedBackend(httpcore.AsyncNetworkBackend):
+    """Opens sockets to public addresses only; to others too where `allow_private`."""
+
+    def __init__(self, allow_private: bool = False, resolve: Resolve = system_resolver) -> None:
+        self._allow_private = allow_private
+        self._resolve = resolve
+        self._backend = httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to a host, by an address that was checked.
+
+        Raises:
+            RefusedAddress: one of its addresses is not public, whichever the others are.
+            httpcore.ConnectError, httpcore.ConnectTimeout: nobody is there.
+        """
+        addresses = await self._addresses(host, port)
+        failure: Exception = httpcore.ConnectError(f"{host} has no address")
+        for address in addresses[:_TRIED]:
+            try:
+                return await self._backend.connect_tcp(
+                    str(address), port, timeout, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+    async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
+        """Refuse: no page is behind one."""
+        raise RefusedAddress("a Unix socket is no page")
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep."""
+        await asyncio.sleep(seconds)
+
+    async def _addresses(self, host: str, port: int) -> list[Address]:
+        spelled = literal(host)
+        if spelled is not None:
+            found = [spelled]
+        else:
+            try:
+                answers = await self._resolve(host, port)
+            except (OSError, UnicodeError):
+                raise httpcore.ConnectError(f"{host} cannot be resolved") from None
+            found = [address for answer in answers if (address := literal(answer)) is not None]
+        if not self._allow_private:
+            for address in found:
+                why = why_refused(address)
+                if why is not None:
+                    raise RefusedAddress(f"{host} is {address}, {why}")
+        return found
+
+
+class PageTransport(httpx.AsyncBaseTransport):
+    """httpx's seam over a pool of such connections."""
+
+    def __init__(self, backend: httpcore.AsyncNetworkBackend, connections: int = 64) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=httpx.create_ssl_context(),
+            max_connections=connections,
+            max_keepalive_connections=connections,
+            keepalive_expiry=15.0,
+            network_backend=backend,
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; errors are httpcore's, or RefusedAddress."""
+        url = request.url
+        sent = httpcore.Request(
+            method=request.method,
+            url=httpcore.URL(
+                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+            ),
+            headers=request.headers.raw,
+            extensions={"timeout": {"connect": _CONNECT_SECONDS}},
+        )
+        response = await self._pool.handle_async_request(sent)
+        return httpx.Response(response.status, headers=response.headers, stream=_Body(response))
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._response.aiter_stream():
+            yield part
+
+    async def aclose(self) -> None:
+        await self._response.aclose()

@@ -1,0 +1,108 @@
+"""What the service can do here: its sources, judges and examples."""
+
+import inspect
+import json
+import logging
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from fastapi import APIRouter
+
+from schemas.errors import PluginError
+from schemas.records import CATEGORIES
+from transforms.judges import JUDGES
+from transforms.sources.registry import source_class
+from webapp import answers, models
+from webapp.desk import AtDesk
+
+router = APIRouter(tags=["about"])
+
+
+@router.get("/health")
+def health(desk: AtDesk) -> answers.Health:
+    """Tell that the service is up."""
+    return answers.Health(status="ok", version=desk.setup.version)
+
+
+@router.get("/options")
+def options(desk: AtDesk) -> answers.Options:
+    """Return what can be chosen here, and the defaults."""
+    setup = desk.setup
+    return answers.Options(
+        version=setup.version,
+        judges=judges(desk),
+        judge=setup.judge,
+        model=setup.model,
+        sources=sources(desk),
+        has_index=setup.index is not None,
+        retrievers=_retrievers(setup.index),
+        categories=list(CATEGORIES),
+        max_text=models.MAX_TEXT,
+        upload_bytes=setup.limits.upload_bytes,
+    )
+
+
+@router.get("/judges")
+def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
+    """Return the judges that can judge here; one that needs an endpoint, where there is a model."""
+    found = []
+    for name in JUDGES.types():
+        try:
+            kind, about = JUDGES.load(name), JUDGES.about(name)
+        except PluginError as error:
+            logging.getLogger("ufo.web").warning("%s", error.message)
+            continue
+        if kind.verifies and (desk.setup.model or not kind.needs_endpoint):
+            found.append(
+                answers.JudgeInfo(
+                    judge=name,
+                    help=about["help"],
+                    extracts=kind.extracts,
+                    abstains=kind.abstains,
+                    needs_endpoint=kind.needs_endpoint,
+                    remote=kind.remote,
+                    note=desk.setup.judge_note if "verifier" in about["options"] else "",
+                )
+            )
+    return found
+
+
+@router.get("/sources")
+def sources(desk: AtDesk) -> list[answers.SourceInfo]:
+    """Return the fact sources that are installed, and why one of them cannot serve here."""
+    return [
+        answers.SourceInfo(
+            source=one.source,
+            type=one.type,
+            help=(inspect.getdoc(source_class(one.type)) or "").partition("\n")[0],
+            status=one.status,
+            reason=one.reason,
+        )
+        for one in desk.setup.statuses()
+    ]
+
+
+@router.get("/examples")
+def examples() -> list[answers.Example]:
+    """Return the bundled responses."""
+    return [answers.Example(**row) for row in _examples()]
+
+
+@cache
+def _examples() -> list[dict[str, Any]]:
+    lines = (files("examples") / "responses.jsonl").read_text(encoding="utf-8").splitlines()
+    names = answers.Example.model_fields
+    rows = [{k: v for k, v in json.loads(line).items() if k in names} for line in lines]
+    for row in rows:
+        if isinstance(row.get("reference_answers"), str):
+            row["reference_answers"] = [row["reference_answers"]]
+    return rows
+
+
+def _retrievers(index: str | None) -> list[str]:
+    from indexes.base import RETRIEVERS, open_index
+
+    if index is None:
+        return []
+    return list(RETRIEVERS) if open_index(index).manifest.get("embedder") else ["bm25"]

@@ -1,0 +1,56 @@
+"""The application: its routes, and what stands around all of them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+from webapp import about, browsing, checking, page_files, problems, reports, steps, uploading
+from webapp.answers import Problem
+from webapp.desk import Desk, Setup
+from webapp.guard import Guard
+
+_TITLE = "ufo"
+_ABOUT = "How factual is LLM output? Each step of ufo, and finished runs. Errors are RFC 9457."
+
+
+def create_app(setup: Setup) -> FastAPI:
+    """Return the service over these things."""
+    desk = Desk(setup)
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await desk.close()
+
+    app = FastAPI(
+        title=_TITLE,
+        version=setup.version,
+        description=_ABOUT,
+        docs_url=None,  # these pages would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=life,
+        generate_unique_id_function=lambda route: str(route.name),
+        responses={
+            "4XX": _problem("What is wrong with the request"),
+            "5XX": _problem("What the service could not do"),
+            422: _problem("A field or an option is wrong"),
+        },
+    )
+    app.state.desk = desk
+    problems.install(app)
+    for part in (about, steps, checking, browsing, reports, uploading):
+        app.include_router(part.router)
+    app.include_router(page_files.router)
+    app.add_middleware(Guard, token=setup.token, limits=setup.limits)
+    return app
+
+
+def _problem(description: str) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {
+        "model": Problem,
+        "description": description,
+        "content": {problems.MEDIA_TYPE: {"schema": schema}},
+    }

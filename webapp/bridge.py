@@ -1,0 +1,60 @@
+"""From the service's event loop to the process's one loop, where connections to models are kept."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from transforms.loop import process_loop
+from webapp.limits import Refused
+
+T = TypeVar("T")
+
+
+async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """Run a coroutine on the process's loop and return its result; it is cancelled with ours.
+
+    Raises:
+        Refused: it took longer than `seconds`.
+    """
+
+    async def one() -> AsyncGenerator[T, None]:
+        yield await work
+
+    async with aclosing(streamed(one(), seconds)) as found:
+        async for result in found:
+            return result
+    raise AssertionError("a coroutine returns once")
+
+
+async def streamed(work: AsyncGenerator[T, None], seconds: float) -> AsyncGenerator[T, None]:
+    """Yield what a generator yields that runs on the process's loop; it is closed with ours.
+
+    Raises:
+        Refused: it took longer than `seconds` in all.
+    """
+    here = asyncio.get_running_loop()
+    items: asyncio.Queue[T | None] = asyncio.Queue()
+
+    async def run() -> None:
+        try:
+            async with asyncio.timeout(seconds), aclosing(work):
+                async for item in work:
+                    here.call_soon_threadsafe(items.put_nowait, item)
+        except TimeoutError:
+            raise Refused(
+                422,
+                f"it took longer than {seconds:g} s, which is the most here",
+                "send a shorter text or fewer sources, or use /upload",
+                1.0,
+            ) from None
+        finally:
+            here.call_soon_threadsafe(items.put_nowait, None)
+
+    running = asyncio.run_coroutine_threadsafe(run(), process_loop())
+    try:
+        while (item := await items.get()) is not None:
+            yield item
+        await asyncio.wrap_future(running)
+    finally:
+        running.cancel()

@@ -1,0 +1,110 @@
+"""`/check` and `/score`: one text through all steps as events, and scores of a selection."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import monotonic
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from schemas.records import InputRecord, Passage
+from transforms.check_text import Step, opened, steps
+from transforms.job import Job
+from transforms.score_rows import Scores
+from transforms.scores import score
+from transforms.selection import Selection
+from webapp import models
+from webapp.asked import job_of, record_of
+from webapp.bridge import streamed
+from webapp.desk import AtDesk
+from webapp.problems import log, problem_of
+from webapp.told import Told
+
+router = APIRouter(tags=["check"])
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A check that can begin: what is asked of whom about what, at a place of its own."""
+
+    job: Job
+    record: InputRecord
+    seconds: float
+
+
+def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
+    """Give the check that is asked for, and hold a place for it until the last event is sent.
+
+    What is wrong with it is told before there is a stream, as with any other request.
+    """
+    record = record_of(asked.text, asked.question, asked.references, asked.language)
+    job = job_of(desk, asked, asked.sources)
+    with desk.checks.one():
+        yield Prepared(job, record, desk.setup.limits.check_seconds)
+
+
+@router.post(
+    "/check",
+    response_class=EventSourceResponse,
+    response_description="Events as things happen: started, extracted, asking, checked, scores, "
+    "done; an error is an event too, and the last.",
+)
+async def check(asked: Annotated[Prepared, Depends(prepared)]) -> AsyncIterator[ServerSentEvent]:
+    """Check a text, and tell each step as it happens.
+
+    Whoever hangs up cancels what is under way; judgements that were paid for are kept.
+    """
+    started = monotonic()
+    told = Told(asked.job)
+    yield ServerSentEvent(event="started", data=told.started())
+    try:
+        async with aclosing(streamed(_steps(asked.job, asked.record), asked.seconds)) as found:
+            async for step in found:
+                name, data = told.step(step)
+                yield ServerSentEvent(event=name, data=data)
+        yield ServerSentEvent(event="scores", data=told.scores())
+        yield ServerSentEvent(event="done", data=told.done(monotonic() - started))
+    except Exception as error:
+        log(error)
+        yield ServerSentEvent(event="error", data=problem_of(error))
+
+
+async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
+    async with opened(job) as (sources, judge):
+        following = steps(record, sources, judge, job.mode, job.tie, job.units)
+        async with aclosing(following) as found:
+            async for step in found:
+                yield step
+
+
+@router.post("/score")
+def score_selection(asked: models.ScoreRequest) -> Scores:
+    """Return verdicts and scores of the evidence that counts, by the rules of every run."""
+    passages = {
+        one.passage_id: Passage(
+            "",
+            source_category=one.source_category,
+            hostname=one.hostname,
+            passage_id=one.passage_id,
+        )
+        for one in asked.passages
+    }
+    selection = Selection(
+        set(asked.without_passages),
+        asked.without_categories,
+        asked.only_categories,
+        asked.without_domains,
+        asked.only_domains,
+    )
+    return score(
+        asked.fact_units,
+        asked.evidence,
+        passages,
+        asked.sources,
+        asked.n_sentences,
+        asked.mode,
+        asked.tie,
+        selection,
+    )

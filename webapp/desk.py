@@ -1,0 +1,82 @@
+"""What the service is given by whoever starts it; it knows no command line and no Beam."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Depends, Request
+
+from schemas.records import SourceStatus
+from transforms.job import Job
+from webapp.limits import Limits, Slots
+from webapp.runs import OpenRuns
+from webapp.uploads import Uploads
+
+if TYPE_CHECKING:
+    from schemas.results import Results
+
+JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
+"""From flags by their names, and names of sources (None: those that can serve). Raises UsageError.
+"""
+
+FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
+"""From the flags and sources of a request to its flags and those of the service."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the service works with.
+
+    `results` is where runs lie and uploads go. `evaluate` is a command that takes the flags of `ufo
+    evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by name.
+    `judge` is the default one; `model` the one that it asks, None where no endpoint is configured.
+    `flags_of` adds to the flags of a request those that the service was started with.
+    """
+
+    results: Path
+    job_of: JobOf
+    statuses: Callable[[], Sequence[SourceStatus]]
+    evaluate: Sequence[str]
+    version: str
+    judge: str = "offline"
+    judge_note: str = ""
+    flags_of: FlagsOf = lambda asked, sources: asked
+    model: str | None = None
+    index: str | None = None
+    token: str | None = None
+    plots: Mapping[str, Callable[["Results"], str]] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+
+class Desk:
+    """The service's state: its set-up, the runs that are open, and the places for checks."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.runs = OpenRuns(setup.results)
+        self.checks = Slots(setup.limits.checks, "checks")
+        self._uploads: Uploads | None = None
+
+    @property
+    def uploads(self) -> Uploads:
+        """The uploads; on the service's event loop alone."""
+        if self._uploads is None:
+            setup = self.setup
+            self._uploads = Uploads(setup.results, setup.evaluate, setup.limits.uploads)
+        return self._uploads
+
+    async def close(self) -> None:
+        """Stop the uploads under way, and close the runs."""
+        if self._uploads is not None:
+            await self._uploads.close()
+        self.runs.close()
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the service's state."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+AtDesk = Annotated[Desk, Depends(desk_of)]

@@ -1,0 +1,190 @@
+"""Who is let in, how often, and with which headers every answer goes out.
+
+Closed by default: the request has to name this computer as its host (a foreign name that resolves
+here is an attack by DNS rebinding) and must not come from another origin's page. With a token any
+host is fine, and the token is asked for: as `Authorization: Bearer`, or once as `?token=`, which
+leaves a cookie that no script can read and no other site can send.
+"""
+
+import hmac
+from collections.abc import Mapping
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from webapp.limits import Limits, Rate, Refused
+from webapp.problems import answer, problem, refusal
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+COOKIE = "ufo_session"
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_PAGE = "/page/"
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "font-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; "
+        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Cache-Control": "no-store",
+}
+# A document of its own, opened by its address: nothing in it runs or loads.
+_DRAWING = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+
+class Guard:
+    """ASGI middleware around the whole app."""
+
+    def __init__(self, app: ASGIApp, token: str | None, limits: Limits) -> None:
+        self._app = app
+        self._token = token
+        self._limits = limits
+        self._reads = Rate(limits.reads_per_minute)
+        self._writes = Rate(limits.writes_per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _dress(MutableHeaders(scope=message))
+            await send(message)
+
+        most = self._limits.upload_bytes if scope["path"] == "/upload" else self._limits.body_bytes
+        refused = self._refused(scope) or _too_large(scope, most)
+        await (refused or self._app)(scope, _measured(receive, most), guarded)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that is not let in, None to one that is."""
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        host = hosts[0] if len(hosts) == 1 else ""
+        if not self._token and _name(host) not in LOOPBACK:
+            return answer(
+                problem(
+                    421,
+                    "the service is for this computer, and the request names another host",
+                    "open it as http://127.0.0.1 or localhost; to open it to others, start it with "
+                    "a token",
+                )
+            )
+        bearer = self._bearer(headers)
+        if not bearer and _foreign(headers, host, scope["method"]):
+            return answer(
+                problem(
+                    403,
+                    "the request comes from a page of another origin",
+                    "use the service's own page, or a program that sends no Origin",
+                )
+            )
+        try:
+            # The page itself is some forty small files, which cost nothing to send.
+            if not (scope["method"] in _SAFE and scope["path"].startswith(_PAGE)):
+                client = (scope.get("client") or ("",))[0]
+                (self._reads if scope["method"] in _SAFE else self._writes).take(client)
+        except Refused as error:
+            return refusal(error)
+        return None if bearer or not self._token else self._without_bearer(scope, headers)
+
+    def _bearer(self, headers: Headers) -> bool:
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        return (
+            bool(self._token)
+            and kind.lower() == "bearer"
+            and self._is_token(given.strip().encode("latin-1"))
+        )
+
+    def _without_bearer(self, scope: Scope, headers: Headers) -> Response | None:
+        assert self._token is not None
+        # The cookie is not the token: who sees one knows nothing of the other.
+        session = sha256(f"ufo session {self._token}".encode()).hexdigest()
+        jar = SimpleCookie()
+        try:
+            jar.load(headers.get("cookie", ""))
+        except CookieError:
+            jar.clear()
+        if COOKIE in jar and hmac.compare_digest(jar[COOKIE].value.encode(), session.encode()):
+            return None
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if (
+            scope["path"] == "/"
+            and scope["method"] == "GET"
+            and self._is_token(given.encode("utf-8", "replace"))
+        ):
+            entered = RedirectResponse("/", 303)
+            entered.set_cookie(COOKIE, session, httponly=True, samesite="strict", path="/")
+            return entered
+        return answer(
+            problem(
+                401,
+                "the service is opened by a token, and the request has none or another",
+                "send it as 'Authorization: Bearer TOKEN', or open /?token=TOKEN once",
+            ),
+            {"WWW-Authenticate": "Bearer"},
+        )
+
+    def _is_token(self, given: bytes) -> bool:
+        assert self._token is not None
+        return hmac.compare_digest(given, self._token.encode())
+
+
+def _too_large(scope: Scope, most: int) -> Response | None:
+    told = Headers(scope=scope).get("content-length", "0")
+    if not told.isdigit() or (len(told) < 16 and int(told) <= most):
+        return None
+    return answer(problem(413, f"the body has {told[:30]} bytes, and {most:,} are taken"))
+
+
+def _measured(receive: Receive, most: int) -> Receive:
+    """Return `receive` for a body that does not tell its size; beyond `most` bytes it ends."""
+    size = 0
+
+    async def measured() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > most:
+            raise HTTPException(413, f"the body has more than the {most:,} bytes that are taken")
+        return message
+
+    return measured
+
+
+def _name(host: str) -> str:
+    """Return the host of a Host header without its port, in lower case; "" for what is none."""
+    try:
+        found = urlsplit(f"//{host}")
+        _ = found.port
+    except ValueError:
+        return ""
+    return (found.hostname or "") if "@" not in host and not found.path else ""
+
+
+def _foreign(headers: Headers, host: str, method: str) -> bool:
+    """Tell whether a browser says that another origin's page sends this."""
+    origin = headers.get("origin")
+    if origin is not None:
+        return origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower())
+    site = headers.get("sec-fetch-site", "none")
+    opened = method == "GET" and headers.get("sec-fetch-mode") == "navigate"
+    return site not in ("same-origin", "none") and not opened
+
+
+def _dress(headers: MutableHeaders) -> None:
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)
+    if headers.get("content-type", "").startswith("image/svg+xml"):
+        headers["Content-Security-Policy"] = _DRAWING

@@ -1,0 +1,142 @@
+"""Errors as RFC 9457 problem details: what is wrong, and what to do about it."""
+
+import json
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from schemas.errors import CostCapped, RunError, UfoError, UsageError
+from transforms.llm.base import LlmError
+from webapp.answers import FieldError, Problem
+from webapp.limits import Refused
+
+MEDIA_TYPE = "application/problem+json"
+_SHOWN = 20
+_TITLES = {
+    400: "The request cannot be read",
+    401: "A token is needed",
+    403: "This is closed to others",
+    404: "There is no such thing",
+    405: "That cannot be done here",
+    409: "It is not ready for that",
+    413: "Too large",
+    415: "Of another kind than expected",
+    421: "Another host is meant",
+    422: "Something in the request is wrong",
+    429: "Too many requests",
+    500: "The service failed",
+    502: "The model's endpoint failed",
+}
+_REMEDIES = {
+    400: "send what /openapi.json describes",
+    404: "see /openapi.json for what there is",
+    405: "see /openapi.json for what each address takes",
+    413: "send less at once; long inputs are for /upload",
+    415: "send the content type that /openapi.json names",
+    422: "correct the fields named under `errors`; /openapi.json has what is allowed",
+    500: "try again; if it stays, report it with what the service's log says",
+}
+
+
+class NotFound(Exception):
+    """A run, a response, a report or an upload that there is not; the message says which are."""
+
+
+class Conflict(Exception):
+    """What is asked for cannot be given in the state that the thing is in."""
+
+
+def problem(
+    status: int,
+    detail: str,
+    remedy: str | None = None,
+    errors: Sequence[FieldError] = (),
+    title: str | None = None,
+) -> Problem:
+    """Return a problem; the title and the remedy are those of the status where none are given."""
+    return Problem(
+        title=title or _TITLES.get(status, "The request failed"),
+        status=status,
+        detail=detail,
+        remedy=remedy or _REMEDIES.get(status, "see /openapi.json"),
+        errors=list(errors),
+    )
+
+
+def answer(found: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """Return a problem as a response."""
+    # Half characters of what was sent are shown escaped: no UTF-8 could hold them.
+    body = json.dumps(found.model_dump(), ensure_ascii=True).encode()
+    return Response(body, found.status, dict(headers or {}), MEDIA_TYPE)
+
+
+def refusal(error: Refused) -> Response:
+    """Return the answer to a request that is refused for now."""
+    wait = str(max(1, math.ceil(error.seconds)))
+    return answer(problem(error.status, error.detail, error.remedy), {"Retry-After": wait})
+
+
+def problem_of(error: BaseException) -> Problem:
+    """Return the problem that an error is."""
+    if isinstance(error, Refused):
+        return problem(error.status, error.detail, error.remedy)
+    if isinstance(error, NotFound):
+        return problem(404, str(error))
+    if isinstance(error, Conflict):
+        return problem(409, str(error), "ask for its state first, and again when it is over")
+    if isinstance(error, UsageError):
+        return problem(422, error.message, "correct what the message names")
+    if isinstance(error, CostCapped):
+        return problem(429, error.message, "start the service with a higher cap")
+    if isinstance(error, RunError):
+        return problem(500, error.message, "the message names the file or endpoint; mend that")
+    if isinstance(error, LlmError):
+        remedy = "check the model's name and the endpoint; `ufo doctor` tells what it can do"
+        return problem(502, error.message, remedy)
+    if isinstance(error, UfoError):
+        return problem(500, error.message)
+    if isinstance(error, HTTPException):
+        return problem(error.status_code, str(error.detail))
+    if isinstance(error, RequestValidationError):
+        return problem(422, "the request does not fit what is described", errors=_fields(error))
+    if isinstance(error, RecursionError):
+        return problem(400, "the JSON is nested too deeply")
+    # What it says may hold anything, so it goes to the log alone.
+    return problem(500, f"an error of the kind {type(error).__name__}; the log has more")
+
+
+def log(error: BaseException) -> None:
+    """Write to the service's log what is no fault of a request, with where it was raised."""
+    if problem_of(error).status == 500:
+        logging.getLogger("ufo.web").error("a request failed", exc_info=error)
+
+
+def install(app: FastAPI) -> None:
+    """Let every error of the app end as a problem."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        if isinstance(error, Refused):
+            return refusal(error)
+        log(error)
+        return answer(problem_of(error), getattr(error, "headers", None))
+
+    kinds: tuple[Any, ...] = (
+        *(Refused, NotFound, Conflict, UfoError, HTTPException, RequestValidationError),
+        *(RecursionError, LlmError),
+    )
+    for kind in kinds:
+        app.add_exception_handler(kind, handle)
+    app.add_exception_handler(Exception, handle)
+
+
+def _fields(error: RequestValidationError) -> list[FieldError]:
+    return [
+        FieldError(where=".".join(map(str, one["loc"]))[:200], message=str(one["msg"])[:500])
+        for one in error.errors()[:_SHOWN]
+    ]

@@ -1,0 +1,117 @@
+"""The reports of `ufo report` over HTTP: JSON, CSV, and plots."""
+
+import io
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response, StreamingResponse
+
+from schemas.results import Results
+from schemas.tables import KEYS, TABLES
+from schemas.views import View, load_views
+from webapp import answers
+from webapp.desk import AtDesk, Desk
+from webapp.problems import NotFound
+
+router = APIRouter(tags=["reports"])
+Name = Annotated[str, Path(max_length=100)]
+RunName = Annotated[str | None, Query(max_length=300, description="default: the newest run")]
+
+
+@router.get("/reports")
+def list_reports(desk: AtDesk) -> list[answers.ReportInfo]:
+    """Return the reports, then the tables."""
+    views = sorted(_views().values(), key=lambda view: view.name)
+    found = [
+        answers.ReportInfo(
+            name=view.name, title=view.title, help=view.help, plot=view.name in desk.setup.plots
+        )
+        for view in views
+    ]
+    return found + [
+        answers.ReportInfo(name=name, title=f"The table {name}", help="", plot=False)
+        for name in TABLES
+    ]
+
+
+@router.get(
+    "/reports/{name}.svg",
+    response_class=Response,
+    responses={200: {"content": {"image/svg+xml": {}}, "description": "The drawing"}},
+)
+def plot(name: Name, desk: AtDesk, run: RunName = None) -> Response:
+    """Draw a report of a run."""
+    draw = desk.setup.plots.get(name)
+    if draw is None:
+        drawn = ", ".join(sorted(desk.setup.plots))
+        raise NotFound(f"no plot of that name; there are: {drawn}")
+    return Response(draw(_results(desk, run)), media_type="image/svg+xml")
+
+
+@router.get(
+    "/reports/{name}",
+    response_model=answers.Report,
+    responses={200: {"content": {"text/csv": {}}, "description": "The report's rows"}},
+)
+def report(
+    name: Name,
+    desk: AtDesk,
+    run: RunName = None,
+    format: Literal["json", "csv"] = "json",
+    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="of JSON; CSV has all")] = 1_000,
+) -> answers.Report | Response:
+    """Return the rows of a report or a table, in its order."""
+    info = next((one for one in list_reports(desk) if one.name == name), None)
+    if info is None:
+        raise NotFound("no report of that name; /reports has those there are")
+    results = _results(desk, run)
+    view = _views().get(name)
+    order = view.order if view else ", ".join(f'"{key}"' for key in KEYS[name])
+    # The name is one of ours: it was looked up.
+    sql = f"SELECT * FROM {name}" + (f" ORDER BY {order}" if order else "")  # noqa: S608
+    if format == "csv":
+        shown = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+        return StreamingResponse(_csv(results, sql), media_type="text/csv", headers=shown)
+    page = results.query(f"{sql} LIMIT ? OFFSET ?", [limit, offset])
+    total = results.query(f"SELECT count(*) AS n FROM {name}").to_pylist()[0]["n"]  # noqa: S608
+    return answers.Report(
+        name=name,
+        title=info.title,
+        help=info.help,
+        run=results.runs[-1].name,
+        total=total,
+        offset=offset,
+        columns=page.column_names,
+        rows=[list(row.values()) for row in page.to_pylist()],
+    )
+
+
+def _views() -> dict[str, View]:
+    # A macro takes parameters, and is what reports are made of.
+    return {view.name: view for view in load_views() if view.parameters is None}
+
+
+def _results(desk: Desk, run: str | None) -> Results:
+    if run is None:
+        listed = desk.runs.listed()
+        if not listed:
+            raise NotFound("there is no finished run yet")
+        run = listed[0].name
+    return desk.runs.results(run)
+
+
+def _csv(results: Results, sql: str) -> Iterator[bytes]:
+    import pyarrow.csv as pc
+
+    with results.stream(sql) as batches:
+        header = True
+        for batch in batches:
+            out = io.BytesIO()
+            pc.write_csv(batch, out, pc.WriteOptions(include_header=header))
+            header = False
+            yield out.getvalue()
+        if header:
+            names = ",".join(f'"{name}"' for name in batches.schema.names)
+            yield f"{names}\n".encode()

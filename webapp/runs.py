@@ -1,0 +1,62 @@
+"""Finished runs, opened once and kept; a run is found among those there are, never by a path."""
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+from schemas.results import Results
+from schemas.runs import Run, finished_runs
+from webapp.problems import NotFound
+
+_MOST_OPEN = 8
+
+
+class OpenRuns:
+    """The runs of a folder. Safe to use from several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._open: OrderedDict[tuple[str, str], Results] = OrderedDict()
+
+    def listed(self) -> list[Run]:
+        """Return the finished runs, the newest first; none where the folder is not there yet."""
+        if not self._folder.is_dir():
+            return []
+        return finished_runs(self._folder)[::-1]
+
+    def named(self, name: str) -> Run:
+        """Return the finished run of that name.
+
+        Raises:
+            NotFound: there is none.
+        """
+        runs = self.listed()
+        for run in runs:
+            if run.name == name:
+                return run
+        shown = ", ".join(run.name for run in runs[:10]) or "none yet"
+        raise NotFound(f"no finished run of that name; finished runs: {shown}")
+
+    def results(self, name: str) -> Results:
+        """Return the tables and views of the finished run of that name; they stay open.
+
+        Raises:
+            NotFound: there is none.
+            RunError: its files are damaged.
+        """
+        run = self.named(name)
+        key = run.name, run.finished_at.isoformat()
+        with self._lock:
+            found = self._open.pop(key, None) or Results([run])
+            self._open[key] = found
+            while len(self._open) > _MOST_OPEN:
+                # Queries under way hold cursors of it, and end before it is collected.
+                self._open.popitem(last=False)
+        return found
+
+    def close(self) -> None:
+        """Close all."""
+        with self._lock:
+            while self._open:
+                self._open.popitem()[1].close()

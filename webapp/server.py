@@ -1,0 +1,87 @@
+"""Serving the app: uvicorn, on one address, until interrupted."""
+
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from schemas.errors import UsageError
+from webapp.app import create_app
+from webapp.desk import Setup
+from webapp.guard import LOOPBACK
+
+if TYPE_CHECKING:
+    import uvicorn
+
+_ENDING_SECONDS = 5
+
+
+def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
+    """Serve until interrupted. Port 0 is any that is free; the address is told on stderr.
+
+    Raises:
+        UsageError: the address cannot be had, or is open to others without a token.
+    """
+    if host not in LOOPBACK and not setup.token:
+        raise UsageError(
+            f"--host {host!r} opens the service to other computers, which needs --token (or "
+            "UFO_TOKEN); without one it serves this computer alone: --host 127.0.0.1"
+        )
+    listening = _listening(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listening.getsockname()[1]}/"
+    print(f"ufo: serving at {address}  (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    if setup.token:
+        print("ufo: open it as that address with ?token=… once", file=sys.stderr, flush=True)
+    # Uvicorn raises the interrupt again once all is closed; that is how a service ends.
+    with listening, suppress(KeyboardInterrupt):
+        _server(setup).run(sockets=[listening])
+
+
+@contextmanager
+def served(setup: Setup) -> Iterator[str]:
+    """Serve in a thread, on a port that is free, and give the address; for tests and benchmarks."""
+    listening = _listening("127.0.0.1", 0)
+    server = _server(setup)
+    thread = threading.Thread(target=server.run, args=([listening],), name="ufo-web", daemon=True)
+    with listening:
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _server(setup: Setup) -> "uvicorn.Server":
+    import uvicorn
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            create_app(setup),
+            log_level="warning",
+            server_header=False,
+            # A header could else claim to be another client, which rates are counted by.
+            proxy_headers=False,
+            timeout_graceful_shutdown=_ENDING_SECONDS,
+            h11_max_incomplete_event_size=64 * 1024,
+        )
+    )
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+        found.listen(128)
+    except OSError as error:
+        found.close()
+        raise UsageError(
+            f"--host {host} --port {port} cannot be had: {error.strerror or error}; choose another "
+            "port, or 0 for any that is free"
+        ) from error
+    return found

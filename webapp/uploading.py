@@ -1,0 +1,125 @@
+"""`/upload`: files of responses, evaluated in the background with progress and cancel."""
+
+import os
+import tempfile
+import zipfile
+from collections.abc import AsyncIterator
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse
+
+from schemas.runs import MANIFEST, Run
+from webapp import answers, models
+from webapp.asked import checked_sources, flags_of, job_of
+from webapp.browsing import RunName
+from webapp.desk import AtDesk
+from webapp.problems import Conflict
+from webapp.uploads import FINISHED, OVER, Upload
+
+router = APIRouter(tags=["uploads"])
+UploadId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
+_ZIP: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/zip": {}}, "description": "The run's folder, zipped"}
+}
+_LINES = "application/octet-stream"
+
+
+@router.post(
+    "/upload",
+    status_code=202,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "JSON Lines, as `ufo evaluate --input` takes them",
+            "content": {_LINES: {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def upload(
+    request: Request, asked: Annotated[models.UploadOptions, Query()], desk: AtDesk
+) -> answers.UploadStatus:
+    """Take a file of responses and evaluate it in the background, into an ordinary run."""
+    checked_sources(asked.sources)
+    job_of(desk, asked, asked.sources)  # what is wrong with the options is told now
+    flags = flags_of(desk, asked, asked.sources)
+    if asked.sources:
+        flags["sources"] = ",".join(asked.sources)
+    if desk.setup.index:
+        flags["index"] = os.path.abspath(desk.setup.index)
+    flags.setdefault("judge", desk.setup.judge)
+    found = await desk.uploads.take(
+        asked.name, request.stream(), flags, desk.setup.limits.upload_bytes
+    )
+    return answers.UploadStatus.model_validate(found.status())
+
+
+@router.get("/upload")
+async def list_uploads(desk: AtDesk) -> list[answers.UploadStatus]:
+    """Return the uploads, the newest first."""
+    return [answers.UploadStatus.model_validate(one.status()) for one in desk.uploads.listed()]
+
+
+@router.get("/upload/{upload_id}")
+async def show_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
+    """Return where an upload is."""
+    return answers.UploadStatus.model_validate(desk.uploads.one(upload_id).status())
+
+
+async def found(upload_id: UploadId, desk: AtDesk) -> Upload:
+    """Return the upload; that there is none is told before a stream begins."""
+    return desk.uploads.one(upload_id)
+
+
+@router.get("/upload/{upload_id}/events", response_class=EventSourceResponse)
+async def follow_upload(one: Annotated[Upload, Depends(found)]) -> AsyncIterator[ServerSentEvent]:
+    """Tell where an upload is, at each change, until it is over."""
+    while True:
+        changed = one.changed
+        yield ServerSentEvent(event="status", data=one.status())
+        if one.state in OVER:
+            return
+        await changed.wait()
+
+
+@router.delete("/upload/{upload_id}")
+async def cancel_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
+    """Cancel an upload that is not over; what is unfinished of its run is removed."""
+    found = await desk.uploads.cancel(upload_id)
+    return answers.UploadStatus.model_validate(found.status())
+
+
+@router.get("/upload/{upload_id}/parquet", response_class=FileResponse, responses=_ZIP)
+def download_upload(upload_id: UploadId, desk: AtDesk) -> FileResponse:
+    """Return the Parquet files of a finished upload as a zip."""
+    one = desk.uploads.one(upload_id)
+    if one.state != FINISHED:
+        raise Conflict(f"the upload is {one.state}, so there is nothing to download")
+    return _zipped(desk.runs.named(one.run))
+
+
+@router.get("/runs/{run}/parquet", response_class=FileResponse, responses=_ZIP)
+def download_run(run: RunName, desk: AtDesk) -> FileResponse:
+    """Return the Parquet files of a run as a zip, as its manifest lists them."""
+    return _zipped(desk.runs.named(run))
+
+
+def _zipped(run: Run) -> FileResponse:
+    descriptor, path = tempfile.mkstemp(prefix="ufo-", suffix=".zip")
+    # Parquet is compressed already.
+    with os.fdopen(descriptor, "wb") as out, zipfile.ZipFile(out, "w") as archive:
+        archive.write(run.folder / MANIFEST, f"run={run.name}/{MANIFEST}")
+        for files in run.files.values():
+            for file in files:
+                inside = f"run={run.name}/{file.relative_to(run.folder).as_posix()}"
+                archive.write(file, inside)
+    # The name of a run may hold what no header can; the name of a file is ours.
+    return FileResponse(
+        path,
+        media_type="application/zip",
+        filename="run.zip",
+        background=BackgroundTask(FilePath(path).unlink),
+    )

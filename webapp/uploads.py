@@ -1,0 +1,272 @@
+"""Uploads: each a file that a process of its own evaluates into an ordinary run.
+
+A process and not a thread, because then a million rows are evaluated as `ufo evaluate` does it, on
+every core, and neither its memory nor its end is the service's.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from schemas.errors import EXIT_DONE, EXIT_FAILED
+from webapp.limits import Refused
+from webapp.problems import Conflict, NotFound
+
+WAITING = "waiting"
+RUNNING = "running"
+FINISHED = "finished"
+FAILED = "failed"
+CANCELLED = "cancelled"
+OVER = (FINISHED, FAILED, CANCELLED)
+
+FOLDER = ".uploads"
+INPUT = "responses.jsonl"
+_STATUS = "status.json"
+_MOST_WAITING = 20
+_LOG_LINES = 20
+_LOG_WIDTH = 1_000
+_ENDING_SECONDS = 20.0
+_PROGRESS = re.compile(r"([\d,]+)/([\d,]+) responses")
+
+
+@dataclass
+class Upload:
+    """An upload and its state; see `web.models.UploadStatus`."""
+
+    id: str
+    name: str
+    folder: Path
+    flags: list[str]
+    state: str = WAITING
+    done: int = 0
+    total: int = 0
+    exit_code: int | None = None
+    log: deque[str] = field(default_factory=lambda: deque(maxlen=_LOG_LINES))
+    work: "asyncio.Task[None] | None" = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def run(self) -> str:
+        """The name of its run."""
+        return f"upload-{self.id}"
+
+    def status(self) -> dict[str, object]:
+        """Return what is told of it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "state": self.state,
+            "done": self.done,
+            "total": self.total,
+            "run": self.run if self.state == FINISHED else None,
+            "exit_code": self.exit_code,
+            "log": list(self.log),
+        }
+
+    def tell(self) -> None:
+        """Wake whoever waits for a change."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+class Uploads:
+    """The uploads of a results folder, on the service's event loop."""
+
+    def __init__(self, results: Path, command: Sequence[str], at_once: int) -> None:
+        self._results = results
+        self._command = list(command)
+        self._places = asyncio.Semaphore(at_once)
+        self._known: dict[str, Upload] = {}
+        self._load()
+
+    def listed(self) -> list[Upload]:
+        """Return all, the newest first."""
+        return list(self._known.values())[::-1]
+
+    def one(self, identifier: str) -> Upload:
+        """Return the upload of that id.
+
+        Raises:
+            NotFound: there is none.
+        """
+        found = self._known.get(identifier)
+        if found is None:
+            raise NotFound("no upload of that id; /upload lists those there are")
+        return found
+
+    async def take(
+        self, name: str, chunks: AsyncIterator[bytes], flags: Mapping[str, object], most: int
+    ) -> Upload:
+        """Keep a file of responses of up to `most` bytes, and begin to evaluate it.
+
+        Raises:
+            Refused: it is too large, or too many are waiting.
+        """
+        if sum(one.state == WAITING for one in self._known.values()) >= _MOST_WAITING:
+            raise Refused(429, f"{_MOST_WAITING} uploads are waiting", "wait for one to end", 30.0)
+        identifier = uuid4().hex[:16]
+        folder = self._results / FOLDER / identifier
+        folder.mkdir(parents=True)
+        words = [
+            f"--{key}" if value is True else f"--{key}={value}"
+            for key, value in flags.items()
+            if value is not False
+        ]
+        upload = Upload(identifier, name, folder, words)
+        try:
+            await _write(folder / INPUT, chunks, most)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        self._known[identifier] = upload
+        self._keep(upload)
+        upload.work = asyncio.create_task(self._evaluate(upload))
+        return upload
+
+    async def cancel(self, identifier: str) -> Upload:
+        """Stop an upload that is not over, and remove what is unfinished of its run.
+
+        Raises:
+            Conflict: it is over.
+        """
+        upload = self.one(identifier)
+        if upload.state in OVER or upload.work is None:
+            raise Conflict(f"the upload is {upload.state} already")
+        upload.work.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await upload.work
+        return upload
+
+    async def close(self) -> None:
+        """Stop all that is under way, and all that waits for it before one of these begins."""
+        going = [one.work for one in self.listed() if one.work is not None]
+        for work in going:
+            work.cancel()
+        await asyncio.gather(*going, return_exceptions=True)
+
+    async def _evaluate(self, upload: Upload) -> None:
+        state = FAILED
+        try:
+            async with self._places:
+                upload.state = RUNNING
+                upload.tell()
+                upload.exit_code = await self._run(upload)
+            # A run without a usable judgement is finished too, and its rows tell why.
+            if upload.exit_code in (EXIT_DONE, EXIT_FAILED) and self._manifest(upload).exists():
+                upload.total = upload.done = self._count(upload)
+                state = FINISHED
+        except asyncio.CancelledError:
+            state = CANCELLED
+            raise
+        except (OSError, ValueError, KeyError) as error:
+            upload.log.append(f"the evaluation could not be done: {error}")
+        finally:
+            upload.state = state
+            if state != FINISHED:
+                # Nobody could go on with an attempt of this name.
+                shutil.rmtree(self._results / f"run={upload.run}", ignore_errors=True)
+            (upload.folder / INPUT).unlink(missing_ok=True)
+            self._keep(upload)
+            upload.tell()
+
+    async def _run(self, upload: Upload) -> int:
+        process = await asyncio.create_subprocess_exec(
+            *self._command,
+            *("--input", str((upload.folder / INPUT).absolute())),
+            *("--output", str(self._results.absolute()), "--run", upload.run, *upload.flags),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=upload.folder,
+            start_new_session=True,
+        )
+        assert process.stderr is not None
+        try:
+            async for line in _lines(process.stderr):
+                found = _PROGRESS.match(line)
+                if found:
+                    upload.done, upload.total = (
+                        int(one.replace(",", "")) for one in found.groups()
+                    )
+                else:
+                    upload.log.append(line[:_LOG_WIDTH])
+                upload.tell()
+            return await process.wait()
+        finally:
+            await _end(process)
+
+    def _count(self, upload: Upload) -> int:
+        counts = json.loads(self._manifest(upload).read_text(encoding="utf-8"))["counts"]
+        return int(counts["responses"])
+
+    def _manifest(self, upload: Upload) -> Path:
+        return self._results / f"run={upload.run}" / "manifest.json"
+
+    def _keep(self, upload: Upload) -> None:
+        text = json.dumps(upload.status() | {"flags": upload.flags})
+        (upload.folder / _STATUS).write_text(text, encoding="utf-8")
+
+    def _load(self) -> None:
+        """Find the uploads of earlier services; what they did not finish cannot go on."""
+        paths = (self._results / FOLDER).glob(f"*/{_STATUS}")
+        for path in sorted(paths, key=lambda path: path.stat().st_mtime):
+            try:
+                told = json.loads(path.read_text(encoding="utf-8"))
+                upload = Upload(path.parent.name, told["name"], path.parent, told["flags"])
+                upload.state, upload.exit_code = told["state"], told["exit_code"]
+                upload.done, upload.total = told["done"], told["total"]
+                upload.log.extend(told["log"])
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            if upload.state not in OVER:
+                upload.state = FAILED
+                upload.log.append("the service stopped before it was finished; upload it again")
+            self._known[upload.id] = upload
+
+
+async def _write(path: Path, chunks: AsyncIterator[bytes], most: int) -> None:
+    size = 0
+    with path.open("wb") as out:
+        async for chunk in chunks:
+            size += len(chunk)
+            if size > most:
+                raise Refused(
+                    413,
+                    f"the file is larger than {most:,} bytes",
+                    "split it, or evaluate it with `ufo evaluate`",
+                    0.0,
+                )
+            out.write(chunk)
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Yield lines of any length, whatever the bytes."""
+    rest = b""
+    while chunk := await stream.read(65_536):
+        *whole, rest = re.split(rb"[\r\n]+", rest + chunk)
+        for line in whole:
+            yield line.decode("utf-8", "replace")
+        rest = rest[-65_536:]
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Stop a process that goes on, with those it started: asked first, then not."""
+    # Not by SIGINT: a service that a shell started with `&` ignores it, and so does what it starts.
+    for number, seconds in ((signal.SIGTERM, _ENDING_SECONDS), (signal.SIGKILL, None)):
+        if process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), seconds)

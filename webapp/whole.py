@@ -1,0 +1,70 @@
+"""One response of a run whole, with the scores that follow from its evidence."""
+
+from typing import Any
+
+from schemas.records import Evidence, FactUnit, Passage
+from schemas.results import Results
+from schemas.runs import Run
+from schemas.tables import from_arrow
+from transforms.scores import score
+from transforms.votes import main_mode
+from webapp import answers
+from webapp.problems import NotFound
+
+
+def whole(results: Results, run: Run, response_id: str) -> answers.CheckedResponse:
+    """Return all rows of one response, and the scores that follow from its evidence.
+
+    Raises:
+        NotFound: the run has no response of that id.
+    """
+
+    def rows(table: str, where: str = "response_id = $id") -> list[Any]:
+        # The table's name and the condition are ours.
+        sql = f"SELECT * FROM {table} WHERE {where}"  # noqa: S608
+        return from_arrow(table, results.query(sql, {"id": response_id}))
+
+    responses = rows("responses")
+    if not responses:
+        raise NotFound(f"run {run.name!r} has no response of that id")
+    sentences = sorted(rows("sentences"), key=lambda one: one.sentence_index)
+    units: list[FactUnit] = sorted(
+        rows("fact_units"),
+        key=lambda one: (one.sentence_index is None, one.sentence_index or 0),
+    )
+    place = {name: at for at, name in enumerate(run.sources)}
+    evidence: list[Evidence] = sorted(
+        rows("evidence"),
+        key=lambda one: (place.get(one.source, 99), one.unit_id, one.rank or 0),
+    )
+    passages: list[Passage] = rows(
+        "passages",
+        "passage_id IN (SELECT passage_id FROM evidence WHERE response_id = $id)",
+    )
+    mine = "key = $id OR key IN (SELECT unit_id FROM fact_units WHERE response_id = $id)"
+    mode = main_mode(run.mode)
+    return answers.CheckedResponse(
+        run=run.name,
+        mode=run.mode,
+        tie=run.tie,
+        judge=run.judge,
+        sources=list(run.sources),
+        response=responses[0],
+        sentences=sentences,
+        fact_units=units,
+        evidence=evidence,
+        passages=passages,
+        verdicts=rows("verdicts"),
+        failures=rows("failures", mine),
+        usage=rows("usage"),
+        scores=score(
+            units,
+            evidence,
+            {one.passage_id: one for one in passages},
+            run.sources,
+            len(sentences),
+            mode,
+            run.tie,
+            response_id=response_id,
+        ),
+    )
