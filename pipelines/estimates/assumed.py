@@ -1,14 +1,17 @@
 """Judges and sources of a run that is only counted: what nobody answered before is assumed."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
-from pipelines.estimates.counting import PASSAGE, Assumed, Counter
+from pipelines.estimates.counting import PASSAGE, Counter
 from schemas.records import InputRecord, OpenUnits, Passage
 from transforms.judges.base import Drafts, Judge, Judged, Judgement, Queries
+from transforms.judges.llm.asking import Asker
+from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.judge import LlmJudge
+from transforms.judges.llm.remembered import Remembered
 from transforms.judges.llm.settings import LlmSettings
 from transforms.sentences import Span
 from transforms.sources.base import FactSource, Found
@@ -22,9 +25,7 @@ class CountedJudge(LlmJudge):
 
     def __init__(self, told: LlmSettings, counter: Counter) -> None:
         told = replace(told, repairs=0)
-        known = Assumed(told, counter.how, counter.memory)
-        known.outcome = counter.outcome
-        super().__init__(told, lambda: counter.client, lambda: known)
+        super().__init__(told, lambda: counter.client, lambda: _Assumed(told, counter))
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims that were extracted before, else those of the rules."""
@@ -40,6 +41,36 @@ class CountedJudge(LlmJudge):
         """Return the queries that were written before, else those of the rules."""
         found = await super().queries(claims, response_id)
         return await Judge.queries(self, claims, response_id) if found.failures else found
+
+
+class _Assumed(Remembered):
+    """What was judged before; for the rest, the requests are made and the outcome is assumed."""
+
+    def __init__(self, told: LlmSettings, counter: Counter) -> None:
+        super().__init__(told, counter.how, counter.memory)
+        self._outcome = counter.outcome
+
+    async def judge(
+        self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
+    ) -> dict[Pair, Finding]:
+        requests = _Requests(formulation, self._outcome)
+        return await super().judge(case, asker, requests, prompt_version)
+
+
+@dataclass(frozen=True, slots=True)
+class _Requests:
+    """The requests of a formulation, without its reading of the replies."""
+
+    formulation: Formulation
+    outcome: str
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.formulation.names
+
+    async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
+        await self.formulation.judge(case, asker)
+        return dict.fromkeys(case.pairs, Finding(self.outcome))
 
 
 class CountedPassages(Judge):

@@ -5,17 +5,13 @@ What cannot be known without asking is counted twice, for the least and for the 
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
 from pipelines.options.settings import Settings
 from schemas.records import NOANS, SUPPORTED
-from transforms.judges.llm.asking import Asker
-from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
-from transforms.judges.llm.remembered import Remembered
 from transforms.llm import wire
 from transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
 from transforms.llm.cache import CachingClient
@@ -130,32 +126,3 @@ class _Kept(Memory):
         """Keep the values."""
         if self._shares:
             self._added.update(values)
-
-
-class Assumed(Remembered):
-    """What was judged before; for the rest, the requests are made and the outcome is assumed."""
-
-    outcome = NOANS
-
-    async def judge(
-        self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
-    ) -> dict[Pair, Finding]:
-        """Return a finding for every pair of the case."""
-        requests = _Requests(formulation, self.outcome)
-        return await super().judge(case, asker, requests, prompt_version)
-
-
-@dataclass(frozen=True, slots=True)
-class _Requests:
-    """The requests of a formulation, without its reading of the replies."""
-
-    formulation: Formulation
-    outcome: str
-
-    @property
-    def names(self) -> Sequence[str]:
-        return self.formulation.names
-
-    async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
-        await self.formulation.judge(case, asker)
-        return dict.fromkeys(case.pairs, Finding(self.outcome))

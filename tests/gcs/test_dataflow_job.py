@@ -17,7 +17,6 @@ from apache_beam.portability.api import beam_runner_api_pb2
 
 from schemas.results import open_results
 from tests.gcs.conftest import PYTHON, ROOT, Place, as_lines, records
-from tests.gcs.dataflow_service import DataflowService
 from tests.llm_server import KEY, LlmServer
 
 IMAGE = "europe-docker.pkg.dev/my-project/ufo/ufo:1"
@@ -108,11 +107,11 @@ class Launcher:
             text=True,
         )
 
-    def launched(self, job: dict[str, Any] | None = None) -> Launched:
+    def launched(self) -> Launched:
         (name,) = (name for name in self.temp.names("temp/") if name.endswith("/pipeline.pb"))
         staged = self.temp[name]
         pipeline = beam_runner_api_pb2.Pipeline.FromString(staged)
-        return Launched(job or json.loads(self.temp["job_object"]), pipeline, staged)
+        return Launched(json.loads(self.temp["job_object"]), pipeline, staged)
 
     def work(self, launched: Launched, **variables: str) -> None:
         """Run the pipeline of a job to its end."""
@@ -204,29 +203,6 @@ def test_a_launch_of_a_stream(launcher: Launcher, place: Place) -> None:
     for text in launched.texts():
         assert str(place.folder).encode() not in text
         assert os.getcwd().encode() not in text
-
-
-def test_a_command_that_waits_for_its_job(launcher: Launcher, place: Place) -> None:
-    place.bucket["in.jsonl"] = as_lines(records(4))
-
-    def work(job: dict[str, Any]) -> None:
-        launcher.work(launcher.launched(job))
-        service.state = "JOB_STATE_DONE"
-
-    with DataflowService(work) as service:
-        done = place.ufo(
-            *("evaluate", "--input=gs://b/in.jsonl", "--output=gs://b/out", "--run=r", "--json"),
-            *("--sources=reference", "--judge=offline", f"--sdk_container_image={IMAGE}"),
-            *("--runner=DataflowRunner", "--project=my-project", "--region=europe-west1"),
-            *("--temp_location=gs://staging/temp", f"--dataflow_endpoint={service.url}"),
-        )
-    assert done.code == 0, done.err
-    assert (done.json["responses"], done.json["coverage"]) == (4, pytest.approx(1 / 3))
-    (job,) = service.jobs
-    (pool,) = job["environment"]["workerPools"]
-    assert [one["containerImage"] for one in pool["sdkHarnessContainerImages"]] == [IMAGE]
-    manifest = json.loads(place.bucket["out/run=r/manifest.json"])
-    assert manifest["counters"] == {"read": {"lines": 20}}, "as the service told"
 
 
 def rows(output: Path) -> dict[str, list[dict[str, Any]]]:

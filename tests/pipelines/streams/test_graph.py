@@ -9,22 +9,21 @@ from typing import Any
 
 import apache_beam as beam
 import pytest
-from apache_beam.io.restriction_trackers import OffsetRange
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.window import TimestampedValue
-from apache_beam.utils.timestamp import Timestamp
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
 from pipelines.options.flags import add_evaluate_options
 from pipelines.runs.attempt import Attempt
 from pipelines.streams import graph as stream_graph
-from pipelines.streams import portable as stream_portable
 from pipelines.streams.arrivals import Taken
-from pipelines.streams.graph import Stream, finished
-from pipelines.streams.portable import engine_flags, stream_of
+from pipelines.streams.gathering import Gathering
+from pipelines.streams.graph import Stream, finished, watched
+from pipelines.streams.portable import engine_flags, stream_of, stream_portable
 from pipelines.streams.windows import Windows, number_of
+from schemas.errors import Interrupted
 from schemas.records import Usage
 from schemas.tables import to_arrow
 
@@ -60,100 +59,9 @@ def stream(tmp_path: Path) -> Callable[..., Stream]:
     return make
 
 
-class Watching:
-    """One element of the watching step as an engine drives it: look by look."""
-
-    def __init__(self, stream: Stream, first: int | None = None) -> None:
-        self.stream = stream
-        self.tracker = stream_graph._Numbers(OffsetRange(first or stream.first, 1 << 40))
-        self.at: Timestamp | None = None
-        self.deferred = False
-
-    # What the step sees of its tracker and its watermark.
-    def current_restriction(self) -> Any:
-        return self.tracker.current_restriction()
-
-    def try_claim(self, number: int) -> bool:
-        return bool(self.tracker.try_claim(number))
-
-    def defer_remainder(self, wait: Any) -> None:
-        self.deferred = True
-        _, rest = self.tracker.try_split(0)
-        self.tracker = stream_graph._Numbers(rest)
-
-    def set_watermark(self, at: Timestamp) -> None:
-        self.at = at
-
-    def look(self) -> list[tuple[str, int]]:
-        """The windows that one look gives, with their event times."""
-        self.deferred = False
-        given = []
-        for value in stream_graph._Watch().process(self.stream, self, self):
-            given.append((value.value, int(value.timestamp.micros // 1_000_000)))
-            assert self.at is None or value.timestamp >= self.at, "late"
-        return given
-
-    def until_given(self) -> list[tuple[str, int]]:
-        while not (given := self.look()):
-            assert self.deferred
-        return given
-
-
-@pytest.fixture(autouse=True)
-def _of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_graph, "_gathering", {})
-
-
-def test_windows_are_given_as_they_close_and_never_late(stream: Any, arrive: Any) -> None:
-    watching = Watching(stream())
-    assert watching.look() == []
-    assert watching.deferred
-    arrive("a.jsonl", "r1")
-    assert watching.until_given() == [("s.w000001", 1)]
-    assert watching.at == Timestamp(2)
-    arrive("b.jsonl", "r2")
-    assert watching.until_given() == [("s.w000002", 2)]
-
-
-def test_nobody_but_the_step_itself_can_take_numbers(stream: Any) -> None:
-    tracker = Watching(stream()).tracker
-    assert tracker.try_split(0.5) is None
-    assert not tracker.is_bounded()
-
-
-def test_from_a_checkpoint_the_same_windows_come_again(stream: Any, arrive: Any) -> None:
-    told = stream()
-    before = Watching(told)
-    arrive("a.jsonl", "r1")
-    assert before.until_given() == [("s.w000001", 1)]
-    arrive("b.jsonl", "r2")
-    assert before.until_given() == [("s.w000002", 2)]
-    stream_graph._gathering.clear()  # another process
-    again = Watching(told)
-    assert again.look() == [("s.w000001", 1), ("s.w000002", 2)]
-
-
-def test_a_stream_ends_after_a_quiet_time_or_when_another_command_takes_over(
-    stream: Any, arrive: Any
-) -> None:
-    first = stream()
-    watching = Watching(first)
-    arrive("a.jsonl", "r1")
-    watching.until_given()
-    second = stream("--idle_seconds", "0")
-    assert watching.look() == []
-    assert not watching.deferred
-    watching.tracker.check_done()
-    ending = Watching(second, first=2)
-    while ending.look() == [] and ending.deferred:
-        pass
-    ending.tracker.check_done()
-    assert second.windows.ended(second.identifier)
-
-
 def test_of_two_who_close_a_window_with_a_file_one_does(stream: Any, arrive: Any) -> None:
     told = stream()
-    file = stream_graph.Gathering.begin(told.windows, told.patterns, print).arrivals
+    file = Gathering.begin(told.windows, told.patterns, print).arrivals
     arrive("a.jsonl", "r1")
     file.look()
     waiting = file.look()
@@ -170,8 +78,9 @@ def closed(stream: Stream, *names: Path) -> list[str]:
     return [one for one in found if one]
 
 
-def run(stream: Stream, windows: list[str], tmp_path: Path) -> list[str]:
-    """Evaluate closed windows; returns what the last step gives."""
+def run(stream: Stream, windows: list[str] | None, tmp_path: Path) -> list[str]:
+    """Evaluate closed windows, or those that the stream closes until it ends; returns what the last
+    step gives."""
     told = tmp_path / "told"
     told.mkdir(exist_ok=True)
 
@@ -180,8 +89,11 @@ def run(stream: Stream, windows: list[str], tmp_path: Path) -> list[str]:
 
     options = PipelineOptions(["--no_pipeline_type_check"])
     with beam.Pipeline(runner=FnApiRunner(), options=options) as pipeline:
-        at = beam.Map(lambda window: TimestampedValue(window, number_of(window)))
-        given = pipeline | beam.Create(windows) | at.with_output_types(str)
+        if windows is None:
+            given = watched(stream, pipeline)
+        else:
+            at = beam.Map(lambda window: TimestampedValue(window, number_of(window)))
+            given = pipeline | beam.Create(windows) | at.with_output_types(str)
         _ = finished(given, stream) | beam.Map(tell)
     found = sorted(path.name for path in told.iterdir())
     for path in told.iterdir():
@@ -191,6 +103,33 @@ def run(stream: Stream, windows: list[str], tmp_path: Path) -> list[str]:
 
 def ids(tables: Any, output: Path, window: str) -> list[str]:
     return [row[0] for row in tables(output, window)["responses"]]
+
+
+def test_a_stream_gives_its_windows_until_it_has_been_quiet(
+    stream: Any, arrive: Any, tables: Any, tmp_path: Path
+) -> None:
+    arrive("a.jsonl", "r1")
+    first = stream("--idle_seconds", "0.05")
+    assert run(first, None, tmp_path) == ["s.w000001"]
+    assert first.windows.ended(first.identifier)
+    arrive("b.jsonl", "r2")
+    waiting = closed(first, tmp_path / "in/b.jsonl")  # by a command that was killed then
+    arrive("c.jsonl", "r3")
+    second = stream("--idle_seconds", "0.05")
+    assert run(second, None, tmp_path) == [*waiting, "s.w000003"]
+    assert [ids(tables, tmp_path / "out", f"s.w00000{n}") for n in (1, 2, 3)] == [
+        *(["r1"], ["r2"], ["r3"])
+    ]
+
+
+def test_a_stream_ends_when_another_command_takes_over(
+    stream: Any, arrive: Any, tmp_path: Path
+) -> None:
+    first = stream()
+    stream()
+    arrive("a.jsonl", "r1")
+    assert run(first, None, tmp_path) == []
+    assert list(first.windows.all()) == []
 
 
 def test_each_window_is_a_run_of_its_own_and_is_finished_once(
@@ -304,18 +243,17 @@ def test_a_job_that_fails_ends_the_command_with_what_the_step_said(
     assert "Traceback" not in done.err
 
 
-def test_ctrl_c_cancels_the_job(
-    ufo: Any, job: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_cancels_the_job(job: Any, tmp_path: Path) -> None:
     made = job("RUNNING")
 
-    def interrupted(*arguments: Any) -> None:
+    def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stream_portable, "_news", interrupted)
-    done = command(ufo, tmp_path)
-    assert (done.code, made.cancelled) == (1, True)
-    assert "the same command goes on" in done.err
+    chosen = settings_of(tmp_path, *ENGINE)
+    windows = Windows(chosen.output, "s")
+    with pytest.raises(Interrupted, match="the same command goes on"):
+        stream_portable(chosen, windows, print, print, interrupted)
+    assert made.cancelled
 
 
 def command(ufo: Any, folder: Path, *more: str) -> Any:
