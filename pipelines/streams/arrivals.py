@@ -1,4 +1,4 @@
-"""Files as they arrive: which wait for a window."""
+"""Find the files of a stream that have arrived and are in no window yet."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A file that a window has: where it is, and its size in bytes when it was taken."""
+    """A file in a window: its path, and its size in bytes when the window was closed."""
 
     path: str
     size: int
@@ -19,10 +19,10 @@ class Taken:
 
 @dataclass(slots=True)
 class Arrivals:
-    """The files that match some patterns and that no window has taken.
+    """The files that match some patterns and are in no window yet.
 
-    A file is there when two looks one after another find it unchanged and not empty, so that one
-    that is being written is not read half.
+    A file counts as arrived when two looks in a row find it unchanged and not empty, so that a file
+    that is still being written is not read.
     """
 
     patterns: Sequence[str]
@@ -53,7 +53,7 @@ class Arrivals:
         return list(self._waiting.values())
 
     def take(self, files: Sequence[Taken]) -> None:
-        """Have these waited for no longer: a window has them."""
+        """Record that a window has these files."""
         for path, file in list(self._waiting.items()):
             if file in files:
                 self.taken[path] = file.size

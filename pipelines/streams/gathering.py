@@ -1,4 +1,4 @@
-"""When a stream's window opens and closes."""
+"""Decide when the window of a stream opens and closes."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class Gathering:
         idle_seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> "Gathering":
-        """Return who waits for files, those apart that windows have."""
+        """Return a gathering of the files that are in no window yet."""
         arrivals = Arrivals(patterns, windows.taken(patterns), say)
         return cls(windows, arrivals, SECONDS if seconds is None else seconds, idle_seconds, clock)
 
@@ -48,7 +48,7 @@ class Gathering:
         return min(_LONGEST_LOOK, self.seconds / _LOOKS_A_WINDOW)
 
     def look(self) -> str | None:
-        """Look; returns the name of the window if one closes now."""
+        """Look for files once; return the name of the window if one closes now."""
         waiting = self.arrivals.look()
         now = self.clock()
         if self._news is None:
@@ -64,7 +64,7 @@ class Gathering:
             return None
         window = self.windows.close(waiting)
         if window is None:
-            # Another gathers here too; what it has not taken waits on.
+            # Another command takes files here too; those that it has not taken still wait.
             self.arrivals.taken.update(self.windows.taken(self.arrivals.patterns))
             return None
         self.arrivals.take(waiting)

@@ -1,14 +1,14 @@
-"""A stream as one unbounded pipeline:
+"""Build the one unbounded pipeline of a stream on an engine:
 
     watch ─ windows ─ open ─ splits ─ evaluate ─ parts ─┐
                         └ what a window is of ──────────┴ finish ─ DIR/run=NAME.w000001
 
-`watch` is a splittable DoFn over the log of windows (see `streams/windows.py`): it closes them, and
-gives each once, at its number as event time. So a window of the stream is a window of Beam, the
-watermark passes it as soon as it was given, and nothing can come late: a file that does is in the
-next window. Beam's own MatchContinuously gives a file as soon as it has a name, half written too,
-and a new job would take all files again; the log is there for whoever goes on. Where an engine goes
-back to a checkpoint, the same windows come again from the log, and those that are finished do not.
+`watch` is a splittable DoFn over the numbers of the windows (see `streams/windows.py`). It closes
+windows and emits the name of each once, with its number as event time: a window of the stream is a
+window of Beam, and the watermark passes it as soon as it was emitted. No data is late: a file that
+arrives later is in the next window. Beam's MatchContinuously would emit a file while it is still
+being written, and a new job would emit all files again. When an engine restarts from a checkpoint,
+windows that are closed and not finished are emitted again.
 """
 
 import json
@@ -48,11 +48,12 @@ _UNREAD = "failures"
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What the steps of the pipeline know of their stream: plain values that travel to workers.
+    """What the steps of the pipeline know of their stream: plain values that are sent to workers.
 
-    `first` is the number of the first window that is not finished, `identifier` that of the command
-    and of each window's attempt. `ending` is how a window is finished, but for which one it is;
-    `probed` are parts that the first window has besides. `engine` names the runner.
+    `first` is the number of the first window that is not finished. `identifier` is the id of the
+    command, and of its attempt at each window. `ending` finishes a window, once its folder, its
+    fingerprint and its name are filled in; its `parts` (probes) go into window `first`. `engine` is
+    the name of the runner, `parts` the folder for the parts of all windows.
     """
 
     output: str
@@ -79,7 +80,7 @@ class Stream:
 
 
 class _Numbers(OffsetRestrictionTracker):  # type: ignore[misc]
-    """The numbers of windows from one on. They come one by one, so nobody else can take some."""
+    """Numbers of windows, claimed one after the other: the engine cannot split them."""
 
     def try_split(self, fraction_of_remainder: float) -> Any:
         return super().try_split(0) if fraction_of_remainder == 0 else None
@@ -105,12 +106,12 @@ class _FromFirst(RestrictionProvider):  # type: ignore[misc]
 _TRACKER = beam.DoFn.RestrictionParam(_FromFirst())
 _WATERMARK = beam.DoFn.WatermarkEstimatorParam(ManualWatermarkEstimator.default_provider())
 
-# Of this process: a bundle is over at each look, and the next may be another copy's of the DoFn.
+# Kept for the process: each look is a bundle, and the next may be run by another copy of the DoFn.
 _gathering: dict[str, Gathering] = {}
 
 
 class _Watch(beam.DoFn):  # type: ignore[misc]
-    """The stream → the name of each of its windows, once that is closed."""
+    """Map the stream to the names of its windows, each when it is closed."""
 
     @beam.DoFn.unbounded_per_element()  # type: ignore[untyped-decorator]
     def process(
@@ -152,8 +153,8 @@ class _Watch(beam.DoFn):  # type: ignore[misc]
 
 
 class _Open(beam.DoFn):  # type: ignore[misc]
-    """A window's name → splits of its files, failures of those that cannot be read, and what its
-    manifest says of them."""
+    """Map a window's name to splits of its files, failures of files that cannot be read, and the
+    fingerprint for its manifest."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -161,7 +162,7 @@ class _Open(beam.DoFn):  # type: ignore[misc]
     def process(self, window: str) -> Iterator[Split | TaggedOutput]:
         stream = self._stream
         if stream.windows.finished(window):
-            return  # it comes again from a checkpoint of before it was
+            return  # an engine that restarted from a checkpoint emits it again
         taken = stream.windows.files(window) or []
         folder = stream.attempt(window, {}).input_folder(here=False)
         inputs, files, plain = [], [], []
@@ -188,7 +189,7 @@ class _Open(beam.DoFn):  # type: ignore[misc]
 
 
 class _Finish(beam.DoFn):  # type: ignore[misc]
-    """All parts of a window, and what it is of → the finished run; gives its name."""
+    """Finish the run of a window from all its parts and its fingerprint; emit its name."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -233,7 +234,7 @@ class _Finish(beam.DoFn):  # type: ignore[misc]
 
 
 def watched(stream: Stream, pipeline: "beam.Pipeline") -> "beam.PCollection[str]":
-    """Give the name of each window of the stream, once it is closed."""
+    """Return the names of the stream's windows, each emitted when it is closed."""
     return (
         pipeline
         | "stream" >> beam.Create([stream])
@@ -242,8 +243,8 @@ def watched(stream: Stream, pipeline: "beam.Pipeline") -> "beam.PCollection[str]
 
 
 def finished(closed: "beam.PCollection[str]", stream: Stream) -> "beam.PCollection[str]":
-    """Evaluate the closed windows of these names, each at its number as event time and as a run of
-    its own; gives the name of each that is finished."""
+    """Evaluate closed windows, given by name with their number as event time, each as a run of its
+    own; return the names of those that are finished."""
     windows = closed | "windows" >> beam.WindowInto(FixedWindows(1)) | "apart" >> beam.Reshuffle()
     outputs = {_OPENED: str, _UNREAD: Failure}
     opening = beam.ParDo(_Open(stream)).with_output_types(Split, **outputs)

@@ -1,4 +1,4 @@
-"""A stream handed to an engine, and what its windows come to told as they are finished."""
+"""Run a stream on an engine (Flink, Dataflow), and report each window when it is finished."""
 
 import re
 import time
@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.runner import PipelineState
+
 from pipelines import storage
 from pipelines.options.beam_flags import runner_of, value_of, waits, workers_of
 from pipelines.options.handing import FLINK
 from pipelines.options.settings import Settings
-from pipelines.quiet import quiet_beam
 from pipelines.runners import engine
 from pipelines.runners.local import of_step
 from pipelines.runners.portable import SHARDS_A_WORKER
@@ -28,8 +31,9 @@ from schemas.errors import Interrupted, RunError
 from schemas.tables import to_arrow
 
 _LOOK_SECONDS = 0.5
-# Without checkpoints Flink ends the source of a stream at once. What a bundle holds back while one
-# is made would wait for the next element, which a stream that is quiet does not have.
+# Without checkpoints Flink ends the source of a stream at once. Elements that Flink buffers during
+# a checkpoint would wait for the next element, which may be hours away: so bundles are short, and
+# are finished before a checkpoint.
 _OF_FLINK = {"checkpointing_interval": "10000", "max_bundle_time_mills": "200"}
 _FLAGS_OF_FLINK = ("--finish_bundle_before_checkpointing",)
 
@@ -41,21 +45,16 @@ def stream_portable(
     say: Say,
     sleep: Callable[[float], None] = time.sleep,
 ) -> int:
-    """Evaluate a stream as one pipeline on the runner that the flags name, and tell of each window.
+    """Evaluate a stream as one pipeline on the runner that the flags name, and report each window.
 
-    Returns the number of windows once the stream has ended: after `idle_seconds`, or at once where
-    nobody waits. Who stops this stops the pipeline; one whose command was killed goes on, until the
-    next command takes over.
+    Return the number of windows when the stream has ended after `idle_seconds`, or 0 at once with
+    `--no_wait_until_finish`. Ctrl-C cancels the pipeline. Where the command is killed, the pipeline
+    goes on until the next command takes over.
 
     Raises:
         Interrupted: by Ctrl-C; the pipeline is cancelled, and the same command goes on.
         RunError: the runner reports that the pipeline failed; the same command goes on.
     """
-    quiet_beam()
-    import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
-    from apache_beam.runners.runner import PipelineState
-
     stream = stream_of(settings, windows)
     windows = stream.windows
     told = {window for window, _ in windows.all() if windows.finished(window)}
@@ -83,7 +82,7 @@ def stream_portable(
                 on_window(news)
                 number += 1
             if over:
-                there.cancel(result, sleep)  # Flink keeps the source of a stream that has ended
+                there.cancel(result, sleep)  # Flink does not end the job by itself
                 storage.delete(Attempt(windows.lock, stream.identifier, {}).folder)
                 return number
             if failed:
@@ -104,13 +103,13 @@ def stream_portable(
 
 
 def _cause(text: str) -> str:
-    """Return what a step said, without where on the engine and through which frames it came."""
+    """Return the message of the step that failed, without the engine's stack traces."""
     said = re.findall(r"^\S*(?:Error|Exception): (.*) \[while running '.*'\]$", text, re.MULTILINE)
     return str(said[-1]) if said else text
 
 
 def engine_flags(settings: Settings) -> list[str]:
-    """Return Beam's flags for the stream: those given, and what a stream needs besides."""
+    """Return Beam's flags for the stream: those given, and those that a stream needs."""
     flags = [*settings.beam, "--streaming"]
     if runner_of(settings.beam) == FLINK:
         flags += _FLAGS_OF_FLINK
@@ -121,8 +120,8 @@ def engine_flags(settings: Settings) -> list[str]:
 
 
 def stream_of(settings: Settings, windows: Windows) -> Stream:
-    """Return what the steps of the pipeline are told. From here on this command is the one that
-    gathers files: the pipeline of an earlier one takes no more."""
+    """Return what the steps of the pipeline know, and make this command the one that takes files:
+    the pipeline of an earlier command takes no more."""
     windows = Windows(storage.absolute(settings.output), windows.name)
     chosen = choose(settings)
     models = endpoints.models_asked(settings, chosen.specs)
@@ -160,7 +159,7 @@ def stream_of(settings: Settings, windows: Windows) -> Stream:
 
 
 def _news(windows: Windows, told: set[str]) -> Iterator[Finished]:
-    """Yield the windows that are finished since, and add them to those that are told."""
+    """Yield the finished windows that are not in `told`, and add them to it."""
     for window, _ in windows.all():
         if window in told or not windows.finished(window):
             continue

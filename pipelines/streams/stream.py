@@ -1,11 +1,9 @@
-"""A stream: files as they arrive, gathered into windows; each window is a run, there whole or not
-at all.
+"""Evaluate files as they arrive, in windows: each window becomes a run, published as a whole.
 
-A window opens with its first file and closes `--window_seconds` later, full or not; what comes
-after that is the next one's, however late it is (see `windows.py`). In process each window
-is evaluated as one bounded pipeline, since Beam's runner there takes no other; on an engine all of
-them are one unbounded pipeline (see `graph.py`). The checkpoint of both is
-`window.json`: a stream that was stopped anywhere, and is started again either way, finishes the
+A window opens with its first file and closes `--window_seconds` later; files that arrive after that
+are in the next one (see `windows.py`). In this process each window is evaluated as a bounded
+pipeline; on an engine all windows are one unbounded pipeline (see `graph.py`). Both keep their
+state in `window.json`: a stream that was stopped, and is started again in either way, finishes the
 windows that were closed and takes no file twice.
 """
 
@@ -61,9 +59,9 @@ def stream(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> int:
-    """Evaluate files as they arrive; returns the number of windows, if the stream ends.
+    """Evaluate files as they arrive; return the number of windows when the stream ends.
 
-    It ends after `idle_seconds` without a new file; without that option it goes on until it is
+    It ends after `idle_seconds` without a new file; without that option it runs until it is
     stopped.
 
     Raises:
@@ -97,7 +95,7 @@ def stream(
 def _finish(
     settings: Settings, windows: Windows, window: str, on_window: OnWindow, say: Say, quiet: bool
 ) -> int:
-    """Evaluate a closed window and move it in; returns how many windows that were."""
+    """Evaluate a closed window and publish it; return how many runs that made, 0 or 1."""
     files = windows.files(window)
     assert files is not None, window
     bounded = replace(

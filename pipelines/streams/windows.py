@@ -1,14 +1,15 @@
-"""The windows of a stream on disk: a log of which files each has, and where each is finished.
+"""Keep the windows of a stream on disk: which files each has, and which are finished.
 
     DIR/.streaming/NAME/run=NAME.w000001/window.json   the window is closed: these are its files
                                         /.attempt-…    it is being evaluated, like any run
                         /.attempt-…                    an engine's job: the parts of its windows
     DIR/run=NAME.w000001/                              moved in by one rename; it never changes
-    DIR/.streaming/NAME/stream.json                    who gathers files: the newest command alone
+    DIR/.streaming/NAME/stream.json                    which command takes files: the newest alone
 
-The log is what a stream goes on from: a window has the next number, and one who closes it writes
-`window.json` where nobody has, so that every file is in one window, whoever gathers. Where one
-rename cannot move a folder (`gs://…`), a window is written in its place, its manifest last.
+A stream that was stopped goes on from these files. Windows are numbered, and a command closes one
+by writing its `window.json`, which fails where another command has written it: so every file is in
+one window, even where two commands run at once. Where one rename cannot move a folder (`gs://…`), a
+window is written in its final place, with its manifest last.
 """
 
 import json
@@ -30,7 +31,7 @@ _NUMBER = re.compile(r"\.w(\d{6,})$")
 
 
 def number_of(window: str) -> int:
-    """Return the number of a window, from 1, of which its name ends."""
+    """Return the number in which the name of a window ends, from 1 on."""
     match = _NUMBER.search(window)
     assert match, window
     return int(match[1])
@@ -39,7 +40,7 @@ def number_of(window: str) -> int:
 class Windows:
     """The windows of the stream `name` below the folder or prefix `output`.
 
-    What they have is read once by each object: it never changes.
+    The files of a closed window never change, so each object reads them once.
     """
 
     def __init__(self, output: str, name: str) -> None:
@@ -93,7 +94,7 @@ class Windows:
         return found
 
     def finished(self, window: str) -> bool:
-        """Tell whether a window is evaluated; one without a line is as soon as that is known."""
+        """Tell whether a window is evaluated, or was found to have no line at all."""
         if window not in self._finished and (
             storage.exists(storage.join(self.final(window), _MANIFEST))
             or storage.exists(storage.join(self.staged(window), EMPTY))
@@ -110,10 +111,10 @@ class Windows:
         return max((number_of(window) for window, _ in self.all()), default=0) + 1
 
     def close(self, files: Sequence[Taken]) -> str | None:
-        """Write down which files the next window has; returns its name. From here on they are its.
+        """Close the next window with these files; return its name.
 
-        Nothing is written, and None returned, where another has closed a window since with one of
-        them, or closes that window at this moment.
+        Return None, and write nothing, where another command has put one of these files into a
+        window, or closes the same window at this moment.
         """
         closed = dict(self.all())
         others = {file.path for taken in closed.values() for file in taken}
@@ -131,7 +132,7 @@ class Windows:
         return window if storage.write_new(storage.join(folder, WINDOW), text) else None
 
     def publish(self, folder: str, window: str) -> None:
-        """Have a finished window in `folder` seen by readers: in one step, or it is there already.
+        """Move the finished window in `folder` to where readers look, unless it is there already.
 
         Raises:
             RunError: it cannot be moved to where readers look.
@@ -153,7 +154,7 @@ class Windows:
             self.tidy(window)
 
     def tidy(self, window: str) -> None:
-        """Delete what is left of the attempts at a window that readers see."""
+        """Delete what is left of the attempts at a published window."""
         staged, final = self.staged(window), self.final(window)
         if staged != final and storage.exists(storage.join(final, _MANIFEST)):
             storage.delete(staged)
@@ -176,37 +177,31 @@ class Windows:
         return storage.join(self.output, f"run={window}")
 
     def take_over(self) -> str:
-        """Be the one who gathers files for this stream; returns the id by which to know.
+        """Make this command the one that takes files for the stream; return an id for it.
 
-        What an engine's job of an earlier command was writing is deleted: a job that is still there
-        gathers no more.
+        What a job of an earlier command was writing is deleted: such a job takes no more files.
         """
         identifier = uuid4().hex[:8]
         storage.make_folder(self.lock)
-        text = json.dumps({"gathered_by": identifier, "ended": False})
-        storage.write(storage.join(self.lock, _STREAM), text.encode())
+        self._gathered(identifier, ended=False)
         for path in storage.files_below(self.lock):
             match = re.match(re.escape(self.lock) + r"[/\\]\.attempt-[0-9a-f]+", path)
             if match:
                 storage.delete(match[0])
         return identifier
 
-    def gathered_by(self, identifier: str) -> bool:
-        """Tell whether nobody has taken over since."""
-        return bool(self._stream().get("gathered_by") == identifier)
-
     def end(self, identifier: str) -> None:
-        """Record that no window will follow of those that `identifier` gathers."""
-        text = json.dumps({"gathered_by": identifier, "ended": True})
-        storage.write(storage.join(self.lock, _STREAM), text.encode())
+        """Record that the command of this id closes no further window."""
+        self._gathered(identifier, ended=True)
 
     def ended(self, identifier: str) -> bool:
-        """Tell whether `end` was called, or another has taken over."""
-        return bool(self._stream().get("ended")) or not self.gathered_by(identifier)
+        """Tell whether `end` was called, or another command has taken over."""
+        found = json.loads(storage.read(storage.join(self.lock, _STREAM)))
+        return bool(found["ended"]) or found["gathered_by"] != identifier
 
-    def _stream(self) -> dict[str, object]:
-        found: dict[str, object] = json.loads(storage.read(storage.join(self.lock, _STREAM)))
-        return found
+    def _gathered(self, identifier: str, ended: bool) -> None:
+        text = json.dumps({"gathered_by": identifier, "ended": ended})
+        storage.write(storage.join(self.lock, _STREAM), text.encode())
 
     def _checkpoints(self, place: str) -> list[str]:
         if storage.is_remote(place):
