@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
 
 from pipelines.estimates.counting import PASSAGE, Counter
-from schemas.records import InputRecord, OpenUnits, Passage
+from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
 from transforms.judges.base import Drafts, Judge, Judged, Judgement, Queries
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
@@ -93,7 +92,7 @@ class CountedPassages(Judge):
             self._counter.add(("verify", source, self._asked), passages)
         return await super().verify(open_units, source, found)
 
-    def outcome(self, unit: Any, passage: Passage) -> Judgement:
+    def outcome(self, unit: FactUnit, passage: Passage) -> Judgement:
         """Return the outcome that is assumed."""
         return Judgement(self._counter.outcome)
 
@@ -125,7 +124,7 @@ class FarSource(FactSource):
         else:
             most = self._search(len({unit.query for unit in open_units.units}))
         return [
-            answer if answer.passages else self.found(self._passages(unit.claim, most))
+            answer if answer.passages else self.found(self._passages(unit, most))
             for unit, answer in zip(open_units.units, found, strict=True)
         ]
 
@@ -139,8 +138,8 @@ class FarSource(FactSource):
             self._counter.add(("page", self.name, ""), queries * pages if per_page else 0)
         return pages * max(per_page, 1)
 
-    def _passages(self, claim: str, most: int) -> list[Passage]:
+    def _passages(self, unit: FactUnit, most: int) -> list[Passage]:
         if self._counter.least:
-            return [Passage(claim)]
+            return [Passage(unit.claim)]
         filler = " ".join(["word"] * PASSAGE)
-        return [Passage(f"{claim} {number} {filler}") for number in range(most)]
+        return [Passage(f"{unit.unit_id} {number} {filler}") for number in range(most)]

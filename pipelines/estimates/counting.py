@@ -55,6 +55,7 @@ class Counter:
         self.least = least
         self.outcome = SUPPORTED if least else NOANS
         """What a passage says that is not judged here."""
+        self._longer = 1 - _VOCABULARY if least else 1 + _VOCABULARY
         self.counts: dict[Key, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
         self.tokens: list[float] = []
         """Of each record gone through."""
@@ -76,29 +77,35 @@ class Counter:
 
     async def complete(self, request: Request) -> Completion:
         """Count the request; there is nothing in the reply that anybody could use."""
-        body = wire.body(request, request.model, Capabilities(), request.n)
         knowledge = request.role == KNOWLEDGE
         words = PASSAGE if knowledge else request.expects
         if knowledge and request.function is not None:
             words *= len(request.function.parameters["properties"])
-        key, tokens = (request.step, request.source, request.model), prompt_tokens(body)
+        key, tokens = (request.step, request.source, request.model), self._prompt(request)
         if not self.least:
             calls = request.n  # since not every endpoint gives several choices a request
             reply = words if knowledge else words * _MOST_REPLY
-            self.add(key, calls, calls * tokens * (1 + _VOCABULARY), calls * reply)
-        elif (text := json.dumps(body)) not in self._seen:
+            self.add(key, calls, calls * tokens, calls * reply)
+        elif (text := json.dumps(_body(request))) not in self._seen:
             self._seen.add(text)
-            self.add(key, 1, tokens * (1 - _VOCABULARY), request.n * words * _LEAST_REPLY)
+            self.add(key, 1, tokens, request.n * words * _LEAST_REPLY)
         said = "" if self.least or knowledge else "word " * words
         return Completion([Choice(said)] * request.n, "", [])
 
     def room(self, request: Request) -> int | None:
         """Return what the user says that the context holds beside a request."""
-        body = wire.body(request, request.model, Capabilities(), request.n)
-        return Window(self._context).room(prompt_tokens(body))
+        room = Window(self._context).room(int(self._prompt(request)))
+        return None if room is None else int(room / self._longer)
+
+    def _prompt(self, request: Request) -> float:
+        return self._longer * prompt_tokens(_body(request))
 
     async def aclose(self) -> None:
         """Do nothing."""
+
+
+def _body(request: Request) -> dict[str, Any]:
+    return wire.body(request, request.model, Capabilities(), request.n)
 
 
 class _Kept(Memory):

@@ -88,7 +88,9 @@ def evaluate(
         ("--sources", "reference,llm", "--formulation", "prompt"),
         ("--sources", "reference,wikipedia", "--format", "xml", "--facts_per_call", 1),
         ("--sources", "reference,wikipedia", "--explain", "none", "--judge", "cascade"),
+        ("--sources", "reference,wikipedia", "--context", 1500),
         ("--sources", "llm,reference", "--judge", "offline"),
+        ("--sources", "llm,reference", "--judge", "cascade"),
     ],
     ids=lambda flags: " ".join(map(str, flags)),
 )
