@@ -16,7 +16,7 @@ setup(
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    license_files=["NOTICE"],
+    license_files=["LICENSE", "NOTICE"],
     python_requires=">=3.11",
     py_modules=["ufo"],
     packages=find_packages(

@@ -1,0 +1,95 @@
+"""Evaluate the same input at two commits, and say which result tables differ.
+
+Each commit is checked out into a folder of its own and run from there by this Python: the bundled
+examples against references and the encyclopaedia, and made responses against references, judged
+offline. Rows are compared as JSON after sorting. The last line is JSON; exit 1 where a table
+differs.
+
+    python benchmarks/compare_commits.py BEFORE AFTER [--responses 1000] [--quick]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.bench_pipeline import write_input  # noqa: E402
+
+TABLES = ("responses", "sentences", "fact_units", "evidence", "passages", "verdicts", "failures")
+JUDGED = ("--judge", "offline", "--verifier", "overlap", "--run", "compared")
+
+
+def ufo(code: Path, *words: object) -> None:
+    """Run a command of the checked out code."""
+    command = [sys.executable, "-m", "pipelines.cli", *map(str, words)]
+    environment = os.environ | {"PYTHONPATH": str(code)}
+    subprocess.run(command, cwd=code, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def evaluate(commit: str, folder: Path, made: Path, examples: Path) -> dict[str, Path]:
+    """Return the folders of the runs that a commit wrote, by the name of their input."""
+    code = folder / "code"
+    subprocess.run(["git", "worktree", "add", "--detach", code, commit], cwd=ROOT, check=True)
+    try:
+        index = folder / "index"
+        ufo(code, "index", "build", "--input", examples / "encyclopaedia.xml", "--output", index)
+        found = {name: folder / name for name in ("examples", "made")}
+        sources = ("--sources", "reference,wikipedia", "--index", index)
+        given = ("--input", examples / "responses.jsonl", "--output", found["examples"])
+        ufo(code, "evaluate", *given, *sources, *JUDGED)
+        given = ("--input", made, "--output", found["made"])
+        ufo(code, "evaluate", *given, "--sources", "reference", *JUDGED)
+        return found
+    finally:
+        subprocess.run(["git", "worktree", "remove", "--force", code], cwd=ROOT, check=True)
+
+
+def rows(run: Path, table: str) -> list[str]:
+    """Return the rows of a table as JSON, sorted."""
+    parts = [str(path) for path in run.glob(f"run=*/{table}/part-*.parquet")]
+    if not parts:
+        return []
+    with duckdb.connect() as database:
+        read = database.execute("SELECT to_json(t) FROM read_parquet(?) AS t", [parts])
+        return sorted(row[0] for row in read.fetchall())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("before")
+    parser.add_argument("after")
+    parser.add_argument("--responses", type=int, default=1000)
+    parser.add_argument("--quick", action="store_true", help="100 made responses")
+    arguments = parser.parse_args()
+    number = 100 if arguments.quick else arguments.responses
+    told: dict[str, Any] = {"responses": number, "equal": {}, "rows": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        made, examples = Path(folder, "made.jsonl"), ROOT / "examples"
+        write_input(made, number)
+        runs = []
+        for name in ("before", "after"):
+            below = Path(folder, name)
+            below.mkdir()
+            runs.append(evaluate(getattr(arguments, name), below, made, examples))
+        before, after = runs
+        for kind in before:
+            for table in TABLES:
+                one, other = rows(before[kind], table), rows(after[kind], table)
+                told["rows"][f"{kind}/{table}"] = len(one)
+                told["equal"][f"{kind}/{table}"] = one == other
+    told["all_equal"] = all(told["equal"].values())
+    print(json.dumps(told))
+    raise SystemExit(0 if told["all_equal"] else 1)
+
+
+if __name__ == "__main__":
+    main()
