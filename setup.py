@@ -51,7 +51,7 @@ setup(
         ],
     },
     install_requires=[
-        "apache-beam>=2.77,<2.78",  # the pipelines; private details of 2.77 are relied on
+        "apache-beam>=2.77,<3",  # the pipelines
         "pyarrow>=18,<26",  # tables and Parquet; Beam allows < 26
         "duckdb>=2.0,<3",  # reports and SQL over the results
         "numpy>=1.26,<3",  # BM25 postings
@@ -83,7 +83,7 @@ setup(
         "matplotlib>=3.9,<4",  # plots
     ],
     extras_require={
-        "gcp": ["apache-beam[gcp]>=2.77,<2.78"],  # gs://… and Dataflow
+        "gcp": ["apache-beam[gcp]>=2.77,<3"],  # gs://… and Dataflow
         "hub": [  # verifiers of a model hub, and those without an ONNX file
             "huggingface-hub>=1,<3",
             "torch>=2.4",

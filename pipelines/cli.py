@@ -53,10 +53,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], whole: bool) -> int:
-    if whole and words[:1] == ["evaluate"]:
-        from pipelines.commands.evaluate import begin
-
-        begin(words[1:])
     from pipelines.options.arguments import Parser
     from pipelines.version import VERSION
 
@@ -86,9 +82,7 @@ def _run(words: list[str], whole: bool) -> int:
 
 def program() -> NoReturn:
     """Be the program `ufo`: run the command of this process and end it."""
-    from pipelines.commands.leaving import leave
-
-    leave(main())
+    sys.exit(main())
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class Results:
         for one in runs:
             check_files(one)
         self.runs = tuple(runs)
-        self._connection = _ready.pop() if _ready else _connect()
+        self._connection = _connect()
         with _explained(RunError):
             self._connection.execute(_CREATE_RUNS)
             for one in runs:
@@ -180,16 +180,6 @@ class Results:
 
 
 # --- the database --------------------------------------------------------------------------------
-
-
-_ready: list["duckdb.DuckDBPyConnection"] = []
-
-
-def get_ready() -> None:
-    """Make the database of the next results now, and read the views: for a process that has to
-    wait before it opens them."""
-    load_views()
-    _ready.append(_connect())
 
 
 def _connect() -> "duckdb.DuckDBPyConnection":

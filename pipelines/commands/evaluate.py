@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _TABLE_WIDTH = 110
 _NO_LINE = "no line of the input can be used"
-_WITHOUT_CHUNKS = {"-h", "--help", "--dry_run", "--streaming", "--runner"}
 _COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 
 
@@ -38,19 +37,8 @@ def register(commands: Any) -> None:
     parser.set_defaults(parse=handle, parser=parser)
 
 
-def begin(argv: Sequence[str]) -> None:
-    """Do what can be done before the options are parsed, in a process that does nothing else: start
-    what imports Beam, so that this process reads options and input meanwhile."""
-    if not any(word.split("=")[0] in _WITHOUT_CHUNKS for word in argv):
-        from pipelines.runners.processes import collect_seldom, fork_early
-
-        collect_seldom()
-        fork_early()
-
-
 def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code. `program` if this process does nothing else."""
-    from pipelines.options.beam_flags import IN_PROCESS, runner_of
     from pipelines.options.command_line import settings
     from pipelines.tracing import trace_where_asked
 
@@ -63,10 +51,6 @@ def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool =
         return EXIT_DONE
     if chosen.streaming:
         return _stream(chosen)
-    if program and runner_of(chosen.beam) in IN_PROCESS:
-        from pipelines.runners.processes import fork_early
-
-        fork_early()
     from pipelines.runs import status
     from pipelines.runs.run import run
 

@@ -5,7 +5,6 @@ and is bound by the interpreter's lock. So the input is evaluated in chunks, eac
 before the next: memory stays flat, every core works, and a killed run resumes at its chunk.
 """
 
-import gc
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -148,7 +147,7 @@ def run_chunks(
     try:
         # No more processes than chunks: each has its share of what an endpoint allows.
         first = list(islice(todo, workers))
-        if len(first) < (1 if processes.forking() else 2):
+        if len(first) < 2:
             for chunk in _chain(first, todo):
                 finished(chunk, one(chunk, job, attempt.chunk_folder(chunk.number)))
         else:
@@ -197,15 +196,14 @@ def _in_processes(
     finished: Callable[[Chunk, list[Part]], None],
     one: RunChunk,
 ) -> None:
-    # What makes the workers is still importing: there is a core for this now, and none later.
-    processes.get_ready_for_the_end()
     pool = processes.pool(workers)
     under_way: dict[Future[list[Part]], Chunk] = {}
     try:
         # One chunk more than workers waits its turn; further ones stay in the file.
         for chunk in chunks:
             folder = attempt.chunk_folder(chunk.number)
-            under_way[pool.submit(_run_next, one, chunk, job, folder)] = chunk
+            with processes.signals_held_back():
+                under_way[pool.submit(one, chunk, job, folder)] = chunk
             if len(under_way) > workers:
                 _take(under_way, finished)
         while under_way:
@@ -224,12 +222,6 @@ def _in_processes(
         raise
     finally:
         pool.shutdown(wait=not under_way, kill_workers=bool(under_way))
-
-
-def _run_next(one: RunChunk, chunk: Chunk, job: Job, folder: str) -> list[Part]:
-    # Workers seldom look for garbage, of which the graph of the chunk before has left much.
-    gc.collect()
-    return one(chunk, job, folder)
 
 
 def _take(

@@ -228,7 +228,7 @@ class Attempt:
         }
         text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
         storage.write(storage.join(self.run_folder, _MANIFEST), text.encode())
-        self._sweep(tables)
+        self.sweep(tables)
         storage.delete(self.here())
         return manifest
 
@@ -261,7 +261,8 @@ class Attempt:
         storage.write(path, sink.getvalue())
         return Part(table, path, rows.num_rows)
 
-    def _sweep(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
+    def sweep(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
+        """Delete the run's parts that these tables of a manifest do not list, and all attempts."""
         kept = {name for entry in tables.values() for name in entry["files"]}
         # A run of this name may have been another command's, with other tables.
         for table in TABLES:
@@ -280,4 +281,4 @@ def tidy(run_folder: str, manifest: Mapping[str, Any]) -> None:
     """Delete what a run has left that was stopped between its manifest and its end."""
     attempt = Attempt(run_folder, manifest["attempt"], manifest["fingerprint"])
     if storage.exists(attempt.folder):
-        attempt._sweep(manifest["tables"])
+        attempt.sweep(manifest["tables"])

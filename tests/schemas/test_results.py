@@ -8,7 +8,7 @@ import pytest
 
 from schemas.errors import RunError, UsageError
 from schemas.records import Failure
-from schemas.results import finished_runs, get_ready, open_results
+from schemas.results import finished_runs, open_results
 from schemas.tables import TABLES
 
 ONE = {"a": {"u": {"ref": "s"}}}
@@ -279,14 +279,6 @@ def test_closing_leaves_a_query_of_another_thread_to_end(tmp_path, rows_of, writ
     thread.join()
     total = (20_000 * 19_999 // 2) * (10_000 * 9_999 // 2)
     assert found[0] == total or "closed" in found[0]
-
-
-def test_a_database_made_ahead_serves_once(tmp_path, rows_of, write_run):
-    write_run(tmp_path, rows_of(ONE))
-    get_ready()
-    with open_results(tmp_path) as first, open_results(tmp_path) as second:
-        for results in (first, second):
-            assert results.query("SELECT count(*) AS n FROM verdicts").to_pydict() == {"n": [1]}
 
 
 def test_of_the_views_and_tables_only_those_that_are_wanted_are_made(tmp_path, rows_of, write_run):

@@ -17,13 +17,10 @@ from zlib import crc32
 
 import apache_beam as beam
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.transforms.window import GlobalWindow, WindowedValue
-
-# pyarrow.compute is these and some three hundred more, which it writes while it is imported: a part
-# of each start that can be felt.
-from pyarrow._compute import SortOptions, call_function
 
 from schemas.records import Part
 from schemas.tables import KEYS, TABLES, to_arrow
@@ -133,13 +130,12 @@ def folder_of(window: Any, pane: int = 0) -> str:
 
 def whole(table: str, data: pa.Table) -> pa.Table:
     """Return the rows of a part in their order, each passage once."""
-    keys = SortOptions([(name, "ascending") for name in KEYS[table]])
-    order = call_function("sort_indices", [data], keys)
+    order = pc.sort_indices(data, [(name, "ascending") for name in KEYS[table]])
     if table == "passages":
         ids = data.column("passage_id").to_pylist()
         first = {ids[row]: row for row in reversed(order.to_pylist())}
         order = pa.array(reversed(first.values()), pa.uint64())
-    return call_function("take", [data, order])
+    return data.take(order)
 
 
 def write_parquet(path: str, data: pa.Table) -> None:

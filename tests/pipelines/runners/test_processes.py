@@ -1,7 +1,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +21,8 @@ class Where(ufo.FactSource):
         return [ufo.Passage(f"{os.environ.get('WHERE')} in {os.getcwd()}")]
 """
 
+TWO_WORKERS = ("--workers", 2, "--chunk_size", 1)
+
 
 @pytest.fixture
 def folder(tmp_path: Path, write_lines: Callable[..., Path]) -> Path:
@@ -34,19 +35,13 @@ def passages(found: Any) -> set[str]:
     return {text for row in found["passages"] for text in row if " in /" in str(text)}
 
 
-@pytest.mark.parametrize(
-    ("chunk_size", "temporary"),
-    [(1, ""), (4, ""), pytest.param(1, "x" * 100, id="too long a path for a socket")],
-)
+@pytest.mark.parametrize("chunk_size", [1, 4])
 def test_workers_are_where_the_command_is(
-    folder: Path, ufo_process: Any, tables: Any, chunk_size: int, temporary: str
+    folder: Path, ufo_process: Any, tables: Any, chunk_size: int
 ) -> None:
-    (folder / temporary).mkdir(exist_ok=True)
     words = ("evaluate", "--input", "in.jsonl", "--output", "out", "--sources", "where.py:Where")
-    root = str(Path(processes.__file__).parent.parent)
+    root = str(Path(processes.__file__).parents[2])
     environment = {**os.environ, "WHERE": "here", "PYTHONPATH": root}
-    if temporary:
-        environment["TMPDIR"] = str(folder / temporary)
     done = ufo_process(
         *(*words, "--workers", 2, "--chunk_size", chunk_size), cwd=folder, env=environment
     )
@@ -57,19 +52,10 @@ def test_workers_are_where_the_command_is(
     assert [line.split(",")[0] for line in said] == ["Judging offline"], done.err
 
 
-def test_a_command_called_from_python_leaves_no_process_behind(folder: Path, ufo: Any) -> None:
-    found = ufo(
-        *("evaluate", "--input", folder / "in.jsonl", "--output", folder / "out"),
-        *("--sources", f"{folder / 'where.py'}:Where", "--chunk_size", 1, "--workers", 2),
-    )
-    assert found.code == 0
-    assert not processes.forking()
-
-
 def test_ctrl_c_while_workers_get_ready(folder: Path, command: Callable[..., list[str]]) -> None:
     words = ("evaluate", "--input", folder / "in.jsonl", "--output", folder / "out")
     process = subprocess.Popen(
-        command(*words, "--sources", f"{folder / 'where.py'}:Where"),
+        command(*words, "--sources", f"{folder / 'where.py'}:Where", *TWO_WORKERS),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -77,7 +63,7 @@ def test_ctrl_c_while_workers_get_ready(folder: Path, command: Callable[..., lis
     )
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     deadline = time.monotonic() + 60
-    while len(children.read_text().split()) < 2:
+    while len(children.read_text().split()) < 3:  # loky's resource tracker, and the workers
         assert time.monotonic() < deadline, "no process was started"
         time.sleep(0.001)
     os.killpg(process.pid, signal.SIGINT)
@@ -86,27 +72,3 @@ def test_ctrl_c_while_workers_get_ready(folder: Path, command: Callable[..., lis
     assert "interrupted" in err
     assert "Traceback" not in err
     assert out == ""
-
-
-def test_nothing_of_beam_is_left_to_import_when_a_chunk_comes(folder: Path) -> None:
-    code = """
-import sys, pipelines.runners.preload
-before = set(sys.modules)
-from pipelines.runners.local import run_chunk
-from pipelines.runs.plan import Chunk
-from transforms.job import Job
-from transforms.sources.registry import SourceSpec
-from transforms.splits import Split
-split = Split("in.jsonl", "in.jsonl", 0, 100, first_line=1)
-run_chunk(Chunk(0, (split,), 4), Job((SourceSpec("reference", "reference"),)), "chunk")
-print([name for name in set(sys.modules) - before if name.startswith(("apache_beam", "pyarrow"))])
-"""
-    root = str(Path(processes.__file__).parent.parent)
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": root},
-    )
-    assert (done.stdout, done.stderr) == ("[]\n", "")

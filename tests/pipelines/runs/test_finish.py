@@ -90,7 +90,7 @@ def test_finishing_again_changes_nothing(
     parts = parts_of(tmp_path / "there")
     places = {
         "at the manifest": (attempts.storage, "write"),
-        "before the sweep": (attempts.Attempt, "_sweep"),
+        "before the sweep": (attempts.Attempt, "sweep"),
     }
     if stopped in places:
         with monkeypatch.context() as patched:

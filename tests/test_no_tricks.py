@@ -1,0 +1,110 @@
+"""The product uses its dependencies, and Python's import system, by what they document."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PRODUCT = ("ufo.py", "schemas", "indexes", "transforms", "webapp", "pipelines", "examples")
+
+ALLOWED = {
+    "transforms/registry.py": "a user's file is a module that pickle finds again",
+    "transforms/beam/coders.py": "Beam has no other way to give a row type an id of our own",
+    "pipelines/remote.py": "else Beam looks for credentials for half a minute, which are not there",
+    "pipelines/options/config.py": "argparse lists the options of a parser nowhere else",
+    "pipelines/options/beam_flags.py": "Beam and argparse list their options nowhere else",
+}
+"""Files that may, and why."""
+
+NAMES = {"sys.modules", "sys.meta_path", "sys.path_hooks", "os._exit"}
+CALLS = {"gc.freeze", "gc.disable", "gc.set_threshold", "gc.collect"}
+OWN = {"self", "cls", "other"}
+DOCUMENTED = {"_asdict", "_replace", "_fields", "_make"}  # of named tuples
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__") and name not in DOCUMENTED
+
+
+def tricks(code: str) -> Iterator[str]:
+    """Yield each line of the code that reaches behind what is documented."""
+    tree = ast.parse(code)
+    imported = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            path = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
+            found = any(map(private, path))
+            found |= any(f"{node.module}.{alias.name}" in NAMES | CALLS for alias in node.names)
+        elif isinstance(node, ast.Import):
+            found = any(private(part) for alias in node.names for part in alias.name.split("."))
+        elif isinstance(node, ast.Attribute):
+            owner = ast.unparse(node.value)
+            of_ours = owner in OWN or owner == "super()"
+            found = private(node.attr) and not of_ours
+            found |= f"{owner}.{node.attr}" in NAMES | CALLS
+            # An attribute of a module, or of a class or function, that is another file's.
+            of_another = "(" not in owner and owner.partition(".")[0] in imported
+            found |= isinstance(node.ctx, ast.Store) and of_another
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr":
+            found = ast.unparse(node.args[0]).partition(".")[0] in imported
+        else:
+            continue
+        if found:
+            yield f"{node.lineno}: {ast.unparse(node)}"
+
+
+def test_no_file_of_the_product_has_tricks() -> None:
+    found = {}
+    for top in PRODUCT:
+        for path in [ROOT / top] if top.endswith(".py") else sorted((ROOT / top).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            lines = [] if name in ALLOWED else list(tricks(path.read_text(encoding="utf-8")))
+            if lines:
+                found[name] = lines
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\nsys.modules['x'] = None",
+        "from sys import modules",
+        "import sys\nsys.meta_path.insert(0, None)",
+        "import os\nos._exit(1)",
+        "import gc\ngc.freeze()",
+        "from gc import collect",
+        "import pyarrow._compute",
+        "from pyarrow._compute import call_function",
+        "from pyarrow.compute import _group_by",
+        "import beam\nbeam.core._check = None",
+        "import beam\nbeam.core.check = None",
+        "import beam as b\nb.Pipeline.run = None",
+        "from beam import Pipeline\nPipeline.run = None",
+        "import beam\nsetattr(beam, 'check', None)",
+        "class Our:\n    def act(self):\n        self.parser._actions",
+    ],
+)
+def test_each_trick_is_seen(code: str) -> None:
+    assert list(tricks(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\nsys.path.append('x')",
+        "import logging\nlogging.getLogger('x').propagate = False",
+        "class Our:\n    def act(self, other):\n        self._rows = other._rows",
+        "class Our:\n    def act(self):\n        return super()._act()",
+        "pair._asdict()",
+        "from __future__ import annotations\nimport os\nos.environ['x'] = 'y'",
+    ],
+)
+def test_what_is_ordinary_is_not(code: str) -> None:
+    assert not list(tricks(code))
