@@ -1,9 +1,9 @@
 """BM25 and vectors together, by reciprocal rank fusion.
 
 Cormack, Clarke & Büttcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank
-Learning Methods (2009). With all-MiniLM-L6-v2 on 250 HotpotQA questions, recall@5 is .922 with k = 10
-and .938 with the paper's 60 (without re-ranking .792 and .778): both better than BM25, and not told
-apart by so few questions.
+Learning Methods (2009). With all-MiniLM-L6-v2 on 250 HotpotQA questions, recall@5 is .922 with
+k = 10 and .938 with the paper's 60 (without re-ranking .792 and .778): both better than BM25, and
+not told apart by so few questions.
 """
 
 from collections.abc import Sequence
