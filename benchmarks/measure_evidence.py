@@ -32,7 +32,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.embedder import HELP, embedder_name  # noqa: E402
 from benchmarks.evidence_agreement import Labels, agreement, labels_of  # noqa: E402
+from indexes.embedders import checked_name, make_embedder  # noqa: E402
 from indexes.tokens import terms_of  # noqa: E402
 from transforms.sources.web.select import BM25, DENSE, PageText  # noqa: E402
 
@@ -187,7 +189,7 @@ def by(retriever: str, embedder: Any = None, titled: bool = False) -> Select:
     return select
 
 
-def selected(data: Path, quick: bool, embedder: str | None) -> dict[str, Any]:
+def selected(data: Path, quick: bool, embedder: str) -> dict[str, Any]:
     """Recall of the best gold set for each selection, and with sentences of context around."""
     with (data / "wice" / "dev.jsonl").open(encoding="utf-8") as file:
         records = [json.loads(text) for text in file]
@@ -205,13 +207,8 @@ def selected(data: Path, quick: bool, embedder: str | None) -> dict[str, Any]:
         "plain_bm25": plain_bm25,
         BM25: by(BM25),
         f"{BM25}_titled": by(BM25, titled=True),
-        DENSE: by(DENSE),
+        DENSE: by(DENSE, make_embedder(checked_name(embedder))),
     }
-    if embedder:
-        from indexes.embedders import checked_name, make_embedder
-
-        name = checked_name(embedder)
-        methods[f"{DENSE} {embedder}"] = by(DENSE, make_embedder(name, Path()))
     report: dict[str, Any] = {"claims": len(cases)}
     print(
         f"\nwice: {len(cases)} claims; share of the best gold set among the first {K} sentences",
@@ -251,7 +248,7 @@ def main() -> None:
     parser.add_argument("--input", type=Path, help="labelled responses, JSON Lines")
     parser.add_argument("--search", default="serper", help="the engine for --input")
     parser.add_argument("--snapshot", type=Path, help="folder that keeps what the web said")
-    parser.add_argument("--embedder", help="of dense: openai[:MODEL], or a model's folder")
+    parser.add_argument("--embedder", metavar="NAME", help=HELP)
     parser.add_argument("--judge", default="offline", help="of ufo evaluate (default offline)")
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME[=VALUE]", help="of ufo evaluate"
@@ -261,8 +258,7 @@ def main() -> None:
     for pair in given.option:
         name, equals, value = pair.partition("=")
         options[name] = value if equals else True
-    if given.embedder:
-        options["embedder"] = given.embedder
+    options["embedder"] = embedder = embedder_name(given.embedder)
     report: dict[str, Any] = {}
     with ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ufo-evidence-")))
@@ -275,7 +271,7 @@ def main() -> None:
         print(HEAD, file=sys.stderr)
         report["sweep"] = swept(source, options, given.snapshot or temporary, given.quick)
     if (given.data / "wice" / "dev.jsonl").is_file():
-        report["wice"] = selected(given.data, given.quick, given.embedder)
+        report["wice"] = selected(given.data, given.quick, embedder)
     elif not given.input:
         parser.error(f"{given.data} has no wice/dev.jsonl; name the data's folder with --data")
     else:

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from rank_bm25 import BM25Okapi
 
-from indexes.base import Hit, inverse_frequency
 from indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
+from indexes.retriever import Hit, inverse_frequency
 from indexes.store import read_mapped
 from indexes.tokens import query_terms, terms_of
 
@@ -63,12 +63,12 @@ class Bm25:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.base.Retriever`."""
+        """See `indexes.retriever.Retriever`."""
         rows = within or [None] * len(queries)
         return [self._search(query, k, only) for query, only in zip(queries, rows, strict=True)]
 
     def rarity(self, terms: Sequence[str]) -> list[float]:
-        """See `indexes.base.Lexicon`."""
+        """See `indexes.retriever.Lexicon`."""
         return [inverse_frequency(len(rows), self._size) for rows in map(self._rows_with, terms)]
 
     def _rows_with(self, term: str) -> _Rows:

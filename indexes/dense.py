@@ -15,9 +15,10 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
-from indexes.base import Hit
-from indexes.embedders import Embedder, Vectors
+from indexes.embedders import Embedder
 from indexes.ranked import embedded_text, ranked_passages
+from indexes.retriever import Hit
+from indexes.vectors import Vectors
 
 INDEX = "dense.faiss"
 ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of
@@ -52,7 +53,7 @@ class Dense:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.base.Retriever`; a score is the cosine, and one of 0 or less no hit."""
+        """See `indexes.retriever.Retriever`; a score is the cosine, and one of 0 or less no hit."""
         if not queries:
             return []
         return self.search_vectors(self._embed(queries), k, within)

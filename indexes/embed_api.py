@@ -11,9 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from indexes.embedders import OPENAI, Vectors, unit_rows
+from indexes.vectors import Vectors, unit_rows
 from schemas.errors import RunError, UsageError
 
+OPENAI = "openai"
 DEFAULT_MODEL = "text-embedding-3-small"
 
 _BATCH = 64  # texts a request: 64 passages of 100 words are far below the limits of any endpoint

@@ -1,23 +1,28 @@
-"""The seam of embedders: texts to unit vectors, and which embedder made the vectors of an index.
+"""Embedders: models that turn texts into vectors, by the name that `--embedder` gives.
 
-`lsa` is fitted to the passages when the index is built and needs nothing from outside;
-`openai[:MODEL]` asks an OpenAI-compatible endpoint; anything else is the folder of a
-sentence-transformers model. Another kind is another file and one line in `make_embedder`.
+`openai[:MODEL]` asks an OpenAI-compatible `/v1/embeddings` endpoint. The model of a folder, or of a
+name on a model hub (`organisation/model[@revision]`), is run by onnxruntime where it has an ONNX
+file, else by sentence-transformers. Another kind is another file and a branch in `make_embedder`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from indexes.embed_api import DEFAULT_MODEL, OPENAI, ApiEmbedder
+from indexes.embed_local import EXTRA, LocalEmbedder
+from indexes.embed_onnx import OnnxEmbedder
+from indexes.vectors import Vectors
 from schemas.errors import IndexUnusable, UsageError
+from schemas.models import folder_of, is_hub_name, onnx_file
 
-LSA = "lsa"
-OPENAI = "openai"
-
-Vectors = npt.NDArray[np.float32]
+ALLOWED: Final = (
+    "openai or openai:MODEL (a /v1/embeddings endpoint), the folder of an ONNX or "
+    "sentence-transformers model, or such a model's name on a model hub, for example "
+    "sentence-transformers/all-MiniLM-L6-v2"
+)
+_REBUILD: Final = f"build the index again with `ufo index build --embedder …`: {ALLOWED}"
+_REMOVED: Final = "lsa"  # latent semantic analysis, which early indexes could be built with
 
 
 class Embedder(Protocol):
@@ -33,93 +38,91 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text, of length 1; a zero row for a text that says nothing to it."""
+        """Return one row a text, of length 1; a zero row for a text without a known word."""
         ...
 
 
-def unit_rows(vectors: npt.NDArray[Any]) -> Vectors:
-    """Return the rows scaled to length 1; zero rows stay zero."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    scaled: Vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
-    return scaled
-
-
 def checked_name(name: str) -> str:
-    """Return the name under which an embedder is known; UsageError where there is none such."""
-    kind, _, model = name.partition(":")
-    if kind == LSA and not model:
-        return LSA
-    if kind == OPENAI:
-        from indexes.embed_api import DEFAULT_MODEL
+    """Return the full name of an embedder; a model hub is not asked yet.
 
+    Raises:
+        UsageError: it names no kind of embedder.
+    """
+    kind, _, model = name.partition(":")
+    if kind == OPENAI:
         return f"{OPENAI}:{model or DEFAULT_MODEL}"
     path = Path(name).expanduser()
     if path.is_dir():
         return str(path.resolve())
-    raise UsageError(
-        f"unknown embedder {name!r}; allowed: {LSA}, {OPENAI}, {OPENAI}:MODEL, or the folder of a "
-        "sentence-transformers model"
-    )
+    if is_hub_name(name):
+        return name
+    raise UsageError(f"unknown embedder {name!r}; allowed: {ALLOWED}")
 
 
-def make_embedder(name: str, folder: Path, *, fit: bool = False) -> Embedder:
-    """Return the embedder of that (checked) name; `fit` fits one that learns to the texts."""
-    if name == LSA:
-        from indexes.lsa import Lsa, fit_lsa
+def make_embedder(name: str) -> Embedder:
+    """Return the embedder of a name that `checked_name` returned, ready for texts.
 
-        if fit:
-            fit_lsa(folder)
-        return Lsa(folder)
+    Raises:
+        UsageError: a key, a package or a model is missing; the message says which.
+    """
     kind, _, model = name.partition(":")
     if kind == OPENAI:
-        from indexes.embed_api import ApiEmbedder
-
         return ApiEmbedder(model)
-    from indexes.embed_local import LocalEmbedder
-
-    return LocalEmbedder(Path(name))
-
-
-def file_of(name: str) -> str | None:
-    """Return the name of the file in the index folder that an embedder was fitted into."""
-    return "lsa.npz" if name == LSA else None
+    folder = folder_of(name, EXTRA)
+    onnx = onnx_file(folder)
+    if onnx is not None:
+        return OnnxEmbedder(name, Path(folder), onnx)
+    return LocalEmbedder(name, Path(folder))
 
 
-def embedder_of(folder: Path, manifest: dict[str, Any], wanted: str | None) -> Embedder:
-    """Return the embedder that made the vectors of an index, ready for queries.
+def has_vectors(manifest: Mapping[str, Any]) -> bool:
+    """Tell whether an index has vectors, and of an embedder that still exists."""
+    made = manifest.get("embedder")
+    return made is not None and made["name"] != _REMOVED
 
-    Raises IndexUnusable where the index has no vectors, where `wanted` is another embedder, and
-    where what is installed under that name is not what made them.
+
+def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -> Embedder:
+    """Return the embedder that made the vectors of an index, or `wanted` where it is the same.
+
+    Raises:
+        IndexUnusable: the index has no vectors, another embedder made them, or the one that did
+            cannot be used here.
     """
     made = manifest.get("embedder")
-    rebuild = "build the index again with `ufo index build --embedder …`"
     if not made:
-        raise IndexUnusable(f"{folder} has no vectors: use --retriever bm25, or {rebuild}")
+        raise IndexUnusable(f"{folder} has no vectors: use --retriever bm25, or {_REBUILD}")
     name = str(made["name"])
-    if wanted is not None and checked_name(wanted) != name:
+    if not has_vectors(manifest):
         raise IndexUnusable(
-            f"the vectors of {folder} were made by the embedder {name!r}, not {wanted!r}; leave "
-            f"--embedder out, or {rebuild}"
+            f"the vectors of {folder} were made by {name!r}, which is no embedder any more: use "
+            f"--retriever bm25, or {_REBUILD}"
         )
+    chosen = name if wanted is None else checked_name(wanted)
+    if chosen != name and f"{OPENAI}:" in (name + chosen):
+        raise IndexUnusable(_another(folder, name, chosen))
     try:
-        embedder = make_embedder(name, folder)
+        embedder = make_embedder(chosen)
     except UsageError as error:
-        raise IndexUnusable(f"{folder} was made by the embedder {name!r}: {error}") from error
-    check_same(embedder, made)
-    return embedder
-
-
-def check_same(embedder: Embedder, made: dict[str, Any]) -> None:
-    """Raise IndexUnusable unless `embedder` is the one that `made` describes.
-
-    An endpoint tells its version with its first answer: until then it is "", its dimension 0.
-    """
+        raise IndexUnusable(
+            f"the vectors of {folder} were made by the embedder {name!r}: {error}"
+        ) from error
+    # The version of a local model is a checksum, so it may lie elsewhere than at the build. An
+    # endpoint tells its version with its first answer: until then it is "", its dimension 0.
     for what, now in (("version", embedder.version), ("dimension", embedder.dimension)):
         if now and now != made[what]:
             raise IndexUnusable(
-                f"the embedder {embedder.name!r} is not the one that made the vectors: its {what} "
-                f"is {now!r}, theirs {made[what]!r}; build the index again with `ufo index build`"
+                f"{_another(folder, name, chosen)} (its {what} is {now!r}, theirs {made[what]!r})"
             )
+    return embedder
+
+
+def _another(folder: Path, name: str, chosen: str) -> str:
+    if name == chosen:
+        return f"the embedder {name!r} has changed since it made vectors of {folder}; {_REBUILD}"
+    return (
+        f"the vectors of {folder} were made by the embedder {name!r}, not {chosen!r}; leave "
+        f"--embedder out, or {_REBUILD}"
+    )
 
 
 def description(embedder: Embedder) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexes.base import ENGINES
 from indexes.blocks import COUNTS
+from indexes.engines import ENGINES
 from indexes.keys import Keys, name_keys
 from indexes.manifest import file_sha256, is_index, write_manifest
 from indexes.names import ALIAS_SCHEMA, ALIASES, name_table, normal_name
@@ -178,20 +177,19 @@ def add_engines(
 ) -> None:
     """Build the engines of what `assemble` made and write the manifest with that `content`.
 
-    Imported here, each engine with its libraries: BM25 the one that fits the number of passages,
-    vectors where an `embedder` is named.
+    BM25 is the engine that fits the number of passages; vectors are made where an `embedder` is
+    named.
     """
     files = [PASSAGES, PAGES, ALIASES, FAILURES]
     small = content["counts"]["passages"] <= SMALL
-    engine = import_module(ENGINES["bm25" if small else "tantivy"])
+    engine = ENGINES["bm25" if small else "tantivy"]
     files += engine.build(building)
     content = content | {"settings": content["settings"] | {"engine": engine.SETTINGS}}
     if embedder is not None:
-        from indexes import dense, embedders
+        from indexes import dense, embedders  # heavy, and needed for vectors alone
 
-        maker = embedders.make_embedder(embedder, building, fit=True)
+        maker = embedders.make_embedder(embedder)
         files += dense.build(building, maker, say)
-        files += [lsa_file] if (lsa_file := embedders.file_of(embedder)) else []
         content["embedder"] = embedders.description(maker)
         shutil.rmtree(building / dense.SHARDS)
     shutil.rmtree(building / BLOCKS)

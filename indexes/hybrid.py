@@ -1,14 +1,15 @@
 """BM25 and vectors together, by reciprocal rank fusion.
 
 Cormack, Clarke & Büttcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank
-Learning Methods (2009). With k = 10 rather than the paper's 60, recall@5 was .933 against .904 of
-BM25 and .815 of the vectors alone.
+Learning Methods (2009). With all-MiniLM-L6-v2 on 250 HotpotQA questions, recall@5 is .922 with
+k = 10 and .938 with the paper's 60 (without re-ranking .792 and .778): both better than BM25, and
+not told apart by so few questions.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexes.base import Hit, Retriever
+from indexes.retriever import Hit, Retriever
 from schemas.errors import UsageError
 
 _DEPTH = 100  # hits of each engine that are fused
@@ -39,7 +40,7 @@ class Hybrid:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.base.Retriever`; a score is the sum of weighted reciprocal ranks."""
+        """See `indexes.retriever.Retriever`; a score is the sum of weighted reciprocal ranks."""
         depth = max(k, _DEPTH)
         lexical = self._bm25.search(queries, depth, within)
         dense = self._dense.search(queries, depth, within)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexes import folder
-from indexes.embedders import LSA, checked_name, make_embedder
+from indexes.embedders import checked_name, make_embedder
 from indexes.manifest import VERSION
 from indexes.passages import WORDS
 from indexes.reader import BLOCK_PAGES
@@ -69,8 +69,7 @@ def build(
     paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
     if embedder is not None:
         embedder = checked_name(embedder)
-        if embedder != LSA:
-            make_embedder(embedder, Path())  # tells what is missing before anything is read
+        make_embedder(embedder)  # tells what is missing before anything is read
     output = Path(output).expanduser().resolve()
     slices = [
         part

@@ -2,7 +2,7 @@
 
 CACHE/answers.sqlite            answers of models
 CACHE/runs/HASH/run=NAME/…      runs of another file system, brought here to be asked
-CACHE/indexes/HASH/…            indexes of another file system, brought here to be mapped
+CACHE/indexes/HASH/…            indexes of another file system, downloaded to be mapped
 """
 
 import os

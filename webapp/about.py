@@ -101,8 +101,9 @@ def _examples() -> list[dict[str, Any]]:
 
 
 def _retrievers(index: str | None) -> list[str]:
-    from indexes.base import RETRIEVERS, open_index
+    from indexes.embedders import has_vectors
+    from indexes.index import RETRIEVERS, open_index
 
     if index is None:
         return []
-    return list(RETRIEVERS) if open_index(index).manifest.get("embedder") else ["bm25"]
+    return list(RETRIEVERS) if has_vectors(open_index(index).manifest) else ["bm25"]

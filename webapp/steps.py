@@ -46,7 +46,7 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.E
 @router.post("/search")
 def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnswer]:
     """Search the index of the service: each query's best passages, as the source finds them."""
-    from indexes.base import open_index
+    from indexes.index import open_index
 
     if desk.setup.index is None:
         raise UsageError("the service has no index; start it with --index DIR")

@@ -12,7 +12,7 @@ from schemas.errors import EXIT_DONE, UsageError
 from schemas.places import is_remote
 
 if TYPE_CHECKING:
-    from indexes.base import ScoredPassage
+    from indexes.index import ScoredPassage
 
 _COUNTED = (
     ("articles", "articles"),
@@ -48,8 +48,9 @@ def register(
     build.add_argument(
         "--embedder",
         metavar="NAME",
-        help="add vectors: lsa (fitted to the passages, needs nothing), openai or openai:MODEL (an "
-        "OpenAI-compatible endpoint), or the folder of a sentence-transformers model",
+        help="add vectors, for --retriever dense or hybrid: openai or openai:MODEL (a "
+        "/v1/embeddings endpoint), the folder of an ONNX or sentence-transformers model, or such a "
+        "model's name on a model hub (organisation/model)",
     )
     build.add_argument(
         "--workers", type=int, default=cores(), metavar="N", help="processes (one a core)"
@@ -62,7 +63,10 @@ def register(
     search.add_argument("query", metavar="QUERY")
     search.add_argument("--passages", type=int, default=5, metavar="N", help="at most so many (5)")
     search.add_argument(
-        "--retriever", default="bm25", metavar="NAME", help="bm25 (default), dense or hybrid"
+        "--retriever",
+        default="bm25",
+        metavar="NAME",
+        help="bm25 (default); dense or hybrid where the index was built with --embedder",
     )
     search.add_argument(
         "--embedder", metavar="NAME", help="refuse an index whose vectors another one made"
@@ -80,8 +84,8 @@ def register(
     search.add_argument(
         "--plain",
         action="store_true",
-        help="the retriever's own order: no second look at the pages that the query and the best "
-        "passages name",
+        help="the retriever's own order: the pages that the query and the best passages name are "
+        "not looked up",
     )
     search.add_argument("--json", action="store_true", help="print the hits as JSON")
     search.set_defaults(handler=run_search)
@@ -146,7 +150,7 @@ def run_build(args: argparse.Namespace) -> int:
 
 def run_search(args: argparse.Namespace) -> int:
     """Print the passages for a query; return the exit code."""
-    from indexes.base import open_index
+    from indexes.index import open_index
 
     index = open_index(
         args.index,
@@ -170,7 +174,7 @@ def run_search(args: argparse.Namespace) -> int:
 
 def run_info(args: argparse.Namespace) -> int:
     """Print what an index holds; return the exit code."""
-    from indexes.brought import local_index
+    from indexes.downloaded import local_index
     from indexes.manifest import read_manifest
 
     path = local_index(args.index) if is_remote(args.index) else Path(args.index).expanduser()

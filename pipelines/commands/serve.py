@@ -98,8 +98,8 @@ def setup(
     Raises:
         UsageError: `index` is none, or `results` no folder of this machine, or a flag is wrong.
     """
-    from indexes.base import open_index
-    from indexes.brought import local_index
+    from indexes.downloaded import local_index
+    from indexes.index import open_index
     from pipelines.options.judge import default_judge
     from pipelines.options.keywords import settings_of
     from pipelines.options.settings import LLM
@@ -145,7 +145,7 @@ def example_index() -> str:
     from hashlib import sha256
     from importlib.resources import as_file, files
 
-    from indexes.base import open_index
+    from indexes.index import open_index
     from schemas.errors import IndexUnusable
     from schemas.kept import cache_folder
 
@@ -162,7 +162,7 @@ def example_index() -> str:
 
 def _build(dump: str, folder: str) -> None:
     # In a process of its own: a service has no Beam in it.
-    words = ("index", "build", "--input", dump, "--output", folder, "--embedder", "lsa")
+    words = ("index", "build", "--input", dump, "--output", folder)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     done = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "pipelines.cli", *words], capture_output=True, text=True

@@ -104,7 +104,7 @@ def _files(settings: "Settings") -> Iterator[tuple[str, str]]:
         value = getattr(settings, name)
         if value:
             yield f"--{name}", value
-    if settings.embedder and os.sep in settings.embedder:
+    if settings.embedder and os.path.isdir(settings.embedder):
         yield "--embedder", settings.embedder
     judge = settings.judge
     if judge.instance is not None:

@@ -102,8 +102,17 @@ SOURCES = (
     Flag("tie", "what a tie of votes is: not_factual (default) or factual", "LABEL", TIES),
     Flag("units", "claim (default) or sentence", "UNIT", UNITS),
     Flag("index", "the wikipedia source's index folder, or its prefix: gs://…", "DIR"),
-    Flag("retriever", "bm25 (default), dense or hybrid, as the index was built", "NAME"),
-    Flag("embedder", "of dense and hybrid: lsa, openai, or a model's path, as at build", "NAME"),
+    Flag(
+        "retriever",
+        "bm25 (default); dense or hybrid where the index was built with --embedder",
+        "NAME",
+    ),
+    Flag(
+        "embedder",
+        "of dense and hybrid: openai[:MODEL], a model's folder or its name on a model hub; of an "
+        "index: the one it was built with (default)",
+        "NAME",
+    ),
     Flag("passages", "passages asked of a source for a unit (default 5)", "N", low=1, high=1000),
     Flag("samples", "passages a query of the llm source (default 5)", "N", low=1, high=128),
     Flag("temperature", "of the llm source (default 1)", "T", low=0, high=2, whole=False),
@@ -123,7 +132,7 @@ WEB = (
     Flag("context_sentences", "before and after each of them (default 1)", "N", low=0, high=20),
     Flag(
         "web_retriever",
-        "of a page's sentences: bm25 (default), or dense, by --embedder where it is a trained one",
+        "of a page's sentences: bm25 (default), or dense, which needs --embedder",
         "NAME",
         WEB_RETRIEVERS,
     ),

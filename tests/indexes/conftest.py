@@ -23,7 +23,9 @@ Build = Callable[..., Path]
 def build_folder(tmp_path: Path) -> Build:
     """Return a function from {title: text} to the index folder `tmp_path / name`."""
 
-    def build(pages: dict[str, str] | None = None, name: str = "index") -> Path:
+    def build(
+        pages: dict[str, str] | None = None, name: str = "index", embedder: str | None = None
+    ) -> Path:
         chosen = PAGES if pages is None else pages
         items = tuple(RawDocument(title=title, text=text) for title, text in chosen.items())
         block = Block(file=0, number=0, first=0, name="pages", items=items)
@@ -31,7 +33,7 @@ def build_folder(tmp_path: Path) -> Build:
         building = folder.start(output)
         write_block(building / folder.BLOCKS, block, process_block(block))
         made = folder.assemble(building, {}, [])
-        folder.add_engines(building, made.content)
+        folder.add_engines(building, made.content, embedder)
         folder.finish(building, output)
         return output
 

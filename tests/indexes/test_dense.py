@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from indexes import dense
-from indexes.base import open_index
 from indexes.dense import Dense
-from indexes.embedders import Vectors, unit_rows
+from indexes.index import open_index
+from indexes.vectors import Vectors, unit_rows
+from schemas.errors import IndexUnusable
 
 Build = Callable[..., Path]
 
@@ -103,7 +104,5 @@ def test_codes_of_many_vectors_find_nearly_what_flat_does(
 
 
 def test_an_index_without_vectors_says_how_to_get_them(build_folder: Build) -> None:
-    from schemas.errors import IndexUnusable
-
     with pytest.raises(IndexUnusable, match=r"has no vectors: use --retriever bm25.*--embedder"):
         open_index(build_folder(), "dense")

@@ -1,63 +1,92 @@
+import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from indexes import folder
-from indexes.base import open_index
-from indexes.embedders import check_same, checked_name, make_embedder
-from indexes.lsa import Lsa, fit_lsa
+from indexes.embedders import checked_name, make_embedder
+from indexes.index import open_index
+from indexes.manifest import MANIFEST
 from schemas.errors import IndexUnusable, UsageError
+from tests.embedder import write_embedder
 
 Build = Callable[..., Path]
 
 
 def test_names(tmp_path: Path) -> None:
-    assert checked_name("lsa") == "lsa"
     assert checked_name("openai") == "openai:text-embedding-3-small"
     assert checked_name("openai:m") == "openai:m"
     assert checked_name(str(tmp_path)) == str(tmp_path)
-    with pytest.raises(UsageError, match=r"'lsi'; allowed: lsa, openai"):
-        checked_name("lsi")
+    assert checked_name("organisation/model@v2") == "organisation/model@v2"
+    for name in ("lsa", "minilm", "a/b/c"):
+        with pytest.raises(UsageError, match=rf"'{name}'; allowed: openai .*all-MiniLM-L6-v2"):
+            checked_name(name)
 
 
 def test_a_local_model_without_its_package_gives_the_pip_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(UsageError, match=r"pip install 'ufo-factuality\[dense\]'"):
-        make_embedder(str(tmp_path), tmp_path)
+    with pytest.raises(UsageError, match=r"no ONNX file.*pip install 'ufo-factuality\[dense\]'"):
+        make_embedder(str(tmp_path))
 
 
-def test_another_embedder_than_the_one_that_made_the_vectors_is_refused(
-    embedded_folder: Path,
-) -> None:
-    index = open_index(embedded_folder, "hybrid", embedder="lsa")
-    assert index.manifest["embedder"]["name"] == "lsa"
-    with pytest.raises(IndexUnusable, match=r"made by the embedder 'lsa', not 'openai:m'"):
-        open_index(embedded_folder, "dense", embedder="openai:m")
+def test_a_model_of_a_hub_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
 
-
-def test_another_version_or_dimension_is_refused(build_folder: Build) -> None:
-    path = build_folder()
-    fit_lsa(path)
-    embedder = Lsa(path)
-    made = {"name": "lsa", "version": embedder.version, "dimension": embedder.dimension}
-    check_same(embedder, made)
-    for change in ({"version": "other"}, {"dimension": 7}):
-        with pytest.raises(IndexUnusable, match="is not the one that made the vectors"):
-            check_same(embedder, made | change)
+    folder = write_embedder(tmp_path, "river sea")
+    (folder / "config.json").write_text("{}")
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(folder))
+    embedder = make_embedder("organisation/model")
+    assert (embedder.name, embedder.dimension) == ("organisation/model", 2)
 
 
 @pytest.fixture
-def embedded_folder(build_folder: Build, tmp_path: Path) -> Path:
-    path = build_folder()
-    building = folder.start(path)
-    (path / "passages.arrow").rename(building / "passages.arrow")
-    for name in ("pages.arrow", "aliases.arrow", "failures.parquet"):
-        (path / name).rename(building / name)
-    content = {"counts": {"passages": 3}, "settings": {}}
-    folder.add_engines(building, content, "lsa")
-    folder.finish(building, path)
-    return path
+def model(tmp_path: Path) -> Path:
+    return write_embedder(tmp_path / "model", "danube river sea curie")
+
+
+@pytest.fixture
+def embedded(build_folder: Build, model: Path) -> Path:
+    return build_folder(embedder=str(model))
+
+
+@pytest.mark.parametrize("retriever", ["dense", "hybrid"])
+def test_an_index_is_asked_by_the_embedder_that_made_its_vectors(
+    embedded: Path, model: Path, retriever: str
+) -> None:
+    index = open_index(embedded, retriever)
+    assert index.manifest["embedder"]["name"] == str(model)
+    assert index.search(["the Danube"], 1)[0][0].passage.title == "Danube"
+
+
+def test_the_same_model_may_lie_elsewhere(embedded: Path, model: Path, tmp_path: Path) -> None:
+    elsewhere = shutil.move(model, tmp_path / "elsewhere")
+    with pytest.raises(IndexUnusable, match=r"were made by the embedder '.*model'"):
+        open_index(embedded, "dense")
+    index = open_index(embedded, "dense", embedder=str(elsewhere))
+    assert index.search(["the Danube"], 1)[0][0].passage.title == "Danube"
+
+
+def test_another_embedder_than_the_one_that_made_the_vectors_is_refused(
+    embedded: Path, model: Path, tmp_path: Path
+) -> None:
+    other = write_embedder(tmp_path / "other", "river sea")
+    for name in ("openai:m", str(other)):
+        with pytest.raises(IndexUnusable, match=rf"made by the embedder '.*model', not '{name}'"):
+            open_index(embedded, "dense", embedder=name)
+    write_embedder(model, "river")
+    with pytest.raises(IndexUnusable, match=r"has changed since.*ufo index build"):
+        open_index(embedded, "dense")
+
+
+def test_an_index_built_with_lsa_has_to_be_built_again(embedded: Path) -> None:
+    manifest = json.loads((embedded / MANIFEST).read_bytes())
+    manifest["embedder"]["name"] = "lsa"
+    (embedded / MANIFEST).write_text(json.dumps(manifest))
+    for retriever in ("dense", "hybrid"):
+        with pytest.raises(IndexUnusable, match=r"by 'lsa', which is no.*build the index again"):
+            open_index(embedded, retriever)
+    assert open_index(embedded).search(["Danube"], 1)[0][0].passage.title == "Danube"

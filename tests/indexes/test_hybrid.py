@@ -2,8 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from indexes.base import Hit
 from indexes.hybrid import Fusion, Hybrid, fused
+from indexes.retriever import Hit
 from schemas.errors import UsageError
 
 A = [Hit(1, 9.0), Hit(2, 8.0)]

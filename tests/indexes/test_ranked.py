@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from indexes import folder
-from indexes.base import open_index
 from indexes.blocks import process_block, write_block
+from indexes.index import open_index
 from indexes.ranked import NOT_RANKED, Ranked, ranked_passages
 from indexes.reader import Block, RawPage
 

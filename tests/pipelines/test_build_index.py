@@ -7,10 +7,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from indexes.base import open_index
+from indexes.index import open_index
 from indexes.manifest import read_manifest
 from pipelines.build_index import build
 from schemas.errors import Interrupted, RunError, UsageError
+from tests.embedder import write_embedder
 
 
 def _page(title: str, text: str = "", *, redirect: str = "", ns: int = 0) -> str:
@@ -251,9 +252,10 @@ def test_what_a_build_of_other_inputs_left_is_not_gone_on_with(
 
 
 def test_vectors_beside_the_words(dump: Path, tmp_path: Path) -> None:
-    result = build(dump, tmp_path / "index", embedder="lsa")
+    model = write_embedder(tmp_path / "model", "danube river sea")
+    result = build(dump, tmp_path / "index", embedder=str(model))
     embedder = read_manifest(result.path, verify=True)[0]["embedder"]
-    assert (embedder["name"], embedder["dimension"] > 0) == ("lsa", True)
+    assert (embedder["name"], embedder["dimension"]) == (str(model), 3)
     for retriever in ("dense", "hybrid"):
         index = open_index(result.path, retriever)
         [hits] = index.search(["the river Danube"], 2)
@@ -265,7 +267,7 @@ def test_an_embedder_that_cannot_be_used_is_told_before_anything_is_read(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    for embedder, reason in (("openai:m", "OPENAI_API_KEY"), ("lsi", "allowed: lsa")):
+    for embedder, reason in (("openai:m", "OPENAI_API_KEY"), ("lsa", "allowed: openai")):
         with pytest.raises(UsageError, match=reason):
             build(dump, tmp_path / "index", embedder=embedder)
     assert [p.name for p in tmp_path.iterdir()] == ["pages.xml.bz2"]

@@ -6,7 +6,7 @@ from schemas.records import OpenUnits
 from transforms.sources.base import FactSource, Found, Retrieved
 
 if TYPE_CHECKING:
-    from indexes.base import Index
+    from indexes.index import Index
 
 
 class WikipediaSource(FactSource):
@@ -49,7 +49,7 @@ class WikipediaSource(FactSource):
         self._index = self._folder()
 
     def _folder(self) -> "Index":
-        from indexes.base import open_index
+        from indexes.index import open_index
 
         return open_index(
             self.index,

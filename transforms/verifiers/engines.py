@@ -1,32 +1,17 @@
 """What computes a model: onnxruntime where there is an ONNX file, else transformers with torch.
 
-One pair is computed at a time. On one thread a batch is no quicker, and a quantised model scales
-its numbers by all that is in one: a pair's probabilities would depend on the others.
+One pair is computed at a time, so that a pair's probabilities do not depend on the others
+(`schemas.models.OnnxModel`).
 """
 
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from schemas.models import OnnxModel
+
 if TYPE_CHECKING:
     from tokenizers import Encoding
-
-
-def onnx_session(path: str) -> Any:
-    """Return the session of a model in an ONNX file, on one thread of the processor."""
-    import onnxruntime  # heavy, and not needed where another verifier is used
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(
-        path,
-        options,
-        providers=["CPUExecutionProvider"],
-        # Its joint kernel takes four times as long as the sum and the normalisation it replaces
-        # (onnxruntime 1.32, 60 x 384 numbers).
-        disabled_optimizers=["SkipLayerNormFusion"],
-    )
 
 
 class Engine(Protocol):
@@ -40,29 +25,17 @@ class OnnxEngine:
     """A model in an ONNX file, on one thread."""
 
     def __init__(self, path: str, config: Mapping[str, Any]) -> None:
-        self._session = onnx_session(path)
-        self._inputs = [one.name for one in self._session.get_inputs()]
-        unknown = set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}
-        if unknown:
-            raise ValueError(f"{path} has inputs that nothing is known of: {', '.join(unknown)}")
+        self._model = OnnxModel(path)
         self._types = _has_types(config)
-        names = [one.name for one in self._session.get_outputs()]
-        self._output = "logits" if "logits" in names else names[0]
+        outputs = self._model.outputs
+        self._output = "logits" if "logits" in outputs else outputs[0]
 
     def logits(self, encoding: "Encoding") -> list[float]:
         """Return the model's outputs."""
-        import numpy as np
-
         types = encoding.type_ids if self._types else [0] * len(encoding.ids)
-        columns = {
-            "input_ids": encoding.ids,
-            "attention_mask": [1] * len(encoding.ids),
-            "token_type_ids": types,
-        }
-        given = {name: np.array([columns[name]], dtype=np.int64) for name in self._inputs}
-        (found,) = self._session.run([self._output], given)
+        found = self._model.run(encoding.ids, types, self._output)
         # A model that classifies tokens (HHEM) is asked for the first one.
-        return [float(logit) for logit in (found[0, 0] if found.ndim == 3 else found[0])]
+        return [float(logit) for logit in (found[0] if found.ndim == 2 else found)]
 
 
 class TorchEngine:

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import UsageError
+from schemas.models import folder_of, onnx_file
 from transforms.verifiers.base import Pair, Probabilities, Verifier
 from transforms.verifiers.families import (
     HHEM,
@@ -21,11 +22,10 @@ from transforms.verifiers.families import (
     probabilities,
 )
 from transforms.verifiers.folders import (
+    EXTRA,
     HUB_EXTRA,
     checksum,
     config_of,
-    folder_of,
-    onnx_file,
     said_of_tokenizer,
 )
 from transforms.verifiers.windows import Reader, best
@@ -99,7 +99,7 @@ class HubVerifier(Verifier):
 
     @cached_property
     def _folder(self) -> str:
-        return folder_of(self._given)
+        return folder_of(self._given, EXTRA)
 
     @cached_property
     def _config(self) -> dict[str, Any]:
@@ -114,7 +114,8 @@ class HubVerifier(Verifier):
         """The folder with the tokenizer: HHEM's is its foundation's."""
         if not self._of_own_code():
             return self._folder
-        return folder_of(str(self._config.get("foundation") or _FOUNDATION), weights=False)
+        foundation = str(self._config.get("foundation") or _FOUNDATION)
+        return folder_of(foundation, EXTRA, weights=False)
 
     def _of_own_code(self) -> bool:
         return is_hhem(self._config) and onnx_file(self._folder) is None

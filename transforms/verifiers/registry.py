@@ -2,17 +2,17 @@
 
 Verifiers are entry points in the group `ufo.verifiers`. A folder with `verifier.json` is one that
 `ufo judges fit` or `benchmarks/train_verifier.py` wrote; another folder, and a name like
-`organisation/model`, is a cross-encoder (`transforms.verifiers.hub`).
+`organisation/model[@revision]`, is a cross-encoder (`transforms.verifiers.hub`).
 """
 
 import os
-import re
 import threading
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from schemas.errors import PluginError, UsageError, unknown_value
+from schemas.models import is_hub_name
 from transforms.registry import Registry, Spec, absolute_type, code_of, is_file_type
 from transforms.verifiers.base import Verifier
 from transforms.verifiers.bundled.verifier import SETTINGS, BundledVerifier
@@ -26,7 +26,6 @@ FALLBACK: Final = "overlap"
 """The verifier where what DEFAULT needs is not installed; it needs nothing."""
 
 _SHOWN: Final = 12  # characters of a checksum
-_HUB_NAME: Final = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
 
 _lock = threading.Lock()
 _opened: dict[str, tuple[str, Verifier]] = {}
@@ -48,7 +47,7 @@ def make_verifier(name: str) -> Verifier:
             return load_fitted(name)
         if os.path.exists(os.path.join(name, SETTINGS)):
             return BundledVerifier(name)
-    elif not _HUB_NAME.fullmatch(name):
+    elif not is_hub_name(name):
         known = [*VERIFIERS.types(), "path/to/folder", "path/to/file.py:Class", "hub/model"]
         raise UsageError(unknown_value("verifier", name, known))
     return HubVerifier(name)

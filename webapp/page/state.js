@@ -65,6 +65,7 @@
  * @property {string | null} model
  * @property {SourceInfo[]} sources
  * @property {boolean} has_index
+ * @property {string[]} retrievers  what the index was built for
  * @property {number} max_text
  *
  * @typedef {object} Example

@@ -10,6 +10,7 @@ import pytest
 from indexes.manifest import VERSION
 from pipelines.commands.index import register
 from schemas.errors import IndexUnusable, UsageError
+from tests.embedder import write_embedder
 
 
 def _run(*words: str) -> int:
@@ -97,16 +98,17 @@ def test_each_retriever_of_an_index_with_vectors(
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
     path = str(tmp_path / "index")
     source = str(tmp_path / "d.jsonl")
-    options = ("--embedder", "lsa", "--workers", "1", "--json")
+    model = str(write_embedder(tmp_path / "model", "river countries insect honey"))
+    options = ("--embedder", model, "--workers", "1", "--json")
     assert _run("build", "--input", source, "--output", path, *options) == 0
     capsys.readouterr()
-    for words in (("dense",), ("hybrid", "--bm25_weight", "1"), ("hybrid", "--embedder", "lsa")):
+    for words in (("dense",), ("hybrid", "--bm25_weight", "1"), ("hybrid", "--embedder", model)):
         assert _run("search", path, "river countries", "--json", "--retriever", *words) == 0
         hits = json.loads(capsys.readouterr().out)
-        assert {hit["title"] for hit in hits} >= {"Danube", "Rhine"}
+        assert {hit["title"] for hit in hits} == {"Danube", "Rhine"}
     assert _run("info", path) == 0
-    assert "by lsa" in capsys.readouterr().out
-    with pytest.raises(IndexUnusable, match="not 'openai'"):
+    assert f"vectors of 4 by {model}" in capsys.readouterr().out
+    with pytest.raises(IndexUnusable, match="not 'openai:text-embedding-3-small'"):
         _run("search", path, "x", "--retriever", "dense", "--embedder", "openai")
     with pytest.raises(UsageError, match="allowed: 0 to 1"):
         _run("search", path, "x", "--retriever", "hybrid", "--bm25_weight", "2")

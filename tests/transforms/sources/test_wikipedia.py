@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.base import open_index
+from indexes.index import open_index
 from pipelines.build_index import build
 from schemas.errors import IndexUnusable, UsageError
 from schemas.records import OpenUnits

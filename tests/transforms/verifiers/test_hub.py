@@ -9,7 +9,7 @@ import pytest
 
 from schemas.errors import PluginError, UsageError
 from tests.transforms.verifiers.tiny import write_onnx, write_texts
-from transforms.verifiers import folders, hub
+from transforms.verifiers import hub
 from transforms.verifiers.base import Pair, Probabilities
 from transforms.verifiers.hub import HubVerifier
 from transforms.verifiers.registry import content_of, make_verifier, opened, usable
@@ -176,48 +176,6 @@ def test_a_model_that_is_broken_ends_the_run(tmp_path: Path) -> None:
     (folder / "model.onnx").write_bytes(b"this is no model")
     with pytest.raises(PluginError, match="does not load"):
         opened(str(folder))
-
-
-def test_a_name_that_cannot_be_fetched_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    import huggingface_hub
-
-    def unreachable(*_: object, **__: object) -> str:
-        raise ConnectionError("no route to the hub\nand more")
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
-    with pytest.raises(UsageError) as raised:
-        usable("organisation/model")
-    message = raised.value.message
-    assert "no folder 'organisation/model'" in message
-    assert "no route to the hub. Without a network" in message
-    monkeypatch.setattr(folders, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"not installed: pip install 'ufo-factuality\[hub\]'"):
-        usable("organisation/model")
-
-
-def test_of_a_hub_s_model_only_what_is_computed_with_is_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import huggingface_hub
-
-    calls: list[tuple[object, ...]] = []
-
-    def snapshot(repository: str, **asked: object) -> str:
-        patterns = asked["allow_patterns"]
-        assert isinstance(patterns, list)
-        calls.append((repository, asked["revision"], asked["local_files_only"], *patterns))
-        if asked["local_files_only"]:
-            raise FileNotFoundError("not kept")
-        if "*.safetensors" in patterns:
-            (tmp_path / "model.safetensors").write_bytes(b"weights")
-        return str(tmp_path)
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
-    assert folders.folder_of("organisation/model@v2") == str(tmp_path)
-    assert calls[0] == ("organisation/model", "v2", True, "*")
-    assert "model.onnx" in calls[1]
-    assert calls[2][3:] == ("*.safetensors",)
-    assert len(calls) == 3  # with these there is no need for the older kind of file
 
 
 def test_naming_a_verifier_imports_no_model_library() -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from pipelines.commands.serve import setup
 from tests.llm_server import LlmServer
@@ -56,11 +56,27 @@ def test_a_pasted_text_keeps_every_character_in_its_sentence(page: Page) -> None
     ]
 
 
+def test_a_retriever_is_offered_where_the_index_has_vectors(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_label("Sentences of context")).to_be_visible()
+    expect(page.get_by_label("Retriever")).to_have_count(0)  # the examples' index has none
+
+    def with_vectors(route: Route) -> None:
+        offered = route.fetch().json()
+        route.fulfill(json=offered | {"retrievers": ["bm25", "dense", "hybrid"]})
+
+    page.route("**/options", with_vectors)
+    _fill(page)
+    page.get_by_label("Retriever").select_option("hybrid")
+    with page.expect_request("**/check") as asked:
+        page.get_by_role("button", name="Check", exact=True).click()
+    assert asked.value.post_data_json["retriever"] == "hybrid"
+
+
 def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     _fill(page)
     page.get_by_label("Mode", exact=True).select_option("mv")
     page.get_by_label("A tie counts as").select_option("factual")
-    page.get_by_label("Retriever").select_option("hybrid")
     page.get_by_label("Sentences of context").fill("2")
     page.get_by_label("Web pages").fill("3")
     page.get_by_text("What happens behind the scenes").click()
@@ -68,7 +84,7 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     with page.expect_request("**/check") as asked:
         _check(page)
     body = asked.value.post_data_json
-    assert (body["mode"], body["tie"], body["retriever"]) == ("mv", "factual", "hybrid")
+    assert (body["mode"], body["tie"]) == ("mv", "factual")
     assert (body["context_sentences"], body["pages"]) == (2, 3)
     expect(page.get_by_role("heading", name="Share of the votes")).to_be_visible()
 

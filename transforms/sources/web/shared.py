@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 from transforms.llm.backoff import Backoff
 from transforms.llm.calls import CallSettings
@@ -73,7 +72,7 @@ def pages(
     retriever: str,
     embedder: str | None,
 ) -> Pages:
-    """Return the reader of pages. `embedder` is a trained one by its name, None for none."""
+    """Return the reader of pages. `embedder` is the full name of the retriever's, if any."""
     make = partial(_pages, place, allow_private, timeout, host_delay, retriever, embedder)
     return once(place.calls.run, (make.func, *make.args), make)
 
@@ -114,5 +113,5 @@ def _pages(
         place.sleep,
         place.clock,
     )
-    made = None if embedder is None else make_embedder(embedder, Path())
+    made = None if embedder is None else make_embedder(embedder)
     return Pages(fetcher, place.opened(), retriever, made)

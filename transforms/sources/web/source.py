@@ -94,7 +94,7 @@ class WebSource(FactSource):
         self.passages_per_page = passages_per_page
         self.context_sentences = context_sentences
         self.web_retriever = web_retriever
-        self.embedder = _trained(embedder) if web_retriever == DENSE else None
+        self.embedder = _embedder_of(embedder) if web_retriever == DENSE else None
         self.locale = locale
         self._locale = locale_of(locale)
         self.include_categories = _listed(include_categories)
@@ -277,9 +277,11 @@ def _listed(value: str | Iterable[str]) -> str:
     return ",".join(_names(value))
 
 
-def _trained(embedder: str | None) -> str | None:
-    """Return the name of an embedder that needs no fitting; None for each page's own."""
-    from indexes.embedders import LSA, checked_name
+def _embedder_of(name: str | None) -> str:
+    """Return the full name of the embedder of dense selection."""
+    from indexes.embedders import checked_name
+    from transforms.sources.web.dense import NO_EMBEDDER
 
-    name = None if embedder is None else checked_name(embedder)
-    return None if name == LSA else name
+    if name is None:
+        raise UsageError(NO_EMBEDDER)
+    return checked_name(name)

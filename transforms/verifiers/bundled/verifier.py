@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from schemas.models import digest, onnx_session
 from transforms.verifiers.base import Array, Head, Pair, Probabilities, Verifier
 from transforms.verifiers.bundled.encoding import Encoder
-from transforms.verifiers.engines import onnx_session
-from transforms.verifiers.folders import digest
 from transforms.verifiers.overlap.features import NAMES, features
 from transforms.verifiers.regressions import Regressions, chance
 

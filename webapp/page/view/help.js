@@ -11,7 +11,7 @@ const SETTINGS = [
   ["Mode", "Multi-Seq stops at the first source that answers, Multi-MV lets all passages of all sources vote, Single keeps to one source, All asks every source and shows each way."],
   ["A tie", "where as many passages support a claim as refute it, it counts as this."],
   ["Judge each", "take sentences apart into atomic claims, or judge them whole."],
-  ["Retriever", "BM25 finds passages by their words, dense by their meaning, hybrid by both. Dense and hybrid need an index that was built for them."],
+  ["Retriever", "BM25 finds passages by their words, dense by their meaning, hybrid by both. Dense and hybrid need an index that was built with an embedder."],
   ["Passages", "how many passages of a source each claim is held against. More see more, and cost more."],
   ["Web pages", "how many pages of a web search are read."],
   ["Context", "how many sentences around the best one of a web page are shown to the judge."],

@@ -7,6 +7,13 @@ import { field, select } from "./parts.js";
 /** @import * as S from "../state.js" */
 /** @import { Actions } from "../actions.js" */
 
+/** @type {Record<string, string>} */
+const RETRIEVERS = {
+  bm25: "BM25 (words)",
+  dense: "dense (meaning)",
+  hybrid: "hybrid (both)",
+};
+
 /**
  * @param {S.Options} options
  * @param {S.Draft} draft
@@ -48,12 +55,8 @@ export function settingsView(options, { settings }, act) {
     h(
       "div",
       { class: "fields" },
-      choice(
-        "retriever",
-        "Retriever",
-        [["bm25", "BM25 (words)"], ["dense", "dense (meaning)"], ["hybrid", "hybrid (both)"]],
-        "bm25",
-      ),
+      options.retrievers.length > 1 &&
+        choice("retriever", "Retriever", options.retrievers.map((one) => [one, RETRIEVERS[one] ?? one]), "bm25"),
       number("passages", "Passages a source", 1, 50, 5),
       number("pages", "Web pages", 1, 20, 5),
       number("context_sentences", "Sentences of context", 0, 10, 1),

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexes.embedders import unit_rows
+from indexes.vectors import unit_rows
 from schemas.errors import UsageError
-from transforms.sources.web.dense import DenseRanking, PageLsa
+from transforms.sources.web.dense import DenseRanking
 from transforms.sources.web.ranking import SentenceRanking
 from transforms.sources.web.select import PageText, Window, windows
 
@@ -99,7 +99,7 @@ def test_what_shares_nothing_with_the_query_is_not_found():
 @settings(deadline=None)  # the first example imports
 @given(st.lists(st.text("ab 12.", max_size=12), max_size=8), st.text("ab 12", max_size=8))
 def test_scores_fall_and_no_row_comes_twice(sentences, query):
-    for ranking in (SentenceRanking(sentences), DenseRanking(sentences)):
+    for ranking in (SentenceRanking(sentences), DenseRanking(sentences, Letters())):
         best = ranking.best(query, 5)
         scores = [score for _, score in best]
         assert scores == sorted(scores, reverse=True)
@@ -165,23 +165,10 @@ def test_dense_takes_the_embedder_given_and_embeds_a_page_once():
     assert letters.calls == [SENTENCES, ["deep metres it is 214"], ["boats"]]
 
 
-def test_dense_without_an_embedder_is_fitted_to_the_page():
+def test_dense_needs_an_embedder():
     page = PageText(TEXT, "dense")
-    assert page.sentences("Who surveyed the lake in 1887?", 1)[0][0] == 2
-    assert page.sentences("quantum", 1) == [(0, 0.0)]
-
-
-def test_latent_semantics_finds_a_sentence_without_the_word():
-    sentences = [
-        "The boat has an engine.",
-        "The vessel has an engine.",
-        "The vessel sank.",
-        "Snow.",
-    ]
-    near, far = PageLsa(sentences).embed(["boat sank", "snow"])
-    vectors = PageLsa(sentences).embed(sentences)
-    assert vectors[2] @ near > vectors[3] @ near
-    assert vectors[3] @ far == pytest.approx(1, abs=1e-5)
+    with pytest.raises(UsageError, match="--web_retriever dense needs --embedder"):
+        page.sentences("lake", 1)
 
 
 def test_an_unknown_retriever_is_refused():

@@ -10,6 +10,7 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.records import FactUnit, OpenUnits
+from tests.embedder import write_embedder
 from tests.local_web import BEACON, Engines, Listed, LocalWeb
 from transforms.llm.calls import CallSettings
 from transforms.llm.fake import FakeClient
@@ -85,10 +86,11 @@ def test_the_best_sentences_come_with_those_around_them(engines: Engines) -> Non
     assert ["tower" in hit.passage.text or "steps" in hit.passage.text for hit in two] == [True] * 2
 
 
-def test_dense_ranking_needs_nothing_from_outside(engines: Engines) -> None:
+def test_dense_ranking_is_by_the_embedder(engines: Engines, tmp_path: Path) -> None:
     query = "xyzzy granite of the tower"
     listed(engines, query, "/lighthouse")
-    (found,) = look_up("r4", query, web_retriever="dense", context_sentences=0)
+    dense = {"web_retriever": "dense", "embedder": str(write_embedder(tmp_path, "granite"))}
+    (found,) = look_up("r4", query, context_sentences=0, **dense)
     assert "granite" in found.passages[0].passage.text
 
 
@@ -228,6 +230,8 @@ def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
     [
         ({"search": "bing"}, "--search"),
         ({"web_retriever": "tfidf"}, "--web_retriever"),
+        ({"web_retriever": "dense"}, "--web_retriever dense needs --embedder"),
+        ({"web_retriever": "dense", "embedder": "lsa"}, "unknown embedder 'lsa'"),
         ({"locale": "english"}, "--locale"),
         ({"include_categories": "newz"}, "--include_categories"),
         ({"exclude_domains": "https://example.org/x"}, "--exclude_domains"),

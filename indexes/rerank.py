@@ -1,12 +1,12 @@
-"""A second look at what was found: the set of passages that answers a query together.
+"""Re-ranking: from what a retriever found, choose the passages that answer a query together.
 
-A question often needs two pages of which it names one: what the best passages name, and what the
-query itself names, is looked up too. Then passages are chosen one after another: each adds its own
-score, the words of the query that those before it lack (as in maximal coverage: Lin & Bilmes, A
-Class of Submodular Functions for Document Summarization, 2011), and its links with the best ones
-(as in Asai et al., Learning to Retrieve Reasoning Paths over Wikipedia Graph, 2020, but without
-anything learnt). The weights were chosen among a few round values on 250 HotpotQA questions; each
-half of them alone would have chosen about the same.
+A question often needs two pages and names only one of them, so passages of the pages that the query
+names, and of those that the best passages name, are retrieved too. Then passages are chosen one
+after another. Each is worth its own score, the words of the query that those before it lack (as in
+maximal coverage: Lin & Bilmes, A Class of Submodular Functions for Document Summarization, 2011),
+and its links with the best ones (as in Asai et al., Learning to Retrieve Reasoning Paths over
+Wikipedia Graph, 2020, but without training). The weights were chosen among a few round values on
+250 HotpotQA questions; each half of them alone would have chosen about the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,8 +16,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from indexes.base import Hit, Lexicon, Retriever
 from indexes.names import NameTable, base_name, normal_name
+from indexes.retriever import Hit, Lexicon, Retriever
 from indexes.store import PassageStore
 from indexes.tokens import distinct_terms, query_terms
 
@@ -26,10 +26,10 @@ LINKED = 0.3  # for a passage of a page that one of the best passages names
 LINKING = 0.2  # for a passage that names the page of one of the best
 COVERAGE = 0.8  # for all words of the query; a word counts by its rarity
 
-_DEPTH = 20  # passages of the first look; 50 found no more on HotpotQA
+_DEPTH = 20  # passages retrieved first; 50 found no more on HotpotQA
 _SEEDS = 3  # "the best passages": those whose names are looked up, and first chosen
-_LEADS = 3  # passages of a page that is named in a passage: its beginning tells what it is
-_CHOICE = 30  # passages of both looks that are chosen among
+_LEADS = 3  # passages of a page that is named in a passage: its beginning says what it is
+_CHOICE = 30  # passages of both retrievals that are chosen among
 _MOST_ROWS = 300  # of pages that are named
 _KEPT_PASSAGES = 8_192
 
@@ -38,7 +38,7 @@ _Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What of a passage is compared with others."""
+    """The parts of a passage that are compared with other passages."""
 
     page: int
     name: str
@@ -46,8 +46,8 @@ class _Seen:
     terms: frozenset[str]
 
 
-class SecondLook:
-    """Chooses among what a retriever found; safe for several threads."""
+class Reranker:
+    """Retrieves, retrieves again with the pages that are named, and chooses; thread-safe."""
 
     def __init__(
         self, store: PassageStore, names: NameTable, lexicon: Lexicon, retriever: Retriever
@@ -83,7 +83,7 @@ class SecondLook:
         return {page for name in names for page in self._names.pages(normal_name(name))}
 
     def _added(self, found: Sequence[Hit], named: set[int]) -> list[int]:
-        """Return the rows that the first look did not find and that are worth another."""
+        """Return rows of pages that are named, without those that were found already."""
         rows = dict.fromkeys(self._store.rows_of_pages(sorted(named)))
         for hit in found[:_SEEDS]:
             linked = sorted(self._linked_pages(hit.row))
@@ -114,7 +114,7 @@ class SecondLook:
 
         chosen = choose(scores, present, weights, links, k)
         own = np.flatnonzero([one.page in named for one in seen])
-        # What a claim is about has the last place, where passages on other things have all of them.
+        # A page that the claim names gets the last place where no passage of one was chosen.
         if len(own) and 1 < k == len(chosen) and not set(own.tolist()) & set(chosen):
             chosen[-1] = int(own[np.argmax(scores[own])])
         return [found[at] for at in chosen]

@@ -1,7 +1,7 @@
-"""An index that lies on another file system, brought to this machine to be mapped.
+"""An index on another file system, downloaded to this machine so that its files can be mapped.
 
-It is kept in the user's cache folder under the checksum of its manifest, so a machine has it once
-however many processes open it, and one that is built anew under the same name is another one.
+The copy is in the user's cache folder under the checksum of the manifest: a machine has it once,
+however many processes open it, and an index that is built again at the same place is copied again.
 """
 
 import shutil
@@ -30,11 +30,13 @@ _REMEDY = (
 
 
 def local_index(path: str | Path) -> Path:
-    """Return the folder of an index on this machine: one of another file system is brought here,
-    whole and with every checksum compared, unless it is here already.
+    """Return the folder of an index on this machine.
+
+    An index on another file system is downloaded whole, and every checksum compared, unless it is
+    here already.
 
     Raises:
-        IndexUnusable: it cannot be reached, or what is there is not a whole index.
+        IndexUnusable: it cannot be reached, or it is not a whole index.
     """
     if not is_remote(str(path)):
         return Path(path).expanduser().resolve()
@@ -43,54 +45,53 @@ def local_index(path: str | Path) -> Path:
         system, root = place_of(uri)
         with system.open_input_stream(f"{root}/{MANIFEST}") as stream:
             manifest = stream.read()
-        return _kept(system, root, uri, manifest)
+        return _cached(system, root, uri, manifest)
     except (OSError, ValueError) as error:
         raise IndexUnusable(f"the index {uri} cannot be read: {said(error)}; {_REMEDY}") from error
 
 
-def _kept(system: "FileSystem", root: str, uri: str, manifest: bytes) -> Path:
-    """Return the folder with the index of this manifest, brought by one process while others
-    wait."""
-    from filelock import FileLock
+def _cached(system: "FileSystem", root: str, uri: str, manifest: bytes) -> Path:
+    """Return the folder with the index of this manifest; one process downloads, others wait."""
+    from filelock import FileLock  # slow to import, and few commands need it
 
     above = kept_folder("indexes", sha256(manifest).hexdigest()[:32])
     here = above / "index"
     with FileLock(above / ".lock"):
         if not here.exists():
-            coming = above / f"coming-{uuid4().hex[:8]}"
+            copy = above / f"unfinished-{uuid4().hex[:8]}"
             try:
-                _bring(system, root, coming, manifest)
-                coming.rename(here)
+                _download(system, root, copy, manifest)
+                copy.rename(here)
             except IndexUnusable as error:
-                message = error.message.replace(str(coming), uri)
+                message = error.message.replace(str(copy), uri)
                 raise IndexUnusable(message) from error
             finally:
-                shutil.rmtree(coming, ignore_errors=True)
+                shutil.rmtree(copy, ignore_errors=True)
     return here
 
 
-def _bring(system: "FileSystem", root: str, coming: Path, manifest: bytes) -> None:
-    coming.mkdir()
-    (coming / MANIFEST).write_bytes(manifest)
-    files = listed_files(coming)
-    wanted, room = sum(size for _, size, _ in files), shutil.disk_usage(coming).free
+def _download(system: "FileSystem", root: str, copy: Path, manifest: bytes) -> None:
+    copy.mkdir()
+    (copy / MANIFEST).write_bytes(manifest)
+    files = listed_files(copy)
+    wanted, room = sum(size for _, size, _ in files), shutil.disk_usage(copy).free
     if wanted > room:
-        raise OSError(f"it has {wanted:,} bytes, and there is room for {room:,} in {coming.parent}")
+        raise OSError(f"it has {wanted:,} bytes, and there is room for {room:,} in {copy.parent}")
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        for _ in threads.map(partial(_copy, system, root, coming), files):
+        for _ in threads.map(partial(_copy, system, root, copy), files):
             pass
-    read_manifest(coming)
+    read_manifest(copy)
 
 
-def _copy(system: "FileSystem", root: str, coming: Path, file: tuple[str, int, str]) -> None:
+def _copy(system: "FileSystem", root: str, copy: Path, file: tuple[str, int, str]) -> None:
     name, _, digest = file
-    target = coming / name
-    if not target.resolve().is_relative_to(coming.resolve()):
-        raise IndexUnusable(f"{coming} is no index of ours: it lists {name!r}, outside of itself")
+    target = copy / name
+    if not target.resolve().is_relative_to(copy.resolve()):
+        raise IndexUnusable(f"{copy} is not an index: it lists {name!r}, outside of its folder")
     target.parent.mkdir(parents=True, exist_ok=True)
     with system.open_input_stream(f"{root}/{name}") as source, target.open("wb") as sink:
         shutil.copyfileobj(source, sink, _BLOCK)
     if file_sha256(target) != digest:
         raise IndexUnusable(
-            f"{coming} is damaged: the checksum of {name} differs; copy it there again"
+            f"{copy} is damaged: the checksum of {name} differs; copy it there again"
         )

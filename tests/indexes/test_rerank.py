@@ -3,8 +3,8 @@ from pathlib import Path
 
 import numpy as np
 
-from indexes.base import Index, open_index
-from indexes.second_look import choose
+from indexes.index import Index, open_index
+from indexes.rerank import choose
 
 Build = Callable[..., Path]
 

@@ -1,4 +1,4 @@
-"""An index of another file system, here one behind `file://`, brought to this machine."""
+"""An index of another file system, here one behind `file://`, downloaded to this machine."""
 
 import json
 import multiprocessing
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.base import open_index
-from indexes.brought import local_index
+from indexes.downloaded import local_index
+from indexes.index import open_index
 from indexes.manifest import MANIFEST
 from pipelines.build_index import build
 from schemas.errors import IndexUnusable
@@ -33,7 +33,7 @@ def uri(folder: Path) -> str:
     return f"file://{folder}"
 
 
-def test_it_is_brought_once_and_found_when_its_place_is_gone_but_for_the_manifest(
+def test_it_is_downloaded_once_and_then_needs_only_the_manifest_there(
     built: Path, cache: Path
 ) -> None:
     first = open_index(uri(built))
@@ -45,7 +45,7 @@ def test_it_is_brought_once_and_found_when_its_place_is_gone_but_for_the_manifes
     assert open_index(f"{uri(built)}/") is first
 
 
-def test_one_that_is_built_anew_is_another_one(built: Path, tmp_path: Path, cache: Path) -> None:
+def test_an_index_built_again_is_downloaded_again(built: Path, tmp_path: Path, cache: Path) -> None:
     old = local_index(uri(built))
     documents = tmp_path / "documents.jsonl"
     documents.write_text('{"title": "Rome", "text": "Rome has 9 bridges."}\n')
@@ -78,7 +78,7 @@ def list_what_is_outside(folder: Path) -> None:
     ("harm", "message"),
     [
         (spoil_a_byte, "the checksum of passages.arrow differs"),
-        (list_what_is_outside, "outside of itself"),
+        (list_what_is_outside, "outside of its folder"),
         (lambda folder: (folder / "pages.arrow").unlink(), "pages.arrow"),
         (lambda folder: (folder / MANIFEST).write_text("{}"), "is not an index"),
         (lambda folder: shutil.rmtree(folder), "gcloud storage cp"),
@@ -91,5 +91,5 @@ def test_one_that_is_not_whole_is_refused_and_not_kept(
     harm(built)
     with pytest.raises(IndexUnusable, match=message) as raised:
         local_index(uri(built))
-    assert "coming-" not in raised.value.message
+    assert "unfinished-" not in raised.value.message
     assert not [path for path in cache.glob("*/*") if not path.name.startswith(".")]

@@ -1,65 +1,29 @@
-"""The seam of every index: open a folder once a process, ask it for passages in batches.
+"""An index folder, opened once a process and asked for passages in batches.
 
 A retriever ranks rows and knows nothing of texts; the passage store gives the texts; `Index` puts
-both together with the names of pages. Another engine is another file with a `Retriever` in it and
-one line in `_RETRIEVERS`.
+both together with the names of pages. Another retriever is another file with a `Retriever` in it
+and one line in `_RETRIEVERS`.
 """
 
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
-from math import log
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-from zipfile import BadZipFile
+from typing import Any
 
 import pyarrow as pa
 
-from indexes.brought import local_index
+from indexes.downloaded import local_index
+from indexes.engines import ENGINES
+from indexes.hybrid import Fusion, Hybrid
 from indexes.manifest import read_manifest
 from indexes.names import NameTable, normal_name
+from indexes.rerank import Reranker
+from indexes.retriever import Lexicon, Retriever
 from indexes.store import PassageStore, StoredPassage
 from schemas.errors import IndexUnusable, UsageError, unknown_value
-
-if TYPE_CHECKING:
-    from indexes.second_look import SecondLook
-
-
-class Hit(NamedTuple):
-    """A row of the passage store and how well it answers; higher is better, within one query."""
-
-    row: int
-    score: float
-
-
-class Retriever(Protocol):
-    """Ranks the passages of one index; safe for searches in several threads at once."""
-
-    def search(
-        self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
-    ) -> list[list[Hit]]:
-        """Return for each query its best hits: at most `k`, best first, the lower row on ties.
-
-        `within` holds for each query the only rows to rank, or None for all. A passage that shares
-        nothing with the query is no hit, so a list may be shorter than `k`, or empty.
-        """
-        ...
-
-
-class Lexicon(Retriever, Protocol):
-    """A Retriever that knows how rare words are."""
-
-    def rarity(self, terms: Sequence[str]) -> list[float]:
-        """Return for each stemmed term its inverse document frequency, 0 or more."""
-        ...
-
-
-def inverse_frequency(count: int, size: int) -> float:
-    """Return how rare a term is that `count` of `size` passages hold, never below 0 (Lucene's)."""
-    return log(1 + (size - count + 0.5) / (count + 0.5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +45,7 @@ class Index:
     store: PassageStore
     names: NameTable
     retriever: Retriever
-    second_look: "SecondLook"
+    reranker: Reranker
 
     def search(
         self, queries: Sequence[str], k: int, named: Sequence[Sequence[str]] | None = None
@@ -100,7 +64,7 @@ class Index:
             if named is None:
                 hits = self.retriever.search(queries, k)
             else:
-                hits = self.second_look.search(queries, k, named)
+                hits = self.reranker.search(queries, k, named)
             return [
                 [
                     ScoredPassage(hit.row, hit.score, passage)
@@ -132,7 +96,7 @@ class Index:
 # What the libraries raise where a file is not what it was. tantivy's panics are caught by name, as
 # they are no Exception and their class cannot be imported.
 _OF_READING = (pa.ArrowException, ValueError)
-_OF_OPENING = (*_OF_READING, OSError, KeyError, RuntimeError, BadZipFile)
+_OF_OPENING = (*_OF_READING, OSError, KeyError, RuntimeError)
 _PANIC = "PanicException"
 _MOST_TOLD = 300  # characters
 
@@ -151,9 +115,6 @@ def _damage_told(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterator[N
         ) from error
 
 
-# --- opening: what brings a library with it is imported when it is first opened -------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Options:
     """How an index is searched. `embedder` is the one wanted, or None for the index's own."""
@@ -164,36 +125,25 @@ class Options:
     bm25_weight: float = 0.5
 
 
-def _open_bm25(folder: Path, manifest: dict[str, Any]) -> Lexicon:
-    lexicon: Lexicon = import_module(ENGINES[manifest["settings"]["engine"]["name"]]).opened(folder)
+def _bm25(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
     return lexicon
 
 
-def _open_dense(folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
+def _dense(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
+    # FAISS, onnxruntime and tokenizers are heavy, and BM25 needs none of them.
     from indexes.dense import Dense
     from indexes.embedders import embedder_of
 
     return Dense(folder, embedder_of(folder, manifest, options.embedder).embed)
 
 
-def _bm25(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
-    return lexicon
-
-
-def _dense(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
-    return _open_dense(folder, manifest, options)
-
-
 def _hybrid(
     lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options
 ) -> Retriever:
-    from indexes.hybrid import Fusion, Hybrid
-
     fusion = Fusion(options.fusion_k, options.bm25_weight)
-    return Hybrid(lexicon, _open_dense(folder, manifest, options), fusion)
+    return Hybrid(lexicon, _dense(lexicon, folder, manifest, options), fusion)
 
 
-ENGINES = {"bm25": "indexes.bm25", "tantivy": "indexes.bm25_large"}
 _RETRIEVERS = {"bm25": _bm25, "dense": _dense, "hybrid": _hybrid}
 RETRIEVERS = tuple(_RETRIEVERS)
 
@@ -214,9 +164,9 @@ def open_index(
 ) -> Index:
     """Open an index folder; the same object again while the folder's manifest does not change.
 
-    `path` may be the prefix of another file system (`gs://…`): see `indexes.brought`. `embedder` is
-    refused where it is not the one that made the vectors; `fusion_k` and `bm25_weight` are for the
-    hybrid retriever. `verify` compares the checksums of large files too, not just their sizes.
+    `path` may be the prefix of another file system (`gs://…`): see `indexes.downloaded`. `embedder`
+    is refused where it is not the one that made the vectors; `fusion_k` and `bm25_weight` are for
+    the hybrid retriever. `verify` compares the checksums of large files too, not just their sizes.
     Raises IndexUnusable for a folder that is not a whole index of a known version or has no such
     vectors, UsageError for an unknown retriever.
     """
@@ -236,10 +186,8 @@ def open_index(
 
 
 def _open(folder: Path, manifest: dict[str, Any], fingerprint: str, options: Options) -> Index:
-    from indexes.second_look import SecondLook
-
     store, names = PassageStore(folder), NameTable(folder)
-    lexicon = _open_bm25(folder, manifest)
+    lexicon: Lexicon = ENGINES[manifest["settings"]["engine"]["name"]].opened(folder)
     retriever = _RETRIEVERS[options.retriever](lexicon, folder, manifest, options)
-    look = SecondLook(store, names, lexicon, retriever)
-    return Index(folder, manifest, fingerprint, store, names, retriever, look)
+    reranker = Reranker(store, names, lexicon, retriever)
+    return Index(folder, manifest, fingerprint, store, names, retriever, reranker)

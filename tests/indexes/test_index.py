@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.base import Index, open_index
+from indexes.index import Index, open_index
 from schemas.errors import IndexUnusable, UsageError
 
 Build = Callable[..., Path]

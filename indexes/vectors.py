@@ -1,0 +1,15 @@
+"""Vectors of texts as embedders return them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+
+def unit_rows(vectors: npt.NDArray[Any]) -> Vectors:
+    """Return the rows scaled to length 1; zero rows stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
+    return scaled
