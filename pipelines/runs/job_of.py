@@ -36,7 +36,7 @@ def job_of(
         max_line_bytes=settings.max_line_bytes,
         usage_log=usage_log,
         in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
-        secrets=settings.secrets,
+        secrets=settings.secrets or {},
     )
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from pipelines.options.flags import MODELS
+from pipelines.options.arguments import names_of
+from pipelines.options.flags import Knowledge
+from pipelines.options.judge_flags import Answers, Limits, Models
 from pipelines.options.settings import Settings
 from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
@@ -25,7 +27,7 @@ from transforms.sources.registry import (
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
-_TOLD_TO_MODELS = (*(flag.name for flag in MODELS), "samples", "temperature", "sampling", "prompts")
+_TOLD_TO_MODELS = (*names_of(Models, Limits, Answers, Knowledge), "prompts")
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 
 
