@@ -22,6 +22,7 @@ from schemas.records import InputRecord
 from transforms.check_text import check_text
 from transforms.judges import JUDGES, asks_llm_judge, make_judge
 from transforms.judges.base import Judge
+from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.remembered import Remembered
 from transforms.llm.base import Choice, Client, Request
 from transforms.llm.cache import CachingClient
@@ -34,7 +35,7 @@ from transforms.llm.store import OFF, StoreError, open_store
 from transforms.loop import wait_for
 from transforms.sources.base import FactSource
 from transforms.sources.llm import LlmSource
-from transforms.sources.registry import SourceSpec, make_source
+from transforms.sources.registry import SourceSpec
 
 SAMPLE = 400
 METHOD = (
@@ -137,10 +138,9 @@ def _sources(
     found: list[FactSource] = []
     far = []
     for spec in specs:
-        source = make_source(spec, settings.source_flags())
+        source = settings.source(spec)
         if isinstance(source, LlmSource):
-            counted = SourceSpec(spec.name, spec.type, {**spec.options, "client": lambda: client})
-            source = make_source(counted, settings.source_flags())
+            source = settings.source(spec, lambda: client)
             far.append(spec.name)
         elif source.remote:
             source = FarSource(source, tally)
@@ -150,7 +150,7 @@ def _sources(
 
 
 def _searches(settings: Settings, specs: Sequence[SourceSpec]) -> bool:
-    sources = (make_source(spec, settings.source_flags()) for spec in specs)
+    sources = (settings.source(spec) for spec in specs)
     return any(hasattr(source, "queries_a_request") for source in sources)
 
 
@@ -201,12 +201,12 @@ def _judge(
 ) -> Judge:
     """Return the judge, or what stands in for it where it would ask a model or another service."""
     spec = settings.judge_spec()
-    taken = JUDGES.parameters(spec)
     if spec.llm is not None and asks_llm_judge(spec):
         known = Remembered(spec.llm, settings.client(), memory)
         instead = EstimatingJudge(spec.llm, client, counting, known, tally, far)
-        return make_judge(spec, client, instead) if "llm_judge" in taken else instead
-    if spec.llm is not None and "client" in taken:
+        is_it = issubclass(JUDGES.kind(spec), LlmJudge)
+        return instead if is_it else make_judge(spec, client, instead)
+    if spec.llm is not None and JUDGES.takes_context(spec):
         return make_judge(spec, client)
     judge = make_judge(spec)
     return FarJudge(tally, spec.llm.model if spec.llm else "") if judge.remote else judge

@@ -15,6 +15,7 @@ from schemas.functions import NOANS as NOANS_ANSWER
 from schemas.functions import SHORT, TFN
 from schemas.records import NOANS, SUPPORTED, InputRecord, OpenUnits
 from transforms.judges.base import Drafts, Judge, Judged, Queries
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.judge import LlmJudge
@@ -59,7 +60,7 @@ class EstimatingJudge(Judge):
         self._counting = counting
         self._known = known
         self._far = frozenset(far)
-        self._llm = LlmJudge(self._settings, lambda: client, lambda: self)  # type: ignore[arg-type, return-value]
+        self._llm = LlmJudge(JudgeContext(self._settings, lambda: client, lambda: self))  # type: ignore[arg-type, return-value]
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the offline judge's claims, or those that were extracted before."""

@@ -10,7 +10,7 @@ from pipelines.options.config import Definitions, flag_values
 from pipelines.options.judge_flags import Asking, Judging, Limits, Models
 from pipelines.options.settings import LLM, OF_JUDGES, OFFLINE
 from schemas.errors import PluginError, UsageError, unknown_value
-from transforms.judges import JUDGES, OFFERED, asks_llm_judge
+from transforms.judges import JUDGES, asks_llm_judge
 from transforms.registry import Spec
 
 _OF_THE_LLM_JUDGE: Final = {*names_of(Asking), "formulations"}
@@ -80,7 +80,7 @@ def fitting(usual: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
 
 def _check_options(spec: Spec, taken: set[str]) -> None:
     parameters = JUDGES.parameters(spec)
-    known = taken | parameters.keys() - OFFERED
+    known = taken | parameters.keys()
     takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     for option in spec.options:
         if option not in known and not takes_any:

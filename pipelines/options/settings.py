@@ -1,8 +1,8 @@
 """The options of a run, checked, and what follows from them: the judge, the models, the sources."""
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.options.arguments import Affects, names_of, options_of
@@ -12,12 +12,16 @@ from pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limi
 from schemas.errors import UsageError
 from transforms.judges import JUDGES, JudgeSpec, make_judge
 from transforms.judges.base import Judge
+from transforms.llm.calls import CallSettings
+from transforms.llm.retry import Retry
+from transforms.sources.base import FactSource
+from transforms.sources.context import SourceContext
+from transforms.sources.registry import SourceSpec, make_source
 
 if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
-    from transforms.llm.calls import CallSettings
+    from transforms.llm.base import Client
     from transforms.llm.client import ClientSettings
-    from transforms.llm.retry import Retry
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""
@@ -56,39 +60,31 @@ class Settings(
         """Return the names of the options that enter that part of the fingerprint."""
         return [one.name for one in options_of(type(self)) if what in one.affects]
 
-    def source_flags(
+    def source_flags(self) -> dict[str, Any]:
+        """Return the flags that a fact source's option of that name takes its value from."""
+        return self.given(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
+
+    def source_context(
         self, client: "ClientSettings | None" = None, run: str | None = None
-    ) -> dict[str, Any]:
-        """Return the flags that a fact source's parameter of that name takes its value from.
-
-        `client` is how the models are reached where that is known already; `run` is an id of the
-        run, None outside of one.
-        """
-        flags = self.given(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
-        flags["call_settings"] = self.calls(client, run)
-        if client is not None:
-            flags["client_settings"] = client
-            flags["judge_settings"] = client if self.judge_class.needs_endpoint else None
-        return flags
-
-    def calls(
-        self, client: "ClientSettings | None" = None, run: str | None = None
-    ) -> "CallSettings":
-        """Return how places that are no models are asked."""
-        from transforms.llm.calls import CallSettings
-
-        return CallSettings(
+    ) -> SourceContext:
+        """Return what else fact sources are told: `client` is how the models are reached where that
+        is known already; `run` is an id of the run, None outside of one."""
+        calls = CallSettings(
             self.concurrency,
             self.retry(),
             client.cache if client is not None else self.cache_uri(),
             client.cache_writes if client is not None else True,
             run=run,
         )
+        return SourceContext(calls, client, self.judge_class.needs_endpoint)
 
-    def retry(self) -> "Retry":
+    def source(self, spec: SourceSpec, client: "Callable[[], Client] | None" = None) -> FactSource:
+        """Return a fact source as it is outside of a run; `client` is asked in place of models."""
+        context = replace(self.source_context(), client=client)
+        return make_source(spec, self.source_flags(), context)
+
+    def retry(self) -> Retry:
         """Return how long a request is tried again."""
-        from transforms.llm.retry import Retry
-
         return Retry() if self.retry_seconds is None else Retry(seconds=self.retry_seconds)
 
     def cache_uri(self) -> str:

@@ -101,10 +101,10 @@ class Judge:
 
     A subclass implements `outcome` (plain or `async`), or overrides `verify`. Its constructor takes
     the keyword options that a user may set; one that is named like a flag of judging or of models
-    (`verifier`, `model`, …) gets that flag's value where the configuration does not set it. For
-    judges that ask a model there are `client`, a function that returns the `ufo.Client`, and
-    `llm_judge`, the judge that the flags of `--judge llm` describe. Instances are created on every
-    worker, so what cannot be pickled is opened in `open`.
+    (`verifier`, `model`, …) gets that flag's value where the configuration does not set it, and for
+    judges that need an endpoint `context` is the `ufo.JudgeContext` of the run: its client, and the
+    judge that the flags of `--judge llm` describe. Instances are created on every worker, so what
+    cannot be pickled is opened in `open`.
 
     What a judge can do is read from its class: `extracts` and `verifies` are set by themselves
     where the methods are there.
@@ -124,6 +124,10 @@ class Judge:
 
     needs_endpoint: ClassVar[bool] = False
     """Whether it asks a language model at the endpoint of `--model` and `--base_url`."""
+
+    asks_llm_judge: ClassVar[bool] = False
+    """Whether it is the LLM judge or asks it (`context.llm_judge`): the flags of `--judge llm` are
+    its own then."""
 
     abstains: ClassVar[bool] = True
     """Whether it can say that a passage does not answer (`noans`)."""
