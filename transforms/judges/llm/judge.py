@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from schemas.functions import Control
 from schemas.records import (
-    REFUTED,
-    SUPPORTED,
     Evidence,
     FactUnit,
     InputRecord,
@@ -14,7 +12,6 @@ from schemas.records import (
     Passage,
 )
 from transforms.judges.base import Drafts, Judge, Judged, Queries
-from transforms.judges.citations import citation_found
 from transforms.judges.context import JudgeContext
 from transforms.judges.llm import extraction, queries
 from transforms.judges.llm.askers import Askers
@@ -27,13 +24,12 @@ from transforms.judges.llm.rationale import RationaleFormulation
 from transforms.judges.llm.remembered import Remembered
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, LlmSettings
 from transforms.judges.llm.stepwise import StepwiseFormulation
+from transforms.judges.rows import evidence_row
 from transforms.llm.base import EXTRACTOR, VERIFIER
 from transforms.prompts import Prompts, load_prompts
 from transforms.prompts.data import storable
 from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
-
-_LABELS = {SUPPORTED: 1, REFUTED: 0}
 
 
 class LlmJudge(Judge):
@@ -152,29 +148,21 @@ class LlmJudge(Judge):
     def _row(
         self, unit: FactUnit, source: str, rank: int, hit: Retrieved, finding: Finding
     ) -> Evidence:
-        citation = storable(finding.citation)
-        return Evidence(
-            unit.response_id,
-            unit.unit_id,
+        return evidence_row(
+            unit,
             source,
-            hit.passage.passage_id,
             rank,
-            hit.score,
-            storable(finding.answer),
+            hit,
             finding.outcome,
-            finding.reason,
-            _LABELS.get(finding.outcome),
-            storable(finding.raw_verdict),
-            None,
-            storable(finding.rationale),
-            citation,
-            None if citation is None else citation_found(citation, hit.passage.text),
-            self.name,
+            judge=self.name,
             model=self._settings.model,
+            reason=finding.reason,
+            answer=storable(finding.answer),
+            citation=storable(finding.citation),
+            rationale=storable(finding.rationale),
+            raw_verdict=storable(finding.raw_verdict),
             prompt_version=self.prompt_version,
-            sample_index=hit.sample_index,
-            logprob_mean=hit.logprob_mean,
-            request_id=finding.request_id or hit.request_id,
+            request_id=finding.request_id,
         )
 
 
