@@ -60,6 +60,11 @@ class Option:
             added = group.add_argument(flag, type=self._type(flag))
         added.help, added.metavar = self.help, self.metavar
 
+    @property
+    def is_path(self) -> bool:
+        """Whether its value is a file or a folder."""
+        return self.metavar in ("FILE", "DIR")
+
     def _type(self, flag: str) -> Callable[[str], Any]:
         if self.choices:
             return one_of(flag, self.choices)
@@ -88,6 +93,9 @@ def option(
 
 of_source = partial(option, affects=Affects.SOURCE)
 of_judge = partial(option, affects=Affects.JUDGE)
+of_function = partial(option, affects=Affects.FUNCTION)
+of_run = partial(option, affects=Affects.RUN)
+of_results = partial(option, affects=Affects.RESULTS)
 
 
 def options_of(*groups: type) -> list[Option]:

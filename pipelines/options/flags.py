@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.options.arguments import Affects, Parser, of_source, option, options_of
+from pipelines.options.arguments import Parser, of_results, of_run, of_source, option, options_of
 from pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
 from schemas.errors import UsageError
 
@@ -40,10 +40,8 @@ def _secrets(text: str) -> dict[str, str]:
 class Run:
     """What is evaluated, where its results go, and how the work is cut."""
 
-    input: tuple[str, ...] = option(
-        "responses: .jsonl, .jsonl.gz or .parquet; patterns and gs://… too",
-        "FILE",
-        affects=Affects.RUN,
+    input: tuple[str, ...] = of_run(
+        "responses: .jsonl, .jsonl.gz or .parquet; patterns and gs://… too", "FILE"
     )
     output: str = option("results go to DIR/run=NAME; gs://… too", "DIR")
     run: str | None = option(
@@ -103,12 +101,8 @@ class Gate:
 class Output:
     """What is read and told, and the options that are of none of the steps."""
 
-    max_line_bytes: int = option(
-        "longer lines are failures (default {default})",
-        "N",
-        default=4 * 1024 * 1024,
-        low=2,
-        affects=Affects.RESULTS,
+    max_line_bytes: int = of_results(
+        "longer lines are failures (default {default})", "N", default=4 * 1024 * 1024, low=2
     )
     dry_run: bool = option(
         "tell calls, tokens and cost beforehand; nothing is sent or evaluated", default=False
@@ -135,35 +129,26 @@ class Output:
 class Sources:
     """Which fact sources are asked, and how their answers are voted over."""
 
-    sources: tuple[Any, ...] | None = option(
+    sources: tuple[Any, ...] | None = of_run(
         "fact sources in the order they are asked; names or path/to/file.py:Class (default: those "
         "that can serve)",
         "A,B,C",
         read=_names,
-        affects=Affects.RUN,
     )
-    mode: str = option(
+    mode: str = of_results(
         "seq: the first source with an answer decides (default); mv: majority over all; single: "
         "one source; all: every source for every unit",
         "MODE",
         default="seq",
         choices=MODES,
-        affects=Affects.RESULTS,
     )
-    tie: str = option(
+    tie: str = of_results(
         "what a tie of votes is: not_factual (default) or factual",
         "LABEL",
         default="not_factual",
         choices=TIES,
-        affects=Affects.RESULTS,
     )
-    units: str = option(
-        "claim (default) or sentence",
-        "UNIT",
-        default="claim",
-        choices=UNITS,
-        affects=Affects.RESULTS,
-    )
+    units: str = of_results("claim (default) or sentence", "UNIT", default="claim", choices=UNITS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,14 +3,20 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.options.arguments import Affects, of_judge, of_source, option
+from pipelines.options.arguments import (
+    Affects,
+    of_function,
+    of_judge,
+    of_results,
+    of_source,
+    option,
+)
+from schemas.functions import EXPLAIN, OPTIONS
 
 if TYPE_CHECKING:
     from transforms.registry import Spec
 
 FORMULATIONS = ("function", "stepwise", "rationale", "prompt")
-OPTIONS = ("tfn", "tf")
-EXPLAIN = ("short", "none")
 FORMATS = ("json", "xml")
 LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 _OWN = "the same, where the {} model has its own"
@@ -59,28 +65,18 @@ class Asking:
     options: str | None = of_judge(
         "tfn: true, false, not clear (default); tf cannot abstain", "WHICH", choices=OPTIONS
     )
-    explain: str | None = option(
-        "short: answer and rationale (default); none",
-        "HOW",
-        choices=EXPLAIN,
-        affects=Affects.FUNCTION,
+    explain: str | None = of_function(
+        "short: answer and rationale (default); none", "HOW", choices=EXPLAIN
     )
-    citation: bool | None = option(
-        "ask for an exact quote with each verdict", affects=Affects.FUNCTION
-    )
-    format: str | None = option(
-        "of the function's reply: json (default) or xml",
-        "FORMAT",
-        choices=FORMATS,
-        affects=Affects.FUNCTION,
+    citation: bool | None = of_function("ask for an exact quote with each verdict")
+    format: str | None = of_function(
+        "of the function's reply: json (default) or xml", "FORMAT", choices=FORMATS
     )
     repairs: int | None = of_judge(
         "ask once more for what a reply lacks: 1 (default) or 0", "N", low=0, high=1
     )
-    passages_per_call: int | None = option(
-        "passages in one call", "N", low=1, affects=Affects.FUNCTION
-    )
-    facts_per_call: int | None = option("facts in one call", "N", low=1, affects=Affects.FUNCTION)
+    passages_per_call: int | None = of_function("passages in one call", "N", low=1)
+    facts_per_call: int | None = of_function("facts in one call", "N", low=1)
     extract_tokens: int | None = of_judge(
         "a longer text is extracted in parts (default 2000)", "N", low=50
     )
@@ -147,17 +143,11 @@ class Answers:
         "URI",
         read=_cache,
     )
-    repeat: int = option(
-        "ask anew as the K-th repeat, to measure a model's variance",
-        "K",
-        default=0,
-        low=0,
-        affects=Affects.RESULTS,
+    repeat: int = of_results(
+        "ask anew as the K-th repeat, to measure a model's variance", "K", default=0, low=0
     )
-    no_share: bool = option(
-        "judge equal claims of different responses each by itself",
-        default=False,
-        affects=Affects.RESULTS,
+    no_share: bool = of_results(
+        "judge equal claims of different responses each by itself", default=False
     )
     max_cost: float | None = option(
         "US dollars that the run may spend, earlier attempts included; it stops before (exit 4)",

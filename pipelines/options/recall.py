@@ -4,12 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.options.arguments import Affects, Parser, names_of, option, options_of
+from pipelines.options.arguments import (
+    Affects,
+    Parser,
+    names_of,
+    of_function,
+    of_results,
+    of_run,
+    option,
+    options_of,
+)
 from pipelines.options.command_line import settings_as
 from pipelines.options.config import Filed
-from pipelines.options.judge_flags import EXPLAIN, Answers, Limits, Models
+from pipelines.options.judge_flags import Answers, Limits, Models
 from pipelines.options.settings import Settings
 from schemas.errors import UsageError
+from schemas.functions import EXPLAIN, NONE
 from transforms.judges import asks_llm_judge
 
 if TYPE_CHECKING:
@@ -23,11 +33,10 @@ class RecallSettings(Settings):
     """The options of a recall run. `formulations` are those by which every answer is verified:
     `offline` alone without a model, none with `facts_only`."""
 
-    input: tuple[str, ...] = option(
+    input: tuple[str, ...] = of_run(
         "questions with their true answers and the answers to be checked: .jsonl, .jsonl.gz, "
         ".parquet, or .csv in the columns of WikiEvalFacts",
         "FILE",
-        affects=Affects.RUN,
     )
     if_finished: str = option(
         "what to do where the run is finished: replace (default) or skip",
@@ -35,29 +44,24 @@ class RecallSettings(Settings):
         default="replace",
         choices=("replace", "skip"),
     )
-    facts_only: bool = option(
+    facts_only: bool = of_results(
         "generate facts and write DIR/facts.csv, a sheet for people to annotate, which is read "
         "back as --input",
         default=False,
-        affects=Affects.RESULTS,
     )
-    formulations: Any = option(
+    formulations: Any = of_results(
         "compared in one run: prompt, tf, tfn, each of the latter with +citation and +xml "
         "(default: prompt,tf,tf+citation,tfn,tfn+citation)",
         "A,B,C",
-        affects=Affects.RESULTS,
     )
-    explain: str | None = option(
+    explain: str | None = of_function(
         "of +xml: none (default), the verdict alone; short, with answer and rationale",
         "HOW",
         choices=EXPLAIN,
-        affects=Affects.FUNCTION,
     )
 
     def llm(self) -> "LlmSettings | None":
         """Return what the model is told, but for what is its formulation's."""
-        from schemas.functions import NONE
-
         told = Settings.llm(self)
         if told is None:
             return None
