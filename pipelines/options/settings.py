@@ -12,8 +12,6 @@ from pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limi
 from schemas.errors import UsageError
 from transforms.judges import JUDGES, JudgeSpec, make_judge
 from transforms.judges.base import Judge
-from transforms.llm.calls import CallSettings
-from transforms.llm.retry import Retry
 from transforms.sources.base import FactSource
 from transforms.sources.context import SourceContext
 from transforms.sources.registry import SourceSpec, make_source
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
     from transforms.llm.base import Client
     from transforms.llm.client import ClientSettings
+    from transforms.llm.retry import Retry
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""
@@ -69,6 +68,8 @@ class Settings(
     ) -> SourceContext:
         """Return what else fact sources are told: `client` is how the models are reached where that
         is known already; `run` is an id of the run, None outside of one."""
+        from transforms.llm.calls import CallSettings
+
         calls = CallSettings(
             self.concurrency,
             self.retry(),
@@ -83,8 +84,10 @@ class Settings(
         context = replace(self.source_context(), client=client)
         return make_source(spec, self.source_flags(), context)
 
-    def retry(self) -> Retry:
+    def retry(self) -> "Retry":
         """Return how long a request is tried again."""
+        from transforms.llm.retry import Retry
+
         return Retry() if self.retry_seconds is None else Retry(seconds=self.retry_seconds)
 
     def cache_uri(self) -> str:
