@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -13,6 +14,7 @@ from pipelines.options.config import load
 from pipelines.options.settings import Settings
 from schemas.errors import UsageError
 from scripts import flags as page
+from webapp.models import Asking
 
 ROOT = Path(__file__).parents[3]
 
@@ -86,6 +88,24 @@ def test_every_option_of_a_command_is_a_field_of_its_settings() -> None:
         assert len(set(names)) == len(names)
         assert set(names) <= set(names_of(kind))
     assert set(names_of(Settings)) == {one.name for group in flags.GROUPS.values() for one in group}
+
+
+def test_the_service_takes_options_as_they_are_declared() -> None:
+    declared = {one.name: one for options in flags.GROUPS.values() for one in options}
+    for name, field in Asking.model_fields.items():
+        option = declared[name]
+        words = [
+            word
+            for kind in (field.annotation, *get_args(field.annotation))
+            for word in get_args(kind)
+        ]
+        if option.choices:
+            assert tuple(word for word in words if isinstance(word, str)) == tuple(option.choices)
+        bounds = {type(one).__name__: one for one in field.metadata}
+        if "Ge" in bounds and option.low is not None:
+            assert bounds["Ge"].ge >= option.low
+        if "Le" in bounds and option.high is not None:
+            assert bounds["Le"].le <= option.high
 
 
 def test_the_page_of_options_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
