@@ -31,9 +31,11 @@ from schemas.errors import (
 )
 from schemas.records import Evidence, FactUnit, OpenUnits, Passage, Verdict
 from transforms.judges.base import Judge, Judged, Judgement
+from transforms.judges.context import JudgeContext
 from transforms.llm.base import Client
 from transforms.llm.fake import FakeClient
 from transforms.sources.base import FactSource, Found, Retrieved
+from transforms.sources.context import SourceContext
 from transforms.verifiers.base import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ __all__ = [
     "Found",
     "IndexUnusable",
     "Judge",
+    "JudgeContext",
     "Judged",
     "Judgement",
     "OpenUnits",
@@ -59,6 +62,7 @@ __all__ = [
     "Recall",
     "Retrieved",
     "RunError",
+    "SourceContext",
     "SourceUnavailable",
     "UfoError",
     "UsageError",

@@ -41,12 +41,14 @@ from tests.llm_server import Chat, LlmServer, Reply, prompts  # noqa: E402
 from tests.llm_server.judge import OfflineAnswers  # noqa: E402
 from tests.llm_server.tokens import count  # noqa: E402
 from transforms.check_text import CheckedText, check_text  # noqa: E402
+from transforms.judges.context import JudgeContext  # noqa: E402
 from transforms.judges.llm.judge import LlmJudge  # noqa: E402
 from transforms.judges.llm.settings import LlmSettings  # noqa: E402
 from transforms.judges.offline.judge import OfflineJudge  # noqa: E402
 from transforms.llm.client import ClientSettings, OpenAiClient  # noqa: E402
 from transforms.llm.endpoint import endpoints  # noqa: E402
 from transforms.sources.base import FactSource  # noqa: E402
+from transforms.sources.context import SourceContext  # noqa: E402
 from transforms.sources.llm import BUNDLED, PER_QUERY, SAMPLINGS, LlmSource  # noqa: E402
 from transforms.sources.reference import ReferenceSource  # noqa: E402
 
@@ -142,9 +144,14 @@ async def judged(
     for claim, query in zip(claims, (await OfflineJudge().queries(claims)).queries, strict=True):
         server.knowledge.texts[query] = case.samples[claim]
     client = OpenAiClient(ClientSettings(endpoints(MODEL, server.base_url)))
-    judge = LlmJudge(LlmSettings(MODEL, **settings), lambda: client)
+    judge = LlmJudge(JudgeContext(LlmSettings(MODEL, **settings), lambda: client))
     reference = ReferenceSource(PASSAGES)
-    knowledge = LlmSource(SAMPLES, sampling=sampling, model=MODEL, client=lambda: client)
+    knowledge = LlmSource(
+        SAMPLES,
+        sampling=sampling,
+        model=MODEL,
+        context=SourceContext(client=lambda: client),
+    )
     reference.name, knowledge.name = "reference", "llm"
     knowledge.open()
     record = InputRecord("bench:1", "bench", " ".join(claims), references=[case.reference])

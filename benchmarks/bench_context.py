@@ -25,6 +25,7 @@ from benchmarks.calls_cases import PASSAGES, build  # noqa: E402
 from schemas.records import FactUnit, OpenUnits  # noqa: E402
 from tests.llm_server import PROFILES, LlmServer  # noqa: E402
 from transforms.judges.base import Judged  # noqa: E402
+from transforms.judges.context import JudgeContext  # noqa: E402
 from transforms.judges.llm.judge import LlmJudge  # noqa: E402
 from transforms.judges.llm.settings import LlmSettings  # noqa: E402
 from transforms.judges.offline.judge import OfflineJudge  # noqa: E402
@@ -64,7 +65,7 @@ async def judged(
     spans = [at for span in segment(text) for at in span]
     found = [Found([Retrieved(passage) for passage in some]) for some in passages]
     client = OpenAiClient(ClientSettings(endpoints(MODEL, server.base_url), context=given))
-    judge = LlmJudge(LlmSettings(MODEL, **settings), lambda: client)
+    judge = LlmJudge(JudgeContext(LlmSettings(MODEL, **settings), lambda: client))
     try:
         return [
             await judge.verify(OpenUnits("r", text, None, None, spans, [], units), "s", found)

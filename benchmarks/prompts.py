@@ -43,6 +43,7 @@ from schemas.records import (  # noqa: E402
     OpenUnits,
     Passage,
 )
+from transforms.judges.context import JudgeContext  # noqa: E402
 from transforms.judges.llm.askers import Askers  # noqa: E402
 from transforms.judges.llm.formulation import Case  # noqa: E402
 from transforms.judges.llm.judge import LlmJudge, formulation  # noqa: E402
@@ -144,7 +145,7 @@ async def tokens_of(pairs: Sequence[Labelled], settings: LlmSettings) -> dict[st
     once = replace(settings, repairs=0)
     for options in FORMULATIONS.values():
         await judged(pairs, replace(once, **options), recording)
-    judge = LlmJudge(once, lambda: recording)
+    judge = LlmJudge(JudgeContext(once, lambda: recording))
     recaller = LlmRecaller(once, DEFAULT, lambda: recording)
     for pair in pairs:
         text = pair.case.passages[0].text
@@ -207,7 +208,7 @@ async def settled(
     shares = {}
     for name, repairs in (("usable_first", 0), ("usable", settings.repairs)):
         lost = total = 0
-        judge = LlmJudge(replace(settings, repairs=repairs), lambda: client)
+        judge = LlmJudge(JudgeContext(replace(settings, repairs=repairs), lambda: client))
         for pair in pairs:
             text = pair.case.passages[0].text
             spans = segment(text)

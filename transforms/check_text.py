@@ -74,7 +74,7 @@ async def opened(
     job: Job, client: Client | None = None
 ) -> AsyncIterator[tuple[list[FactSource], Judge]]:
     """Give the job's sources and judge, open; `client` is asked in place of an endpoint."""
-    sources = [make_source(spec, job.flags) for spec in job.sources]
+    sources = [make_source(spec, job.flags, job.context) for spec in job.sources]
     judge = make_judge(job.judge, client)
     judge.open()
     ready: list[FactSource] = []

@@ -10,6 +10,7 @@ from transforms.judges import JudgeSpec
 from transforms.llm.base import VERIFIER
 from transforms.read import MAX_LINE_BYTES
 from transforms.registry import absolute_type
+from transforms.sources.context import SourceContext
 from transforms.sources.registry import SourceSpec
 
 if TYPE_CHECKING:
@@ -20,19 +21,17 @@ COUNTED = "ufo."
 """What the namespaces of our Beam counters begin with; the step follows: `read`, `extract`,
 `source:NAME`, `write`, `recall`."""
 _PATHS = ("index", "prompts")
-_CLIENT = "client_settings"
-_OF_MODELS = (_CLIENT, "judge_settings")
-_SETTINGS = (*_OF_MODELS, "call_settings")
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """The part of the options that the steps of a run use.
 
-    `flags` are the values that fact sources may take for parameters of that name. `shards` is into
-    how many keys the responses are spread before each source, and `parts` into how many files a
-    table is written. `usage_log` is where the processes of a run count what is done, None where
-    nobody asks before a chunk is finished; `counts` is the folder where an engine's workers do so.
+    `flags` are the values that fact sources may take for options of that name, and `context` is
+    what else they are told. `shards` is into how many keys the responses are spread before each
+    source, and `parts` into how many files a table is written. `usage_log` is where the processes
+    of a run count what is done, None where nobody asks before a chunk is finished; `counts` is the
+    folder where an engine's workers do so.
     `in_flight` is how many responses are under way at a step that waits for something. `secrets`
     has the variables that a worker's process puts into its environment, and the names of the
     secrets that they are read from.
@@ -40,6 +39,7 @@ class Job:
 
     sources: tuple[SourceSpec, ...]
     flags: Mapping[str, Any] = field(default_factory=dict)
+    context: SourceContext = field(default_factory=SourceContext)
     judge: JudgeSpec = field(default_factory=JudgeSpec)
     units: str = "claim"
     mode: str = "seq"
@@ -55,19 +55,15 @@ class Job:
     @property
     def client(self) -> "ClientSettings | None":
         """How the models are reached; None where none is asked."""
-        given: ClientSettings | None = self.judge.client or self.flags.get(_CLIENT)
-        return given
+        return self.judge.client or self.context.models
 
     def among(self, workers: int) -> "Job":
         """Return the job of each of so many processes: what endpoints allow is divided among
         them."""
-        judge, flags = self.judge, self.flags
+        judge = self.judge
         if judge.client is not None:
             judge = replace(judge, client=replace(judge.client, workers=workers))
-        for name in _SETTINGS:
-            if flags.get(name) is not None:
-                flags = {**flags, name: replace(flags[name], workers=workers)}
-        return replace(self, judge=judge, flags=flags)
+        return replace(self, judge=judge, context=self.context.among(workers))
 
     def elsewhere(self) -> "Job":
         """Return the job for processes with working folders and environments of their own: no path
@@ -86,13 +82,10 @@ class Job:
             judge = replace(judge, llm=replace(judge.llm, prompts_dir=folder))
         if judge.client is not None:
             judge = replace(judge, client=judge.client.elsewhere())
-        flags = _absolute(self.flags)
-        for name in _OF_MODELS:
-            if flags.get(name) is not None:
-                flags[name] = flags[name].elsewhere()
-        if flags.get(_CLIENT) is not None:
-            flags.setdefault("base_url", flags[_CLIENT].endpoints[VERIFIER].base_url)
-        return replace(self, sources=sources, flags=flags, judge=judge)
+        flags, context = _absolute(self.flags), self.context.elsewhere()
+        if context.models is not None:
+            flags.setdefault("base_url", context.models.endpoints[VERIFIER].base_url)
+        return replace(self, sources=sources, flags=flags, context=context, judge=judge)
 
 
 def _absolute(options: Mapping[str, Any]) -> dict[str, Any]:

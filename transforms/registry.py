@@ -20,6 +20,8 @@ from schemas.errors import PluginError, UsageError, unknown_value
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+CONTEXT = "context"
+"""The one parameter of a plug-in's constructor that is no option: what the run tells."""
 _PLAIN = (str, int, float, bool, list, tuple, dict, type(None))
 _SECRETS = ("key", "token", "secret", "password")
 
@@ -84,7 +86,7 @@ class Registry(Generic[P]):
             "help": (inspect.getdoc(kind) or "").partition("\n")[0],
             "options": {
                 parameter.name: None if parameter.default is parameter.empty else parameter.default
-                for parameter in inspect.signature(kind).parameters.values()
+                for parameter in options_of(kind).values()
                 if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
                 # A function or an object is for who calls the class, not for a configuration.
                 and (parameter.default is parameter.empty or isinstance(parameter.default, _PLAIN))
@@ -151,12 +153,17 @@ class Registry(Generic[P]):
         return (self._class_at(spec.code) if spec.code else None) or self.load(spec.type)
 
     def parameters(self, spec: Spec) -> Mapping[str, inspect.Parameter]:
-        """Return what the constructor of the spec's class takes; nothing of a ready instance."""
-        return {} if spec.instance is not None else inspect.signature(self.kind(spec)).parameters
+        """Return the options that the spec's class declares, its constructor's parameters; none of
+        a ready instance."""
+        return {} if spec.instance is not None else options_of(self.kind(spec))
 
-    def make(self, spec: Spec, flags: Mapping[str, Any] | None = None) -> P:
-        """Return the plug-in that `spec` describes; a parameter not set in it takes the flag's
-        value.
+    def takes_context(self, spec: Spec) -> bool:
+        """Tell whether the constructor of the spec's class takes what the run tells."""
+        return spec.instance is None and takes_context(self.kind(spec))
+
+    def make(self, spec: Spec, flags: Mapping[str, Any] | None = None, context: object = None) -> P:
+        """Return the plug-in that `spec` describes; an option not set in it takes the flag's value.
+        `context` is what the run tells, for a constructor that takes it.
 
         Raises:
             UsageError: an option that the constructor does not take, or a wrong value.
@@ -165,15 +172,16 @@ class Registry(Generic[P]):
             instance: P = spec.instance
             return instance
         kind = self.kind(spec)
-        parameters = inspect.signature(kind).parameters
+        parameters = options_of(kind)
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         for option in spec.options:
             if option not in parameters and not takes_any:
                 what = f"option of the {self.noun} {spec.name!r} ({spec.type})"
                 raise UsageError(unknown_value(what, option, parameters or ["no options"]))
         options = {k: v for k, v in (flags or {}).items() if k in parameters} | dict(spec.options)
+        told = {} if context is None or not takes_context(kind) else {CONTEXT: context}
         try:
-            return kind(**options)
+            return kind(**options, **told)
         except UsageError:
             raise
         except Exception as error:
@@ -224,6 +232,17 @@ class Registry(Generic[P]):
             return self._checked(reduce(getattr, names.split("."), import_module(module)), code)
         except Exception:
             return None  # looked for by its type, it fails with the reason and the remedy
+
+
+def options_of(kind: type) -> dict[str, inspect.Parameter]:
+    """Return the options that a plug-in's class declares: the parameters of its constructor."""
+    parameters = inspect.signature(kind).parameters
+    return {name: one for name, one in parameters.items() if name != CONTEXT}
+
+
+def takes_context(kind: type) -> bool:
+    """Tell whether the constructor of a plug-in's class takes what the run tells."""
+    return CONTEXT in inspect.signature(kind).parameters
 
 
 def without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ _ROWS = 20
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `compare`."""
-    from pipelines.options.flags import FAIL_IF_WORSE
+    from pipelines.options.arguments import options_of
+    from pipelines.options.flags import Gate
 
     parser = subparsers.add_parser(
         "compare",
@@ -22,7 +23,8 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
     parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", help="a finished run")
-    FAIL_IF_WORSE.add(parser)
+    (fail_if_worse,) = (one for one in options_of(Gate) if one.name == "fail_if_worse")
+    fail_if_worse.add(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print all as JSON")
     form.add_argument("--csv", action="store_true", help="print the claims that turned as CSV")

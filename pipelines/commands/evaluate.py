@@ -1,6 +1,5 @@
 """`ufo evaluate`: what the command prints, and how it exits."""
 
-import argparse
 import json
 import shutil
 import sys
@@ -13,6 +12,7 @@ from schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 
 if TYPE_CHECKING:
     from pipelines.estimates.bounds import Estimate, Line
+    from pipelines.options.arguments import Parser
     from pipelines.options.settings import Settings
     from pipelines.reports.unusable import Unusable
     from pipelines.runs.run import Finished
@@ -37,7 +37,7 @@ def register(commands: Any) -> None:
     parser.set_defaults(parse=handle, parser=parser)
 
 
-def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool = False) -> int:
+def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code. `program` if this process does nothing else."""
     from pipelines.options.command_line import settings
     from pipelines.tracing import trace_where_asked

@@ -90,18 +90,17 @@ def _installed() -> list[dict[str, Any]]:
 
 def _judge(name: str) -> dict[str, Any]:
     from pipelines.options.judge import flags_of
-    from transforms.judges import JUDGES, OFFERED
+    from transforms.judges import JUDGES
     from transforms.registry import Spec
 
     about, spec = JUDGES.about(name), Spec(name, name)
     kind, flags = JUDGES.kind(spec), sorted(flags_of(spec))
-    hidden = {*OFFERED, *flags}
     return {
         "kind": "judge",
         **about,
         **{can: getattr(kind, can) for can in _CAN},
         "flags": flags,
-        "options": {key: value for key, value in about["options"].items() if key not in hidden},
+        "options": {key: value for key, value in about["options"].items() if key not in flags},
     }
 
 

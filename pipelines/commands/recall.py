@@ -1,6 +1,5 @@
 """`ufo recall`: what the command prints, and how it exits."""
 
-import argparse
 import shutil
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from pipelines import logs
 from schemas.errors import EXIT_DONE, EXIT_FAILED
 
 if TYPE_CHECKING:
+    from pipelines.options.arguments import Parser
     from pipelines.reports.unusable import Unusable
     from schemas.results import Results
 
@@ -46,7 +46,7 @@ def register(commands: Any) -> None:
     parser.set_defaults(parse=handle, parser=parser)
 
 
-def handle(parser: argparse.ArgumentParser, argv: Sequence[str], program: bool = False) -> int:
+def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code."""
     from pipelines.options.recall import recall_settings
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
-_PATHS = {"prompts", "prices", "categories", "web_snapshot"}
 _PLOTS = {
     "source_contributions": None,
     "scores_by_model": "model",
@@ -100,6 +99,7 @@ def setup(
     """
     from indexes.downloaded import local_index
     from indexes.index import open_index
+    from pipelines.options.flags import OF_SERVICE
     from pipelines.options.judge import default_judge
     from pipelines.options.keywords import settings_of
     from pipelines.options.settings import LLM
@@ -120,7 +120,8 @@ def setup(
     chosen = settings_of({"input": "-", "output": "-", **usual}, None)
     if chosen.verifier:
         usual["verifier"] = chosen.verifier
-    for name in _PATHS & usual.keys():  # uploads are evaluated in folders of their own
+    paths = {one.name for one in OF_SERVICE if one.is_path}
+    for name in paths & usual.keys():  # uploads are evaluated in folders of their own
         usual[name] = os.path.abspath(usual[name])
     _statuses(folder, usual)
     reachable = default_judge(chosen.base_url) == LLM

@@ -7,6 +7,7 @@ from math import ceil
 from pipelines.estimates.counting import PASSAGE, Counter
 from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
 from transforms.judges.base import Drafts, Judge, Judged, Judgement, Queries
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.judge import LlmJudge
@@ -24,7 +25,9 @@ class CountedJudge(LlmJudge):
 
     def __init__(self, told: LlmSettings, counter: Counter) -> None:
         told = replace(told, repairs=0)
-        super().__init__(told, lambda: counter.client, lambda: _Assumed(told, counter))
+        super().__init__(
+            JudgeContext(told, lambda: counter.client, lambda: _Assumed(told, counter))
+        )
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims that were extracted before, else those of the rules."""

@@ -13,11 +13,12 @@ from schemas.records import InputRecord
 from transforms.check_text import check_text
 from transforms.judges import JUDGES, asks_llm_judge, make_judge
 from transforms.judges.base import Judge
+from transforms.judges.llm.judge import LlmJudge
 from transforms.loop import wait_for
 from transforms.read import parse
 from transforms.sources.base import FactSource
 from transforms.sources.llm import LlmSource
-from transforms.sources.registry import SourceSpec, make_source
+from transforms.sources.registry import SourceSpec
 
 
 def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
@@ -28,7 +29,7 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     """
     specs = choose(settings).specs
     records, total = sampled(settings, parse, lambda record: record.response_id, sample)
-    made = [make_source(spec, settings.source_flags()) for spec in specs]
+    made = [settings.source(spec) for spec in specs]
     far = [source.name for source in made if source.remote]
     near = [source.name for source in made if not source.remote]
     if not (far or models_asked(settings, specs) or settings.judge_class.remote):
@@ -63,20 +64,19 @@ async def _count(
 
 
 def _source(spec: SourceSpec, settings: Settings, counter: Counter) -> FactSource:
-    source = make_source(spec, settings.source_flags())
+    source = settings.source(spec)
     if isinstance(source, LlmSource):
-        options = {**spec.options, "client": lambda: counter.client}
-        source = make_source(SourceSpec(spec.name, spec.type, options), settings.source_flags())
+        source = settings.source(spec, lambda: counter.client)
     return FarSource(source, counter) if source.remote else source
 
 
 def _judge(settings: Settings, counter: Counter) -> Judge:
     spec = settings.judge_spec()
-    taken = JUDGES.parameters(spec)
     if spec.llm is not None and asks_llm_judge(spec):
         instead = CountedJudge(spec.llm, counter)
-        return make_judge(spec, counter.client, instead) if "llm_judge" in taken else instead
-    if spec.llm is not None and "client" in taken:
+        is_it = issubclass(JUDGES.kind(spec), LlmJudge)
+        return instead if is_it else make_judge(spec, counter.client, instead)
+    if spec.llm is not None and JUDGES.takes_context(spec):
         return CountedPassages(counter, spec.llm.model, make_judge(spec, counter.client))
     judge = make_judge(spec)
     if not judge.remote:

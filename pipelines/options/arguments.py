@@ -1,18 +1,147 @@
-"""What the flags of commands are made of: the parser, the types of their values, a flag."""
+"""What an option is: declared once, as a field of a dataclass; and the parser of flags."""
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import Flag, auto
+from functools import partial
+from typing import Any, NoReturn, get_args, get_origin
 
 from schemas.errors import UsageError, unknown_value
 
 
+class Affects(Flag):
+    """Which part of a run's fingerprint an option enters, since results depend on it."""
+
+    RUN = auto()
+    """It is in it as what it names: what the inputs hold, what the sources are."""
+    RESULTS = auto()
+    """The value itself is in it."""
+    SOURCE = auto()
+    """That of the fact sources whose constructors name the option, and get its value."""
+    JUDGE = auto()
+    """That of the judge that takes it."""
+    FUNCTION = auto()
+    """The same, of the LLM judge's formulation `function` alone."""
+
+
+NOTHING = Affects(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option: a flag `--name`, a key of the configuration file, a keyword in Python.
+
+    `kind` is bool for a switch, int or float for a number from `low` to `high`, tuple for several
+    words, else str: one of `choices` where there are any, and `read` makes a value of the text.
+    `affects` says whose part of a run's fingerprint it enters: none where results are the same.
+    """
+
+    name: str
+    kind: type
+    help: str
+    metavar: str | None = None
+    default: Any = None
+    choices: Sequence[str] = ()
+    low: float | None = None
+    high: float | None = None
+    read: Callable[[str], Any] = str
+    affects: Affects = NOTHING
+
+    def add(self, group: "argparse._ActionsContainer") -> None:
+        """Declare its flag. One that is not given stays None: the configuration file, and then the
+        default, fill it."""
+        flag = f"--{self.name}"
+        if self.kind is bool:
+            added = group.add_argument(flag, action="store_const", const=True)
+        elif self.kind is tuple:
+            added = group.add_argument(flag, nargs="+", action="extend")
+        else:
+            added = group.add_argument(flag, type=self._type(flag))
+        added.help, added.metavar = self.help, self.metavar
+
+    @property
+    def is_path(self) -> bool:
+        """Whether its value is a file or a folder."""
+        return self.metavar in ("FILE", "DIR")
+
+    def _type(self, flag: str) -> Callable[[str], Any]:
+        if self.choices:
+            return one_of(flag, self.choices)
+        if self.low is not None:
+            return number(flag, self.low, self.high, self.kind is int)
+        return self.read
+
+
+def option(
+    help: str,
+    metavar: str | None = None,
+    *,
+    default: Any = None,
+    choices: Sequence[str] = (),
+    low: float | None = None,
+    high: float | None = None,
+    read: Callable[[str], Any] = str,
+    affects: Affects = NOTHING,
+) -> Any:
+    """Return the field of a dataclass that declares an option: the field's name is the option's,
+    its type that of the values. `{default}` in `help` is the default."""
+    told: dict[str, Any] = {"help": help.format(default=default), "metavar": metavar}
+    told |= {"choices": choices, "low": low, "high": high, "read": read, "affects": affects}
+    return field(default=default, metadata=told)
+
+
+of_source = partial(option, affects=Affects.SOURCE)
+of_judge = partial(option, affects=Affects.JUDGE)
+of_function = partial(option, affects=Affects.FUNCTION)
+of_run = partial(option, affects=Affects.RUN)
+of_results = partial(option, affects=Affects.RESULTS)
+
+
+def options_of(*groups: type) -> list[Option]:
+    """Return the options that dataclasses declare, in their order."""
+    return [
+        Option(one.name, _kind(one.type), default=one.default, **one.metadata)
+        for group in groups
+        for one in fields(group)
+        if one.metadata
+    ]
+
+
+def names_of(*groups: type) -> list[str]:
+    """Return the names of the options that dataclasses declare, in their order."""
+    return [one.name for one in options_of(*groups)]
+
+
+def _kind(annotation: Any) -> type:
+    for kind in (annotation, *get_args(annotation)):
+        if kind in (bool, int, float):
+            return kind  # type: ignore[no-any-return]
+    return tuple if get_origin(annotation) is tuple else str
+
+
 class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way."""
+    """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way.
+
+    `options` are those of `add_options`, by their names.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **kwargs})
+        self.options: dict[str, Option] = {}
+
+    def add_options(self, groups: Mapping[str, Iterable[Option]]) -> None:
+        """Declare the flags of options, in groups by their titles."""
+        for title, options in groups.items():
+            group = self.add_argument_group(title)
+            for one in options:
+                one.add(group)
+                self.options[one.name] = one
+
+    def given(self, parsed: argparse.Namespace) -> dict[str, Any]:
+        """Return the options that a parsed command line gives, by their names."""
+        values = ((name, getattr(parsed, name)) for name in self.options)
+        return {name: value for name, value in values if value is not None}
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the command line."""
@@ -48,76 +177,3 @@ def number(
         return value
 
     return checked
-
-
-def names(text: str) -> list[str]:
-    """Return the names in a list with commas.
-
-    Raises:
-        UsageError: there is none.
-    """
-    found = [name.strip() for name in text.split(",") if name.strip()]
-    if not found:
-        raise UsageError("--sources names no source")
-    return found
-
-
-def secrets(text: str) -> dict[str, str]:
-    """Return the variables in a list of secrets, each with the name of its secret.
-
-    Raises:
-        UsageError: it is none.
-    """
-    from transforms.secrets import named_secrets
-
-    return named_secrets(text)
-
-
-def cache_uri(text: str) -> str:
-    """Return the place of a cache, absolute.
-
-    Raises:
-        UsageError: it is none.
-    """
-    from transforms.llm.store import checked_uri
-
-    return checked_uri(text)
-
-
-_OF_ONE: dict[str, Callable[[str], Any]] = {
-    "sources": names,
-    "cache": cache_uri,
-    "secrets": secrets,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A flag `--name`: what it takes, and its help. A metavar of None is a switch."""
-
-    name: str
-    help: str
-    metavar: str | None = None
-    allowed: Sequence[str] = ()
-    low: float | None = None
-    high: float | None = None
-    whole: bool = True
-
-    def add(self, group: "argparse._ActionsContainer") -> None:
-        """Declare it."""
-        flag = f"--{self.name}"
-        if self.name == "input":
-            group.add_argument(
-                flag, nargs="+", action="extend", metavar=self.metavar, help=self.help
-            )
-        elif self.metavar is None:
-            group.add_argument(flag, action="store_const", const=True, help=self.help)
-        else:
-            group.add_argument(flag, type=self._type(flag), metavar=self.metavar, help=self.help)
-
-    def _type(self, flag: str) -> Callable[[str], Any]:
-        if self.allowed:
-            return one_of(flag, self.allowed)
-        if self.low is not None:
-            return number(flag, self.low, self.high, self.whole)
-        return _OF_ONE.get(self.name, str)

@@ -13,12 +13,12 @@ order. `judge` is a name or such a mapping; of a list of them, `judges`, the fir
 `judge` or `--judge` names another. Paths are relative to where the command runs, as in flags.
 """
 
-import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pipelines import storage
+from pipelines.options.arguments import Parser
 from schemas.errors import UsageError, unknown_value
 
 Definitions = Mapping[str, Mapping[str, Any]]
@@ -35,7 +35,7 @@ class Filed:
     beam: Iterable[str] = ()
 
 
-def load(path: str, parser: argparse.ArgumentParser) -> Filed:
+def load(path: str, parser: Parser) -> Filed:
     """Return what the file holds.
 
     Raises:
@@ -58,8 +58,7 @@ def load(path: str, parser: argparse.ArgumentParser) -> Filed:
     sources: Definitions = {}
     judges: dict[str, Mapping[str, Any]] = {}
     values: dict[str, Any] = {}
-    flags = flags_in(parser)
-    del flags["config"]
+    flags = {name: one for name, one in parser.options.items() if name != "config"}
     argv: list[str] = []
     beam: list[str] = []
     try:
@@ -75,7 +74,7 @@ def load(path: str, parser: argparse.ArgumentParser) -> Filed:
                 (values["judge"],), defined = named([value], "judge")
                 judges |= defined
             elif name in flags:
-                argv += _as_flags(name, value, flags[name].nargs == 0)
+                argv += _as_flags(name, value, flags[name].kind is bool)
             elif known_to_beam(name):
                 beam += _as_flags(name, value, isinstance(value, bool))
             else:
@@ -85,26 +84,19 @@ def load(path: str, parser: argparse.ArgumentParser) -> Filed:
         beam_flags(beam, parser)
     except UsageError as error:
         raise UsageError(f"--config {path!r}: {error.message}") from None
-    values.update((key, value) for key, value in vars(filed).items() if value is not None)
-    return Filed(values, sources, judges, beam)
+    return Filed(values | parser.given(filed), sources, judges, beam)
 
 
-def flags_in(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
-    """Return the parser's flags by their names."""
-    return {action.dest: action for action in parser._actions}
-
-
-def flag_values(options: Mapping[str, Any], parser: argparse.ArgumentParser) -> dict[str, Any]:
+def flag_values(options: Mapping[str, Any], parser: Parser) -> dict[str, Any]:
     """Return the values of options that are flags, checked as these are.
 
     Raises:
         UsageError: a value is wrong.
     """
-    flags = flags_in(parser)
     argv: list[str] = []
     for name, value in options.items():
-        argv += _as_flags(name, value, flags[name].nargs == 0)
-    return {key: value for key, value in vars(parser.parse_args(argv)).items() if value is not None}
+        argv += _as_flags(name, value, parser.options[name].kind is bool)
+    return parser.given(parser.parse_args(argv))
 
 
 def _as_flags(name: str, value: object, switch: bool) -> list[str]:

@@ -8,9 +8,12 @@ usual for this project there is filled in.
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pipelines.options.arguments import Affects
 from pipelines.options.beam_flags import NO_WAIT, value_of, waits
+from pipelines.options.flags import GROUPS
 from pipelines.storage import is_remote
 from schemas.errors import UsageError
 from transforms.registry import is_file_type
@@ -31,7 +34,9 @@ _USUAL = ("--no_save_main_session", "--experiments=disable_logging_submission_en
 _MACHINE = "e2-standard-2"
 _MOST_WORKERS = 10
 _IN_THE_IMAGE = "put it into the image (scripts/dataflow/Dockerfile), and launch the template"
-_FILES = ("index", "prompts", "categories")
+_OPENED = Affects.SOURCE | Affects.JUDGE
+_FILES = [one.name for one in chain(*GROUPS.values()) if one.is_path and one.affects & _OPENED]
+"""Options whose files the workers open."""
 
 
 def told(settings: S) -> S:

@@ -1,33 +1,25 @@
 """Which judge a run has, and which flags it takes: what its class says decides."""
 
-import argparse
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from pipelines.options.config import Definitions, flag_values, flags_in
-from pipelines.options.flags import JUDGING, MODELS, OF_THE_EXTRACTOR, OF_THE_LLM_JUDGE
-from pipelines.options.settings import LLM, OFFLINE
+from pipelines.options.arguments import Affects, Parser, names_of, options_of
+from pipelines.options.config import Definitions, flag_values
+from pipelines.options.judge_flags import Asking, Judging, Limits, Models
+from pipelines.options.settings import LLM, OF_JUDGES, OFFLINE
 from schemas.errors import PluginError, UsageError, unknown_value
-from transforms.judges import JUDGES, OFFERED, asks_llm_judge
+from transforms.judges import JUDGES, asks_llm_judge
 from transforms.registry import Spec
 
-OF_THE_FUNCTION: Final = (
-    "citation",
-    "explain",
-    "format",
-    "passages_per_call",
-    "facts_per_call",
-)
-"""Flags of the formulation `function` alone."""
-_OF_ANY_RUN: Final = ("judge", "prompts")  # prompts are of the source llm, too
-_OF_JUDGES: Final = (
-    *(flag.name for flag in JUDGING if flag.name not in _OF_ANY_RUN),
-    *OF_THE_EXTRACTOR,
-    "formulations",
-)
-_FLAGS: Final = {flag.name for flag in (*JUDGING, *MODELS)} - {"judge"}
+_OF_THE_LLM_JUDGE: Final = {*names_of(Asking), "formulations"}
+_OF_THE_EXTRACTOR: Final = {one for one in names_of(Models, Limits) if one.startswith("extractor_")}
+_OF_SOME: Final = ({*names_of(Judging)} | _OF_THE_LLM_JUDGE | _OF_THE_EXTRACTOR) - {
+    "judge",
+    "prompts",
+}  # prompts are of the source llm, too
+"""The options that only some judges take."""
 
 
 def default_judge(base_url: str | None = None) -> str:
@@ -40,11 +32,11 @@ def flags_of(spec: Spec) -> set[str]:
     """Return the flags that a judge takes: those that its constructor names, those of the LLM judge
     where it asks that, and those of models where it needs an endpoint."""
     kind = JUDGES.kind(spec)
-    names = _FLAGS & JUDGES.parameters(spec).keys()
+    names = OF_JUDGES & JUDGES.parameters(spec).keys()
     if asks_llm_judge(spec):
-        names |= {*OF_THE_LLM_JUDGE, "prompts"}
+        names |= _OF_THE_LLM_JUDGE
     if kind.needs_endpoint:
-        names |= {"model", "base_url", *(OF_THE_EXTRACTOR if kind.extracts else ())}
+        names |= {"model", "base_url", *(_OF_THE_EXTRACTOR if kind.extracts else ())}
     return names
 
 
@@ -52,7 +44,7 @@ def checked_judge(
     item: object,
     definitions: Definitions,
     values: dict[str, Any],
-    parser: argparse.ArgumentParser,
+    parser: Parser,
 ) -> Spec:
     """Return the judge of a run whose flags are `values`; options of a named judge that are flags
     become values of these.
@@ -65,12 +57,12 @@ def checked_judge(
         raise PluginError(
             f"the judge {spec.name!r} ({spec.type}) verifies nothing: give it `outcome` or `verify`"
         )
-    taken = flags_of(spec) & flags_in(parser).keys()
+    taken = flags_of(spec) & parser.options.keys()
     _check_options(spec, taken)
     as_flags = {name: value for name, value in spec.options.items() if name in taken}
     values.update(flag_values(as_flags, parser))
-    for name in _OF_JUDGES:
-        if values.get(name) is not None and name not in taken:
+    for name in values:
+        if name in _OF_SOME - taken:
             raise UsageError(_not_taken(name, spec))
     own = {name: value for name, value in spec.options.items() if name not in taken}
     return replace(spec, options=own)
@@ -80,15 +72,15 @@ def fitting(usual: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
     """Return what is asked, and those of the usual flags that the judge and formulation take."""
     found = {**usual, **asked}
     judge = found.get("judge") or default_judge(found.get("base_url"))
-    others = set(_OF_JUDGES) - flags_of(JUDGES.spec(judge, {}))
+    others = _OF_SOME - flags_of(JUDGES.spec(judge, {}))
     if found.get("formulation", "function") != "function":
-        others.update(OF_THE_FUNCTION)
+        others |= {one.name for one in options_of(Asking) if Affects.FUNCTION in one.affects}
     return {name: value for name, value in found.items() if name in asked or name not in others}
 
 
 def _check_options(spec: Spec, taken: set[str]) -> None:
     parameters = JUDGES.parameters(spec)
-    known = taken | parameters.keys() - OFFERED
+    known = taken | parameters.keys()
     takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     for option in spec.options:
         if option not in known and not takes_any:

@@ -1,102 +1,85 @@
 """The options of `ufo recall`: most are those of `ufo evaluate`, and mean the same."""
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.options.arguments import Flag
+from pipelines.options.arguments import (
+    Affects,
+    Parser,
+    names_of,
+    of_function,
+    of_results,
+    of_run,
+    option,
+    options_of,
+)
 from pipelines.options.command_line import settings_as
 from pipelines.options.config import Filed
-from pipelines.options.flags import EXPLAIN, JUDGING, MODELS, RUN
+from pipelines.options.judge_flags import Answers, Limits, Models
 from pipelines.options.settings import Settings
 from schemas.errors import UsageError
+from schemas.functions import EXPLAIN, NONE
 from transforms.judges import asks_llm_judge
 
 if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
 
-IF_FINISHED: Final = ("replace", "skip")
 _ALL_FACTS: Final = 10_000  # in one call; what a reply can hold limits it before
 
-_OF_RUN: Final = ("output", "run", "fresh", "workers", "chunk_size", "max_line_bytes", "dry_run")
-_OF_JUDGING: Final = ("judge", "verifier", "format", "repairs", "facts_per_call", "prompts")
 
-
-def _named(flags: Sequence[Flag], names: Sequence[str]) -> list[Flag]:
-    return [flag for flag in flags if flag.name in names]
-
-
-GROUPS: Final = {
-    "run": [
-        Flag(
-            "input",
-            "questions with their true answers and the answers to be checked: .jsonl, .jsonl.gz, "
-            ".parquet, or .csv in the columns of WikiEvalFacts",
-            "FILE",
-        ),
-        *_named(RUN, _OF_RUN),
-        Flag(
-            "if_finished",
-            "what to do where the run is finished: replace (default) or skip",
-            "WHAT",
-            IF_FINISHED,
-        ),
-        Flag(
-            "facts_only",
-            "generate facts and write DIR/facts.csv, a sheet for people to annotate, which is read "
-            "back as --input",
-        ),
-        *_named(RUN, ("json", "log_format", "config")),
-    ],
-    "judging": [
-        Flag(
-            "formulations",
-            "compared in one run: prompt, tf, tfn, each of the latter with +citation and +xml "
-            "(default: prompt,tf,tf+citation,tfn,tfn+citation)",
-            "A,B,C",
-        ),
-        Flag(
-            "explain",
-            "of +xml: none (default), the verdict alone; short, with answer and rationale",
-            "HOW",
-            EXPLAIN,
-        ),
-        *_named(JUDGING, _OF_JUDGING),
-    ],
-    "models": [flag for flag in MODELS if not flag.name.startswith("knowledge_")],
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class RecallSettings(Settings):
     """The options of a recall run. `formulations` are those by which every answer is verified:
     `offline` alone without a model, none with `facts_only`."""
 
-    formulations: Any = None
-    facts_only: bool = False
+    input: tuple[str, ...] = of_run(
+        "questions with their true answers and the answers to be checked: .jsonl, .jsonl.gz, "
+        ".parquet, or .csv in the columns of WikiEvalFacts",
+        "FILE",
+    )
+    if_finished: str = option(
+        "what to do where the run is finished: replace (default) or skip",
+        "WHAT",
+        default="replace",
+        choices=("replace", "skip"),
+    )
+    facts_only: bool = of_results(
+        "generate facts and write DIR/facts.csv, a sheet for people to annotate, which is read "
+        "back as --input",
+        default=False,
+    )
+    formulations: Any = of_results(
+        "compared in one run: prompt, tf, tfn, each of the latter with +citation and +xml "
+        "(default: prompt,tf,tf+citation,tfn,tfn+citation)",
+        "A,B,C",
+    )
+    explain: str | None = of_function(
+        "of +xml: none (default), the verdict alone; short, with answer and rationale",
+        "HOW",
+        choices=EXPLAIN,
+    )
 
     def llm(self) -> "LlmSettings | None":
         """Return what the model is told, but for what is its formulation's."""
-        from schemas.functions import NONE
-
         told = Settings.llm(self)
         if told is None:
             return None
         facts = self.facts_per_call or _ALL_FACTS
         return replace(told, explain=self.explain or NONE, facts_per_call=facts)
 
+    def affecting_names(self, what: Affects) -> list[str]:
+        """Return the names of the options that enter that part of the fingerprint."""
+        return [one.name for group in GROUPS.values() for one in group if what in one.affects]
+
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, for the fingerprint."""
-        found: dict[str, Any] = {
+        found = {
+            **Settings.affecting(self),
             "mode": "recall",
             "formulations": list(self.formulations),
             "facts_only": self.facts_only,
-            "max_line_bytes": self.max_line_bytes,
         }
-        if self.repeat:
-            found["repeat"] = self.repeat
-        found |= self.judge_print()
         told = self.llm()
         if told is not None and asks_llm_judge(self.judge):
             from transforms.recall.llm import LlmRecaller
@@ -107,20 +90,37 @@ class RecallSettings(Settings):
         return found
 
 
+_OPTIONS: Final = {one.name: one for one in options_of(RecallSettings)}
+_OF_RUN: Final = (
+    *("input", "output", "run", "fresh", "workers", "chunk_size", "max_line_bytes", "dry_run"),
+    *("if_finished", "facts_only", "json", "log_format", "config"),
+)
+_OF_JUDGING: Final = (
+    *("formulations", "explain", "judge", "verifier", "format", "repairs", "facts_per_call"),
+    "prompts",
+)
+_OF_MODELS: Final = [
+    name for name in names_of(Models, Limits, Answers) if not name.startswith("knowledge_")
+]
+GROUPS: Final = {
+    "run": [_OPTIONS[name] for name in _OF_RUN],
+    "judging": [_OPTIONS[name] for name in _OF_JUDGING],
+    "models": [_OPTIONS[name] for name in _OF_MODELS],
+}
+"""The options of `ufo recall` by the titles of its help."""
+
+
 def _no_client() -> Any:
     raise AssertionError("nothing is asked for the fingerprint")
 
 
-def add_recall_options(parser: argparse.ArgumentParser) -> None:
+def add_recall_options(parser: Parser) -> None:
     """Declare all flags, in their groups."""
-    for title, flags in GROUPS.items():
-        group = parser.add_argument_group(title)
-        for flag in flags:
-            flag.add(group)
+    parser.add_options(GROUPS)
 
 
 def recall_settings(
-    parser: argparse.ArgumentParser, argv: Sequence[str], more: Filed | None = None
+    parser: Parser, argv: Sequence[str], more: Filed | None = None
 ) -> RecallSettings:
     """Return the settings of a command line, its configuration file and the defaults; `more` is
     what flags cannot be.

@@ -1,116 +1,48 @@
 """The options of a run, checked, and what follows from them: the judge, the models, the sources."""
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from pipelines.options.arguments import Affects, names_of, options_of
 from pipelines.options.beam_flags import on_dataflow
-from pipelines.options.flags import JUDGING, LIMITS, MODELS, WEB
+from pipelines.options.flags import Gate, Knowledge, Output, Retrieval, Run, Sources, Web
+from pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limits, Models
 from schemas.errors import UsageError
 from transforms.judges import JUDGES, JudgeSpec, make_judge
 from transforms.judges.base import Judge
-from transforms.registry import Spec
+from transforms.sources.base import FactSource
+from transforms.sources.context import SourceContext
+from transforms.sources.registry import SourceSpec, make_source
 
 if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
-    from transforms.llm.calls import CallSettings
+    from transforms.llm.base import Client
     from transforms.llm.client import ClientSettings
+    from transforms.llm.retry import Retry
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""
 LLM: Final = "llm"
 """The judge where one is."""
+OF_JUDGES: Final = {*names_of(Judging, Asking, Models, Limits, Answers)} - {"judge"}
+"""The options that a judge takes where its constructor names them."""
+
+_OF_SOURCES_TOO: Final = ("concurrency", "web_snapshot")  # their results are the same
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Settings(
+    Run, Gate, Output, Sources, Retrieval, Knowledge, Web, Judging, Asking, Models, Limits, Answers
+):
     """The options of a run, checked. `sources` None means those of the defaults that can serve.
 
-    `source_definitions` are the named sources of the configuration file. What is None was not
-    given, and whoever takes it has the default. `beam` are the flags that are Beam's.
+    `source_definitions` are the named sources of the configuration file, `beam` the flags that are
+    Beam's.
     """
 
-    input: tuple[str, ...]
-    output: str
-    run: str | None = None
-    if_finished: str = "replace"
-    since: str | None = None
-    fresh: bool = False
-    streaming: bool = False
-    window_seconds: float | None = None
-    idle_seconds: float | None = None
-    workers: int | None = None
-    chunk_size: int | None = None
-    fail_under: float | None = None
-    baseline: str | None = None
-    fail_if_worse: float | None = None
-    max_line_bytes: int = 4 * 1024 * 1024
-    json: bool = False
-    log_format: str = "text"
-    sources: tuple[Any, ...] | None = None
     source_definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    mode: str = "seq"
-    tie: str = "not_factual"
-    units: str = "claim"
-    index: str | None = None
-    retriever: str | None = None
-    embedder: str | None = None
-    passages: int | None = None
-    samples: int | None = None
-    temperature: float | None = None
-    sampling: str | None = None
-    search: str | None = None
-    locale: str | None = None
-    pages: int | None = None
-    passages_per_page: int | None = None
-    context_sentences: int | None = None
-    web_retriever: str | None = None
-    include_categories: str | None = None
-    exclude_categories: str | None = None
-    include_domains: str | None = None
-    exclude_domains: str | None = None
-    categories: str | None = None
-    web_snapshot: str | None = None
-    allow_private_hosts: bool | None = None
-    judge: Spec = Spec(OFFLINE, OFFLINE)  # noqa: RUF009 - a Spec is frozen
-    verifier: str | None = None
-    confidence: float | None = None
-    formulation: str | None = None
-    options: str | None = None
-    explain: str | None = None
-    citation: bool | None = None
-    format: str | None = None
-    repairs: int | None = None
-    passages_per_call: int | None = None
-    facts_per_call: int | None = None
-    extract_tokens: int | None = None
-    prompts: str | None = None
-    model: str | None = None
-    base_url: str | None = None
-    extractor_model: str | None = None
-    extractor_base_url: str | None = None
-    knowledge_model: str | None = None
-    knowledge_base_url: str | None = None
-    context: int | None = None
-    concurrency: int = 64
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-    extractor_concurrency: int | None = None
-    extractor_requests_per_minute: int | None = None
-    extractor_tokens_per_minute: int | None = None
-    knowledge_concurrency: int | None = None
-    knowledge_requests_per_minute: int | None = None
-    knowledge_tokens_per_minute: int | None = None
-    timeout: float | None = None
-    retry_seconds: float | None = None
-    cache: str | None = None
-    repeat: int = 0
-    no_share: bool = False
-    max_cost: float | None = None
-    prices: str | None = None
-    secrets: Mapping[str, str] = field(default_factory=dict)
-    dry_run: bool = False
     beam: tuple[str, ...] = ()
 
     def processes(self, models: Sequence[str] = ()) -> int:
@@ -123,49 +55,40 @@ class Settings:
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
-    def source_flags(
-        self, client: "ClientSettings | None" = None, run: str | None = None
-    ) -> dict[str, Any]:
-        """Return the flags that a fact source's parameter of that name takes its value from.
+    def affecting_names(self, what: Affects) -> list[str]:
+        """Return the names of the options that enter that part of the fingerprint."""
+        return [one.name for one in options_of(type(self)) if what in one.affects]
 
-        `client` is how the models are reached where that is known already; `run` is an id of the
-        run, None outside of one.
-        """
-        flags = self.given(
-            *(
-                "index",
-                "retriever",
-                "embedder",
-                "passages",
-                "samples",
-                "temperature",
-                "sampling",
-            ),
-            *(flag.name for flag in WEB),
-            *("prompts", "model", "base_url", "knowledge_model", "knowledge_base_url"),
-            "concurrency",
-        )
-        flags["call_settings"] = self.calls(client, run)
-        if client is not None:
-            flags["client_settings"] = client
-            flags["judge_settings"] = client if self.judge_class.needs_endpoint else None
-        return flags
+    def source_flags(self) -> dict[str, Any]:
+        """Return the flags that a fact source's option of that name takes its value from."""
+        return self.given(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
 
-    def calls(
+    def source_context(
         self, client: "ClientSettings | None" = None, run: str | None = None
-    ) -> "CallSettings":
-        """Return how places that are no models are asked."""
+    ) -> SourceContext:
+        """Return what else fact sources are told: `client` is how the models are reached where that
+        is known already; `run` is an id of the run, None outside of one."""
         from transforms.llm.calls import CallSettings
-        from transforms.llm.retry import Retry
 
-        seconds = self.given("retry_seconds")
-        return CallSettings(
+        calls = CallSettings(
             self.concurrency,
-            Retry(seconds=seconds["retry_seconds"]) if seconds else Retry(),
+            self.retry(),
             client.cache if client is not None else self.cache_uri(),
             client.cache_writes if client is not None else True,
             run=run,
         )
+        return SourceContext(calls, client, self.judge_class.needs_endpoint)
+
+    def source(self, spec: SourceSpec, client: "Callable[[], Client] | None" = None) -> FactSource:
+        """Return a fact source as it is outside of a run; `client` is asked in place of models."""
+        context = replace(self.source_context(), client=client)
+        return make_source(spec, self.source_flags(), context)
+
+    def retry(self) -> "Retry":
+        """Return how long a request is tried again."""
+        from transforms.llm.retry import Retry
+
+        return Retry() if self.retry_seconds is None else Retry(seconds=self.retry_seconds)
 
     def cache_uri(self) -> str:
         """Return where answers are kept."""
@@ -184,15 +107,11 @@ class Settings:
         from transforms.llm.base import EXTRACTOR, VERIFIER
 
         endpoints = self.client().endpoints
-        asked = self.given(
-            *("formulation", "options", "explain", "citation", "format", "repairs"),
-            *("passages_per_call", "facts_per_call", "extract_tokens"),
-        )
         return LlmSettings(
             model=endpoints[VERIFIER].model,
             extractor_model=endpoints[EXTRACTOR].model,
             prompts_dir=self.prompts,
-            **asked,
+            **self.given(*(name for name in names_of(Asking) if name != "prompts")),
         )
 
     @property
@@ -204,7 +123,7 @@ class Settings:
         """Return the judge as it travels to the workers; `client` where it is known already."""
         told = self.llm()
         asked = (client or self.client()) if told else None
-        flags = self.given(*(flag.name for flag in (*JUDGING, *MODELS) if flag.name != "judge"))
+        flags = self.given(*OF_JUDGES)
         flags["verifier"] = self.verifier_used()
         taken = flags.keys() & JUDGES.parameters(self.judge).keys()
         options = {**{name: flags[name] for name in sorted(taken)}, **self.judge.options}
@@ -251,21 +170,16 @@ class Settings:
         from transforms.llm.endpoint import endpoints
         from transforms.llm.limits import Limits
         from transforms.llm.prices import load_prices
-        from transforms.llm.retry import Retry
 
-        places = self.given(
-            *("model", "base_url", "extractor_model", "extractor_base_url"),
-            *("knowledge_model", "knowledge_base_url", "timeout"),
-        )
+        places = self.given(*(name for name in names_of(Models) if name != "context"), "timeout")
         own = {
             role: Limits(*(getattr(self, f"{role}_{limit}") for limit in LIMITS))
             for role in (EXTRACTOR, KNOWLEDGE)
         }
-        seconds = self.given("retry_seconds")
         return ClientSettings(
             endpoints(**places),
             self.concurrency,
-            Retry(seconds=seconds["retry_seconds"]) if seconds else Retry(),
+            self.retry(),
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
             limits={role: limits for role, limits in own.items() if limits != Limits()},
@@ -278,14 +192,10 @@ class Settings:
         )
 
     def affecting(self) -> dict[str, Any]:
-        """Return the options that results depend on, beside the sources; for the fingerprint."""
-        names = ("mode", "tie", "units", "max_line_bytes")
-        found: dict[str, Any] = {name: getattr(self, name) for name in names}
-        if self.repeat:
-            found["repeat"] = self.repeat
-        if self.no_share:
-            found["share"] = False
-        return found | self.judge_print()
+        """Return the options that results depend on, beside the sources; for the fingerprint. A
+        switch or a number that is not set has no part in it."""
+        found = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
+        return {name: value for name, value in found.items() if value} | self.judge_print()
 
 
 def cores() -> int:

@@ -28,7 +28,8 @@ def job_of(
     """Return what the steps of a run are told; `client` is how models are reached, `run` its id."""
     return Job(
         sources=tuple(map(located, chosen.specs)),
-        flags=settings.source_flags(client, run),
+        flags=settings.source_flags(),
+        context=settings.source_context(client, run),
         judge=settings.judge_spec(client),
         units=settings.units,
         mode=settings.mode,
@@ -36,7 +37,7 @@ def job_of(
         max_line_bytes=settings.max_line_bytes,
         usage_log=usage_log,
         in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
-        secrets=settings.secrets,
+        secrets=settings.secrets or {},
     )
 
 
@@ -54,6 +55,7 @@ def job_of_text(
     return Job(
         sources=choose(chosen).specs,
         flags=chosen.source_flags(),
+        context=chosen.source_context(),
         judge=chosen.judge_spec(),
         units=chosen.units,
         mode=chosen.mode,

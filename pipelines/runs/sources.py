@@ -1,23 +1,21 @@
 """Which fact sources a run asks, in which order, and why another one is not asked."""
 
-import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
-from pipelines.options.flags import MODELS
+from pipelines.options.arguments import names_of
+from pipelines.options.flags import Knowledge
+from pipelines.options.judge_flags import Answers, Limits, Models
 from pipelines.options.settings import Settings
 from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
 from transforms.judges import JUDGES
-from transforms.registry import Spec, absolute_type
+from transforms.registry import Spec, options_of, takes_context
 from transforms.sources.registry import (
     SOURCES,
     SourceSpec,
-    make_source,
-    source_class,
     source_types,
 )
 
@@ -25,7 +23,7 @@ from transforms.sources.registry import (
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
-_TOLD_TO_MODELS = (*(flag.name for flag in MODELS), "samples", "temperature", "sampling", "prompts")
+_TOLD_TO_MODELS = (*names_of(Models, Limits, Answers, Knowledge), "prompts")
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 
 
@@ -52,10 +50,9 @@ def choose(settings: Settings) -> Chosen:
     specs: list[SourceSpec] = []
     statuses: list[SourceStatus] = []
     prints: list[Mapping[str, Any]] = []
-    heard: set[str] = set()
     for item in wanted:
         spec = SOURCES.spec(item, settings.source_definitions)
-        source = make_source(spec, settings.source_flags())
+        source = settings.source(spec)
         reason = source.unavailable()
         if reason and explicit:
             raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
@@ -72,14 +69,13 @@ def choose(settings: Settings) -> Chosen:
             SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown)
         )
         if not reason:
-            heard.update(inspect.signature(type(source)).parameters)
             specs.append(spec)
             prints.append(SOURCES.described(spec, source))
     if not specs:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
         )
-    _check_heard(settings, heard)
+    _check_heard(settings, specs)
     _check_abstaining(settings, len(specs))
     if settings.mode == "single" and len(specs) > 1:
         names = ", ".join(spec.name for spec in specs)
@@ -105,12 +101,9 @@ def _check_abstaining(settings: Settings, n_sources: int) -> None:
     )
 
 
-def _check_heard(settings: Settings, heard: set[str]) -> None:
-    """Refuse an option of models where the run asks none; it would be passed over in silence.
-
-    `heard` are the parameters of the run's sources.
-    """
-    for name, value in settings.given(*_unheard(settings.judge, heard)).items():
+def _check_heard(settings: Settings, sources: Iterable[Spec]) -> None:
+    """Refuse an option of models where the run asks none; it would be passed over in silence."""
+    for name, value in settings.given(*_unheard(settings.judge, sources)).items():
         if value != Settings.__dataclass_fields__[name].default:
             raise UsageError(
                 f"--{name} {value!r} would be passed over: neither the judge "
@@ -121,21 +114,22 @@ def _check_heard(settings: Settings, heard: set[str]) -> None:
 
 def unheard(judge: str, sources: Sequence[str]) -> list[str]:
     """Return the options of models that neither the judge nor sources of these types hear."""
-    heard = (inspect.signature(source_class(absolute_type(name))).parameters for name in sources)
-    return _unheard(JUDGES.spec(judge, {}), set(chain.from_iterable(heard)))
+    return _unheard(JUDGES.spec(judge, {}), [SOURCES.spec(name) for name in sources])
 
 
-def _unheard(judge: Spec, heard: set[str]) -> list[str]:
-    if JUDGES.kind(judge).needs_endpoint or "client_settings" in heard:
+def _unheard(judge: Spec, sources: Iterable[Spec]) -> list[str]:
+    kinds = [SOURCES.kind(spec) for spec in sources]
+    if JUDGES.kind(judge).needs_endpoint or any(kind.needs_endpoint for kind in kinds):
         return []
-    heard = heard | JUDGES.parameters(judge).keys()
-    of_calls = _OF_CALLS if "call_settings" in heard else set()
-    return [name for name in _TOLD_TO_MODELS if name not in heard and name not in of_calls]
+    heard = set(JUDGES.parameters(judge))
+    for kind in kinds:
+        heard |= options_of(kind).keys() | (_OF_CALLS if takes_context(kind) else set())
+    return [name for name in _TOLD_TO_MODELS if name not in heard]
 
 
 def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:
     """Return the folders of the web's snapshots that a run uses, each once."""
-    sources = (make_source(spec, settings.source_flags()) for spec in specs)
+    sources = (settings.source(spec) for spec in specs)
     found = (getattr(source, "snapshot", None) for source in sources)
     return list(dict.fromkeys(folder for folder in found if isinstance(folder, str)))
 

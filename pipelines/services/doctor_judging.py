@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from pipelines.services.doctor_tests import Patient, Tell, Tested
 from schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
 from transforms.llm.base import LlmError
@@ -148,7 +149,7 @@ async def _judged(patient: Patient, way: _Way) -> _Result:
     for unit in units:
         spans += [start, start + len(unit.claim)]
         start += len(unit.claim) + 1
-    judge = LlmJudge(way.settings, patient.client)
+    judge = LlmJudge(JudgeContext(way.settings, patient.client))
     try:
         judged = await judge.verify(
             OpenUnits("doctor", text, None, "en", spans, [], units), "doctor", found

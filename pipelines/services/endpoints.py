@@ -13,7 +13,7 @@ from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from transforms.llm.capabilities import Capabilities
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.probes import CALL, SAMPLE
-from transforms.sources.registry import SourceSpec, make_source
+from transforms.sources.registry import SourceSpec
 
 if TYPE_CHECKING:
     from transforms.llm.client import ClientSettings
@@ -31,7 +31,7 @@ def models_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[str]
         models += [places[role].model for role in roles]
     for spec in sources:
         if spec.type == _KNOWLEDGE_TYPE:
-            source = make_source(spec, settings.source_flags())
+            source = settings.source(spec)
             models.append(str(getattr(source, "knowledge_model", "")))
     return list(dict.fromkeys(models))
 

@@ -25,7 +25,8 @@ def words(given: Sequence[str], image: str | None = None) -> list[str]:
     """
     ours = Parser(add_help=False)
     add_evaluate_options(ours)
-    switches = {**_switches(beam_parser()), **_switches(ours)}
+    switches = _switches(beam_parser())
+    switches |= {f"--{one.name}": one.kind is bool for one in ours.options.values()}
     found = []
     for word in given:
         name, equals, value = word.partition("=")

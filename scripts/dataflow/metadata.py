@@ -1,4 +1,4 @@
-"""The flex template's metadata, made from the flags of `ufo evaluate`.
+"""The flex template's metadata, made from the options of `ufo evaluate`.
 
     python scripts/dataflow/metadata.py --write     puts it into metadata.json
     python scripts/dataflow/metadata.py --check     exit 1 where that is not what the flags are now
@@ -16,7 +16,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pipelines.options.arguments import Flag
+from pipelines.options.arguments import Option
 from pipelines.options.flags import GROUPS
 
 FILE = Path(__file__).with_name("metadata.json")
@@ -45,40 +45,43 @@ BUCKET = r"^gs://.+"
 REGEXES = {"input": BUCKET, "output": BUCKET, "cache": r"^(gs://.+/|off)$"}
 # Of Beam's own options, those that a launch of ours has to think of.
 BEAM = (
-    Flag(
+    Option(
         "max_num_workers",
+        int,
         "workers at most (default 10); what an endpoint allows is divided among their processes, "
         "one a core",
         "N",
         low=1,
     ),
-    Flag("sdk_container_image", "image of the workers (default: the template's own)", "IMAGE"),
+    Option(
+        "sdk_container_image", str, "image of the workers (default: the template's own)", "IMAGE"
+    ),
 )
 
 
-def parameter(flag: Flag, group: str) -> dict[str, Any]:
-    """Return a flag as Dataflow's ParameterMetadata."""
+def parameter(option: Option, group: str) -> dict[str, Any]:
+    """Return an option as Dataflow's ParameterMetadata."""
     found: dict[str, Any] = {
-        "name": flag.name,
-        "label": flag.name.replace("_", " ").capitalize(),
-        "helpText": flag.help,
+        "name": option.name,
+        "label": option.name.replace("_", " ").capitalize(),
+        "helpText": option.help,
         "groupName": group.capitalize(),
-        "isOptional": flag.name not in REQUIRED,
-        "paramType": KINDS.get(flag.name, "TEXT"),
+        "isOptional": option.name not in REQUIRED,
+        "paramType": KINDS.get(option.name, "TEXT"),
     }
-    if flag.metavar is None:
+    if option.kind is bool:
         found["paramType"] = "BOOLEAN"
-    elif flag.allowed:
+    elif option.choices:
         found["paramType"] = "ENUM"
-        found["enumOptions"] = [{"value": value, "label": value} for value in flag.allowed]
-    elif flag.low is not None:
+        found["enumOptions"] = [{"value": value, "label": value} for value in option.choices]
+    elif option.low is not None:
         found["paramType"] = "NUMBER"
-        found["regexes"] = [r"^[0-9]+$" if flag.whole else r"^[0-9]*\.?[0-9]+$"]
-    if flag.name in NOT_THERE:
-        found["helpText"] += f". Not on Dataflow: {NOT_THERE[flag.name]}"
+        found["regexes"] = [r"^[0-9]+$" if option.kind is int else r"^[0-9]*\.?[0-9]+$"]
+    if option.name in NOT_THERE:
+        found["helpText"] += f". Not on Dataflow: {NOT_THERE[option.name]}"
         found["hiddenUi"] = True
-    if flag.name in REGEXES:
-        found["regexes"] = [REGEXES[flag.name]]
+    if option.name in REGEXES:
+        found["regexes"] = [REGEXES[option.name]]
     return found
 
 
@@ -90,7 +93,9 @@ def metadata() -> dict[str, Any]:
         "description": "Evaluates the factuality of LLM responses against fact sources; results "
         "are Parquet in a bucket.",
         "streaming": False,
-        "parameters": [parameter(flag, group) for group, flags in groups.items() for flag in flags],
+        "parameters": [
+            parameter(one, group) for group, options in groups.items() for one in options
+        ],
     }
 
 

@@ -10,6 +10,7 @@ from schemas.records import InputRecord, OpenUnits, Passage
 from tests.llm_server import LlmServer, faults
 from transforms.extract import CLAIM, SENTENCE, extract
 from transforms.judges.base import Judged
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
@@ -47,7 +48,9 @@ def record(text: str = TEXT) -> InputRecord:
 
 def judge(server: LlmServer, settings: LlmSettings = SETTINGS[0]) -> LlmJudge:
     endpoint = Endpoint("offline-judge", server.base_url)
-    return LlmJudge(settings, lambda: OpenAiClient(ClientSettings({VERIFIER: endpoint})))
+    return LlmJudge(
+        JudgeContext(settings, lambda: OpenAiClient(ClientSettings({VERIFIER: endpoint})))
+    )
 
 
 def found(units: OpenUnits, passages: Sequence[Passage] = PASSAGES) -> list[Found]:

@@ -38,8 +38,8 @@ class Plain(Judge):
 
     needs_endpoint = True
 
-    def __init__(self, client, model=None):
-        self.client, self.model = client, model
+    def __init__(self, context, model=None):
+        self.client, self.model = context.client, model
 
     async def outcome(self, unit, passage):
         asked = [Message("system", "Task: own"), Message("user", unit.claim + passage.text)]
@@ -51,9 +51,10 @@ class First(Judge):
     """Takes quotations for supported, and asks the LLM judge about the rest."""
 
     needs_endpoint = True
+    asks_llm_judge = True
 
-    def __init__(self, llm_judge):
-        self.llm_judge = llm_judge
+    def __init__(self, context):
+        self.llm_judge = context.llm_judge()
 
     async def verify(self, open_units, source, found):
         return await self.llm_judge.verify(open_units, source, found)

@@ -9,20 +9,24 @@ from transforms.job import Job
 from transforms.judges import JudgeSpec
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import KNOWLEDGE, VERIFIER
+from transforms.llm.calls import CallSettings
 from transforms.llm.capabilities import Capabilities
 from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint, endpoints
+from transforms.sources.context import SourceContext
 from transforms.sources.registry import SourceSpec
 
 
 def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
     client = ClientSettings({VERIFIER: Endpoint()}, 10, requests_per_minute=100)
     judge = JudgeSpec("llm", "llm", client=client)
-    job = Job((), {"client_settings": client, "passages": 3}, judge)
+    context = SourceContext(CallSettings(40), client)
+    job = Job((), {"passages": 3}, context, judge)
     shared = job.among(3)
-    assert shared.client == shared.flags["client_settings"]
+    assert shared.client == shared.context.models
     assert shared.client is not None
     assert shared.client.workers == 3
+    assert shared.context.calls.workers == 3
     assert shared.flags["passages"] == 3
     assert job.client == client
 
@@ -30,17 +34,19 @@ def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
 def test_a_job_without_a_model_has_nothing_to_divide() -> None:
     job = Job((), {"passages": 3})
     assert job.client is None
-    assert job.among(4) == job
+    assert replace(job.among(4), context=job.context) == job
 
 
 def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://models/v1")
     client = ClientSettings(endpoints(knowledge_base_url="http://knowledge/v1"))
     client = replace(client, capabilities={client.endpoints[VERIFIER]: Capabilities()})
-    job = Job((), {"client_settings": client}, JudgeSpec("llm", "llm", client=client)).elsewhere()
+    job = Job(
+        (), context=SourceContext(models=client), judge=JudgeSpec("llm", "llm", client=client)
+    ).elsewhere()
     monkeypatch.delenv("OPENAI_BASE_URL")
     assert job.client is not None
-    assert job.client == job.flags["client_settings"]
+    assert job.client == job.context.models
     assert job.client.endpoints[VERIFIER].url == job.flags["base_url"] == "http://models/v1"
     assert job.client.endpoints[KNOWLEDGE].url == "http://knowledge/v1"
     assert list(job.client.capabilities) == [job.client.endpoints[VERIFIER]]
@@ -52,7 +58,7 @@ def test_a_job_for_elsewhere_has_no_relative_path() -> None:
         SourceSpec("wikipedia", "wikipedia", {"index": "gs://bucket/index"}),
     )
     judge = JudgeSpec("llm", "llm", llm=LlmSettings("m", prompts_dir="prompts"))
-    job = Job(sources, {"index": "wiki", "passages": 3}, judge).elsewhere()
+    job = Job(sources, {"index": "wiki", "passages": 3}, judge=judge).elsewhere()
     here = os.getcwd()
     assert [(one.type, one.options) for one in job.sources] == [
         (f"{here}/plug/ins.py:Mine", {"index": f"{here}/wiki", "retriever": "bm25"}),

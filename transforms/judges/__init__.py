@@ -5,9 +5,10 @@ Judges are entry points in the group `ufo.judges`, or a file's class.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from transforms.judges.base import Judge
+from transforms.judges.context import JudgeContext
 from transforms.registry import Registry, Spec
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from transforms.llm.client import ClientSettings
 
 JUDGES: Final = Registry("ufo.judges", Judge, "judge")
-_OF_THE_LLM_JUDGE: Final = {"llm_settings", "llm_judge"}
-OFFERED: Final = _OF_THE_LLM_JUDGE | {"client", "client_settings", "remembered"}
-"""What a judge's constructor may take that is no option of a user's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class JudgeSpec(Spec):
 
 def asks_llm_judge(spec: Spec) -> bool:
     """Tell whether a judge is the LLM judge, or asks it: the flags of `--judge llm` are its own."""
-    return not _OF_THE_LLM_JUDGE.isdisjoint(JUDGES.parameters(spec))
+    return spec.instance is None and JUDGES.kind(spec).asks_llm_judge
 
 
 def make_judge(
@@ -49,27 +47,24 @@ def make_judge(
     Raises:
         UsageError: an option that the judge's constructor does not take, or a wrong value.
     """
-    offered: dict[str, Any] = {}
+    context = None
     if spec.llm is not None and spec.client is not None:
-        offered = _of_models(spec.llm, spec.client, client)
-        if "llm_judge" in JUDGES.parameters(spec):
-            offered["llm_judge"] = llm_judge or make_judge(
-                JudgeSpec("llm", "llm", llm=spec.llm, client=spec.client), client
-            )
-    judge = JUDGES.make(spec, offered)
+        context = _context(spec.llm, spec.client, client, llm_judge)
+    judge = JUDGES.make(spec, context=context)
     judge.name = spec.name
     return judge
 
 
-def _of_models(
-    settings: "LlmSettings", endpoint: "ClientSettings", client: "Client | None"
-) -> dict[str, Any]:
-    """Return what the constructor of a judge that asks a model may take."""
+def _context(
+    settings: "LlmSettings",
+    endpoint: "ClientSettings",
+    client: "Client | None",
+    instead: Judge | None,
+) -> JudgeContext:
     from transforms.judges.llm.remembered import remembered
     from transforms.llm.shared import shared_client
 
-    offered = {"llm_settings": settings, "client_settings": endpoint}
     if client is not None:
-        return {**offered, "client": lambda: client}
+        return JudgeContext(settings, lambda: client, instead=instead)
     known = partial(remembered, settings, endpoint)
-    return {**offered, "client": partial(shared_client, endpoint), "remembered": known}
+    return JudgeContext(settings, partial(shared_client, endpoint), known, instead)

@@ -18,8 +18,6 @@ from schemas.errors import ends_run
 from schemas.records import (
     ERROR,
     OUTCOMES,
-    REFUTED,
-    SUPPORTED,
     UNPARSABLE,
     Evidence,
     FactUnit,
@@ -29,15 +27,13 @@ from schemas.records import (
     Passage,
     Usage,
 )
-from transforms.judges.citations import citation_found
+from transforms.judges.rows import evidence_row
 from transforms.prompts.data import storable
 from transforms.sources.base import Found, Retrieved, message_of
 
 # Whoever imports `ufo` need not wait for what finds sentences.
 if TYPE_CHECKING:
     from transforms.sentences import Span
-
-LABELS = {SUPPORTED: 1, REFUTED: 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +97,10 @@ class Judge:
 
     A subclass implements `outcome` (plain or `async`), or overrides `verify`. Its constructor takes
     the keyword options that a user may set; one that is named like a flag of judging or of models
-    (`verifier`, `model`, …) gets that flag's value where the configuration does not set it. For
-    judges that ask a model there are `client`, a function that returns the `ufo.Client`, and
-    `llm_judge`, the judge that the flags of `--judge llm` describe. Instances are created on every
-    worker, so what cannot be pickled is opened in `open`.
+    (`verifier`, `model`, …) gets that flag's value where the configuration does not set it, and for
+    judges that need an endpoint `context` is the `ufo.JudgeContext` of the run: its client, and the
+    judge that the flags of `--judge llm` describe. Instances are created on every worker, so what
+    cannot be pickled is opened in `open`.
 
     What a judge can do is read from its class: `extracts` and `verifies` are set by themselves
     where the methods are there.
@@ -124,6 +120,10 @@ class Judge:
 
     needs_endpoint: ClassVar[bool] = False
     """Whether it asks a language model at the endpoint of `--model` and `--base_url`."""
+
+    asks_llm_judge: ClassVar[bool] = False
+    """Whether it is the LLM judge or asks it (`context.llm_judge`): the flags of `--judge llm` are
+    its own then."""
 
     abstains: ClassVar[bool] = True
     """Whether it can say that a passage does not answer (`noans`)."""
@@ -223,27 +223,19 @@ class Judge:
         if outcome not in OUTCOMES:
             raise ValueError(f"{outcome!r} is no outcome; there are {', '.join(OUTCOMES)}")
         citation = storable(citation)
-        return Evidence(
-            unit.response_id,
-            unit.unit_id,
+        return evidence_row(
+            unit,
             source,
-            hit.passage.passage_id,
             rank,
-            hit.score,
-            answer=citation,
-            outcome=outcome,
-            reason=UNPARSABLE if outcome == ERROR else None,
-            label=LABELS.get(outcome),
-            raw_verdict=None,
-            probability=None if probability is None else float(probability),
-            rationale=storable(rationale),
-            citation=citation,
-            citation_found=None if citation is None else citation_found(citation, hit.passage.text),
+            hit,
+            outcome,
             judge=self.name,
             model=self.model,
-            sample_index=hit.sample_index,
-            logprob_mean=hit.logprob_mean,
-            request_id=hit.request_id,
+            reason=UNPARSABLE if outcome == ERROR else None,
+            answer=citation,
+            citation=citation,
+            rationale=storable(rationale),
+            probability=None if probability is None else float(probability),
         )
 
     def without_passages(self, unit: FactUnit, source: str, found: Found) -> Evidence:

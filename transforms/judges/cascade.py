@@ -12,6 +12,7 @@ from typing import Final
 
 from schemas.records import NOANS, Evidence, FactUnit, InputRecord, OpenUnits
 from transforms.judges.base import Drafts, Judge, Judged, Queries
+from transforms.judges.context import JudgeContext
 from transforms.judges.offline.judge import OfflineJudge, Weighed
 from transforms.sentences import Span
 from transforms.sources.base import Found
@@ -24,17 +25,18 @@ class CascadeJudge(Judge):
     """Asks the offline judge with its `verifier`, and the LLM judge about what that is not sure of.
 
     `confidence` in [0, 1] is from which probability of its outcome a judgement stays; at 1 none
-    does, and the evidence is that of `llm_judge` alone. Each row's `judge` says who decided it.
+    does, and the evidence is that of the LLM judge alone. Each row's `judge` says who decided it.
     """
 
     name = "cascade"
     needs_endpoint = True
+    asks_llm_judge = True
 
     def __init__(
-        self, llm_judge: Judge, confidence: float | None = None, verifier: str | None = None
+        self, context: JudgeContext, confidence: float | None = None, verifier: str | None = None
     ) -> None:
         self._offline = OfflineJudge(verifier)
-        self._second = llm_judge
+        self._second = context.llm_judge()
         self.confidence = CONFIDENCE if confidence is None else confidence
 
     def fingerprint(self) -> str:

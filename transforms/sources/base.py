@@ -74,8 +74,9 @@ class FactSource:
 
     A subclass implements `find` (plain or `async`). Its constructor takes the keyword options that
     a user may set; one that is named like a command-line flag (`passages`, `index`, …) gets that
-    flag's value where the configuration does not set it. Instances are created on every worker, so
-    what cannot be pickled is opened in `open`.
+    flag's value where the configuration does not set it, and `context` is the `ufo.SourceContext`
+    of the run: limits, retries, the cache, and how models are reached. Instances are created on
+    every worker, so what cannot be pickled is opened in `open`.
 
     `remote` tells that `look_up` waits for something outside this process; such sources are asked
     concurrently from an event loop. It is set by itself where `find` is a coroutine function; who
@@ -86,6 +87,9 @@ class FactSource:
     """Under which the source's rows appear; set by the registry."""
 
     remote: ClassVar[bool] = False
+
+    needs_endpoint: ClassVar[bool] = False
+    """Whether it asks a language model: the flags of models are its own, too."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -20,7 +20,6 @@ from transforms.judges.llm.parsing import arguments_of, reason_of
 from transforms.llm.base import (
     KNOWLEDGE,
     Choice,
-    Client,
     Completion,
     Function,
     LlmError,
@@ -32,6 +31,7 @@ from transforms.llm.endpoint import endpoints
 from transforms.prompts import load_prompts
 from transforms.prompts.data import element, storable
 from transforms.sources.base import FactSource, Found, Retrieved
+from transforms.sources.context import SourceContext
 
 PER_QUERY = "per_query"
 BUNDLED = "bundled"
@@ -51,6 +51,7 @@ class LlmSource(FactSource):
     """
 
     remote = True
+    needs_endpoint = True
 
     def __init__(
         self,
@@ -62,8 +63,7 @@ class LlmSource(FactSource):
         knowledge_model: str | None = None,
         knowledge_base_url: str | None = None,
         prompts: str | None = None,
-        client_settings: ClientSettings | None = None,
-        client: Callable[[], Client] | None = None,
+        context: SourceContext | None = None,
     ) -> None:
         if sampling not in SAMPLINGS:
             raise UsageError(unknown_value("--sampling", sampling, SAMPLINGS))
@@ -76,8 +76,9 @@ class LlmSource(FactSource):
         )
         self._endpoint = places[KNOWLEDGE]
         self.knowledge_model = self._endpoint.model
-        self._settings = client_settings or ClientSettings(places)
-        self._client = client
+        told = context or SourceContext()
+        self._settings = told.models or ClientSettings(places)
+        self._client = told.client
 
     def unavailable(self) -> str | None:
         """Return that no endpoint was named, or that its address cannot be one."""

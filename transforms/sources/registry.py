@@ -5,18 +5,24 @@ from typing import Any, Final
 
 from transforms.registry import Registry, Spec
 from transforms.sources.base import FactSource
+from transforms.sources.context import SourceContext
 
 SOURCES: Final = Registry("ufo.fact_sources", FactSource, "fact source")
 SourceSpec = Spec
 
 
-def make_source(spec: SourceSpec, flags: Mapping[str, Any] | None = None) -> FactSource:
-    """Return the source that `spec` describes; a parameter not set in it takes the flag's value.
+def make_source(
+    spec: SourceSpec,
+    flags: Mapping[str, Any] | None = None,
+    context: SourceContext | None = None,
+) -> FactSource:
+    """Return the source that `spec` describes; an option not set in it takes the flag's value.
+    `context` is what the run tells.
 
     Raises:
         UsageError: an option that the source's constructor does not take, or a wrong value.
     """
-    source = SOURCES.make(spec, flags)
+    source = SOURCES.make(spec, flags, context or SourceContext())
     source.name = spec.name
     return source
 

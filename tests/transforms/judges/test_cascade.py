@@ -10,7 +10,10 @@ from schemas.records import NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Pass
 from tests.transforms.judges.stated import STATED
 from transforms.judges.base import Judge, Judged
 from transforms.judges.cascade import CascadeJudge
+from transforms.judges.context import JudgeContext
+from transforms.judges.llm.settings import LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
+from transforms.llm.fake import FakeClient
 from transforms.sources.base import Found, Retrieved
 
 TEXT = "Oslo was founded in 1901. Lima was founded in 1535. The trams of Bonn are green."
@@ -49,7 +52,8 @@ def judge(
     second = Second()
     found = [Found([Retrieved(passage) for passage in some]) for some in passages]
     asked = OpenUnits("r", TEXT, None, language, [], [], units)
-    cascade = CascadeJudge(second, confidence, STATED)
+    context = JudgeContext(LlmSettings("m"), FakeClient, instead=second)
+    cascade = CascadeJudge(context, confidence, STATED)
     judged = asyncio.run(cascade.verify(asked, "reference", found))
     rows = [(row.unit_id, row.rank, row.judge, row.outcome) for row in judged.evidence]
     return rows, second.asked

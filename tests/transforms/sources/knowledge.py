@@ -14,6 +14,7 @@ from transforms.llm.client import ClientSettings, OpenAiClient
 from transforms.llm.endpoint import endpoints
 from transforms.llm.fake import FakeClient
 from transforms.sources.base import Found
+from transforms.sources.context import SourceContext
 from transforms.sources.llm import LlmSource
 
 QUERIES = ("When was the Alma Bridge opened?", "Who built the <q1> Tower & when?", "Where is Oslo?")
@@ -37,7 +38,7 @@ def over_http(server: LlmServer, **options: Any) -> tuple[LlmSource, Callable[[]
         made[:] = made or [OpenAiClient(settings)]
         return made[0]
 
-    source = LlmSource(model="offline-judge", client=client, **options)
+    source = LlmSource(model="offline-judge", context=SourceContext(client=client), **options)
     source.name = "knows"
     return source, client
 
@@ -56,7 +57,7 @@ def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
 
 def scripted(script: Any, *queries: str, **options: Any) -> tuple[list[Found], list[Request]]:
     client = FakeClient(script)
-    source = LlmSource(client=lambda: client, **options)
+    source = LlmSource(context=SourceContext(client=lambda: client), **options)
     source.name = "knows"
     source.open()
     return asyncio.run(source.look_up(opened(*queries))), client.requests

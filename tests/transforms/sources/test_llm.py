@@ -23,12 +23,14 @@ from tests.transforms.sources.knowledge import (
 )
 from transforms.check import Checked, check
 from transforms.judges.base import Judge
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.client import ClientSettings, OpenAiClient
 from transforms.llm.endpoint import endpoints
 from transforms.prompts.data import read
+from transforms.sources.context import SourceContext
 from transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 
 
@@ -205,10 +207,10 @@ def test_the_knowledge_model_is_at_another_endpoint_than_the_judge(
             base_url=llm_server.base_url,
             knowledge_model="wise",
             knowledge_base_url=other.base_url,
-            client=lambda: client,
+            context=SourceContext(client=lambda: client),
         )
         source.name = "knows"
-        judge = LlmJudge(LlmSettings("offline-judge"), lambda: client)
+        judge = LlmJudge(JudgeContext(LlmSettings("offline-judge"), lambda: client))
         result = checked(source, judge, opened(QUERIES[0], claims=[CLAIM]), lambda: client)
         assert [entry.body["model"] for entry in other.chats] == ["wise"] * len(other.chats)
         assert {entry.step for entry in other.chats} == {"probe", "knowledge"}

@@ -10,6 +10,7 @@ from transforms.check import check
 from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.base import Choice, LlmError
 from transforms.llm.fake import FakeClient
+from transforms.sources.context import SourceContext
 from transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 
 CLAIM = "Oslo has 5 bridges."
@@ -23,7 +24,11 @@ def test_what_came_is_judged_and_what_did_not_is_an_error_row(sampling: str) -> 
     def script(_: Any) -> Any:
         raise LlmError("the line broke", TRANSPORT, choices=came, request_id="req-1")
 
-    source = LlmSource(model="m", sampling=sampling, client=lambda: FakeClient(script))
+    source = LlmSource(
+        model="m",
+        sampling=sampling,
+        context=SourceContext(client=lambda: FakeClient(script)),
+    )
     source.name = "knows"
     source.open()
     unit = FactUnit("r", "u", 0, CLAIM, "How many bridges has Oslo?", None)

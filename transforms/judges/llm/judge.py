@@ -1,12 +1,10 @@
 """The LLM judge: extracts and verifies by a language model behind one seam, `Client`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.functions import Control
 from schemas.records import (
-    REFUTED,
-    SUPPORTED,
     Evidence,
     FactUnit,
     InputRecord,
@@ -14,7 +12,7 @@ from schemas.records import (
     Passage,
 )
 from transforms.judges.base import Drafts, Judge, Judged, Queries
-from transforms.judges.citations import citation_found
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm import extraction, queries
 from transforms.judges.llm.askers import Askers
 from transforms.judges.llm.asking import Asker
@@ -26,40 +24,34 @@ from transforms.judges.llm.rationale import RationaleFormulation
 from transforms.judges.llm.remembered import Remembered
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, LlmSettings
 from transforms.judges.llm.stepwise import StepwiseFormulation
-from transforms.llm.base import EXTRACTOR, VERIFIER, Client
+from transforms.judges.rows import evidence_row
+from transforms.llm.base import EXTRACTOR, VERIFIER
 from transforms.prompts import Prompts, load_prompts
 from transforms.prompts.data import storable
 from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
 
-_LABELS = {SUPPORTED: 1, REFUTED: 0}
-
 
 class LlmJudge(Judge):
     """Extracts and verifies by asking a model.
 
-    `client` makes the client on the loop that it is used in, at the first request. The
-    judge can be pickled before that, where the function can. `remembered` gives the judgements that
-    were made before, and those of others under way.
+    The client is made at the first request; the judge can be pickled before that, where
+    `context.client` can.
 
     Raises:
-        UsageError: a prompt of `llm_settings.prompts_dir` cannot be used.
+        UsageError: a prompt of `context.settings.prompts_dir` cannot be used.
     """
 
     name = "llm"
     needs_endpoint = True
+    asks_llm_judge = True
 
-    def __init__(
-        self,
-        llm_settings: LlmSettings,
-        client: Callable[[], Client],
-        remembered: Callable[[], Remembered] | None = None,
-    ) -> None:
-        self._settings = settings = llm_settings
-        self._remembered = remembered
+    def __init__(self, context: JudgeContext) -> None:
+        self._settings = settings = context.settings
+        self._remembered = context.remembered
         self._known: Remembered | None = None
         self._prompts = load_prompts(settings.prompts_dir)
-        self._askers = Askers(settings, self._prompts, client)
+        self._askers = Askers(settings, self._prompts, context.client)
         self._formulation = formulation(settings, self._prompts)
         self.prompt_version = self._prompts.version(self._formulation.names)
         """Of the prompts that verdicts depend on: 12 hex digits."""
@@ -156,29 +148,21 @@ class LlmJudge(Judge):
     def _row(
         self, unit: FactUnit, source: str, rank: int, hit: Retrieved, finding: Finding
     ) -> Evidence:
-        citation = storable(finding.citation)
-        return Evidence(
-            unit.response_id,
-            unit.unit_id,
+        return evidence_row(
+            unit,
             source,
-            hit.passage.passage_id,
             rank,
-            hit.score,
-            storable(finding.answer),
+            hit,
             finding.outcome,
-            finding.reason,
-            _LABELS.get(finding.outcome),
-            storable(finding.raw_verdict),
-            None,
-            storable(finding.rationale),
-            citation,
-            None if citation is None else citation_found(citation, hit.passage.text),
-            self.name,
+            judge=self.name,
             model=self._settings.model,
+            reason=finding.reason,
+            answer=storable(finding.answer),
+            citation=storable(finding.citation),
+            rationale=storable(finding.rationale),
+            raw_verdict=storable(finding.raw_verdict),
             prompt_version=self.prompt_version,
-            sample_index=hit.sample_index,
-            logprob_mean=hit.logprob_mean,
-            request_id=finding.request_id or hit.request_id,
+            request_id=finding.request_id,
         )
 
 

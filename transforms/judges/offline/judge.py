@@ -13,7 +13,8 @@ from schemas.records import (
     OpenUnits,
 )
 from transforms.english.language import is_english
-from transforms.judges.base import LABELS, Judge, Judged
+from transforms.judges.base import Judge, Judged
+from transforms.judges.rows import evidence_row
 from transforms.sources.base import Found, Retrieved
 from transforms.verifiers.base import Pair, Probabilities, Verifier
 from transforms.verifiers.explain import explain
@@ -104,27 +105,20 @@ class OfflineJudge(Judge):
             outcome = chances.outcome
             confidence = chances[_OUTCOMES.index(outcome)]
             citation, rationale = explain(pair, outcome)
-        row = Evidence(
-            unit.response_id,
-            unit.unit_id,
+        row = evidence_row(
+            unit,
             source,
-            hit.passage.passage_id,
             rank,
-            hit.score,
-            citation,  # what the passage says to the query is the deciding sentence
+            hit,
             outcome,
-            UNSUPPORTED_LANGUAGE if chances is None else None,
-            LABELS.get(outcome),
-            None,
-            None if chances is None else chances.supported,
-            rationale,
-            citation,
-            None if citation is None else True,
-            self.name,
-            self.model if chances is not None else None,
-            sample_index=hit.sample_index,
-            logprob_mean=hit.logprob_mean,
-            request_id=hit.request_id,
+            judge=self.name,
+            model=None if chances is None else self.model,
+            reason=UNSUPPORTED_LANGUAGE if chances is None else None,
+            answer=citation,  # what the passage says to the query is the deciding sentence
+            citation=citation,
+            cited=None if citation is None else True,
+            rationale=rationale,
+            probability=None if chances is None else chances.supported,
         )
         return Weighed(row, confidence)
 

@@ -17,12 +17,11 @@ from schemas.places import is_remote
 from schemas.records import OpenUnits, Passage
 from transforms.judges.llm.asking import Asker
 from transforms.llm.base import VERIFIER
-from transforms.llm.calls import CallSettings
-from transforms.llm.client import ClientSettings
 from transforms.llm.failures import SendError
 from transforms.llm.retry import Sleep
 from transforms.prompts import load_prompts
 from transforms.sources.base import FactSource, Found, Retrieved, failed
+from transforms.sources.context import SourceContext
 from transforms.sources.web.categories import Selection, hostname_of, load_categories
 from transforms.sources.web.search import (
     Result,
@@ -52,7 +51,7 @@ class WebSource(FactSource):
     registered domain of their host. `web_snapshot` is a folder: a new one takes down what is
     searched and fetched, a finished one is replayed, without network or key.
 
-    The kind of a host that no rule knows is asked of the judge's model (`judge_settings`), once.
+    The kind of a host that no rule knows is asked of the judge's model, once.
     Pages come from public addresses only, unless `allow_private_hosts`. `page_timeout` and
     `host_delay` (between requests to a host) are in seconds.
     """
@@ -78,8 +77,7 @@ class WebSource(FactSource):
         page_timeout: float = 20.0,
         host_delay: float = 0.1,
         prompts: str | None = None,
-        call_settings: CallSettings | None = None,
-        judge_settings: ClientSettings | None = None,
+        context: SourceContext | None = None,
         sleep: Sleep = asyncio.sleep,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         resolve: "Resolve | None" = None,
@@ -116,8 +114,9 @@ class WebSource(FactSource):
         self._replays = self.snapshot is not None and Snapshot(self.snapshot).finished
         self._page_timeout = page_timeout
         self._host_delay = host_delay
-        self._calls = call_settings or CallSettings()
-        self._judge = judge_settings
+        told = context or SourceContext()
+        self._calls = told.calls
+        self._judge = told.judge_models
         self._prompts = prompts
         self._sleep = sleep
         self._clock = clock

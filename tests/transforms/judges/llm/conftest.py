@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.fake import FakeClient
@@ -65,7 +66,7 @@ def passages(*texts: str, title: str | None = None) -> Found:
 
 def _run(settings: dict[str, Any], script: Any, ask: Callable[[LlmJudge], Any]) -> Asked:
     client = FakeClient(script)
-    judge = LlmJudge(LlmSettings("m", **settings), lambda: client)
+    judge = LlmJudge(JudgeContext(LlmSettings("m", **settings), lambda: client))
     return Asked(asyncio.run(ask(judge)), client, judge)
 
 

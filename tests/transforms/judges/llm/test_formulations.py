@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from schemas.errors import UsageError
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import Choice, LlmError
@@ -193,7 +194,7 @@ def _client():
 
 
 def test_a_judge_is_pickled_before_its_client_is_made():
-    judge = pickle.loads(pickle.dumps(LlmJudge(LlmSettings("m"), _client)))
+    judge = pickle.loads(pickle.dumps(LlmJudge(JudgeContext(LlmSettings("m"), _client))))
     judge.open()
     judge.close()
     assert judge.remote
@@ -206,7 +207,7 @@ def test_a_client_is_made_for_each_loop_and_closed_on_it(llm):
         made.append(FakeClient(lambda r: "True"))
         return made[-1]
 
-    judge = LlmJudge(LlmSettings("m", formulation="prompt"), factory)
+    judge = LlmJudge(JudgeContext(LlmSettings("m", formulation="prompt"), factory))
     units, found = llm.open_units([CLAIM]), [llm.passages("A.")]
 
     async def verify_twice():

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.records import OpenUnits
+from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.remembered import Remembered, leans_on_context
 from transforms.judges.llm.settings import LlmSettings
@@ -50,7 +51,9 @@ class Scene:
         self.stores.append(SqliteStore(str(self.path)))
         memory = Memory(self.stores[-1])
         told = LlmSettings("m", explain="none", **settings)
-        judge = LlmJudge(told, lambda: self.client, lambda: Remembered(told, client, memory))
+        judge = LlmJudge(
+            JudgeContext(told, lambda: self.client, lambda: Remembered(told, client, memory))
+        )
         found = self.llm.passages(*passages)
 
         async def ask() -> Any:

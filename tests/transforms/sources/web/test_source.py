@@ -16,6 +16,7 @@ from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.calls import CallSettings
 from transforms.loop import wait_for
 from transforms.sources.base import Found
+from transforms.sources.context import SourceContext
 from transforms.sources.web.opened import leave
 from transforms.sources.web.source import WebSource
 
@@ -49,7 +50,7 @@ def source(pauses: list[float] | None = None, **options: Any) -> WebSource:
 
     settings = {
         "passages_per_page": 0,
-        "call_settings": CallSettings(run="test"),
+        "context": SourceContext(CallSettings(run="test")),
         **options,
     }  # snippets; test_web_pages.py has the pages
     made = WebSource(sleep=sleep, clock=lambda: NOW, **settings)

@@ -16,6 +16,7 @@ from transforms.llm.calls import CallSettings
 from transforms.llm.fake import FakeClient
 from transforms.loop import wait_for
 from transforms.sources.base import Found
+from transforms.sources.context import SourceContext
 from transforms.sources.web.opened import leave
 from transforms.sources.web.source import WebSource
 
@@ -42,7 +43,7 @@ def look_up(response_id: str, *queries: str, **options: Any) -> list[Found]:
         "allow_private_hosts": True,
         "host_delay": 0.0,
         "clock": _now,
-        "call_settings": CallSettings(run="test"),
+        "context": SourceContext(CallSettings(run="test")),
         **options,
     }
     source = WebSource(**settings)
@@ -164,8 +165,8 @@ def test_a_page_of_several_queries_is_fetched_and_told_once(engines: Engines) ->
 def test_responses_at_the_same_time_share_searches_and_pages(engines: Engines) -> None:
     query = "xyzzy shared"
     listed(engines, query, "/beacon")
-    calls = CallSettings(run="test")
-    source = WebSource(allow_private_hosts=True, host_delay=0.0, clock=_now, call_settings=calls)
+    context = SourceContext(CallSettings(run="test"))
+    source = WebSource(allow_private_hosts=True, host_delay=0.0, clock=_now, context=context)
     source.name = "web"
     source.open()
 
@@ -186,11 +187,11 @@ def test_responses_at_the_same_time_share_searches_and_pages(engines: Engines) -
 def test_a_search_is_kept_for_a_day(engines: Engines, tmp_path: Path) -> None:
     query = "xyzzy today"
     listed(engines, query, "/beacon")
-    calls = CallSettings(cache=str(tmp_path / "cache.sqlite"), run="test")
+    context = SourceContext(CallSettings(cache=str(tmp_path / "cache.sqlite"), run="test"))
     days = [NOW, NOW + timedelta(hours=20), NOW + timedelta(hours=21), NOW]
     asked = []
     for day in days:
-        (found,) = look_up("d", query, call_settings=calls, clock=lambda day=day: day)
+        (found,) = look_up("d", query, context=context, clock=lambda day=day: day)
         asked.append((engines.requests, [row.cached for row in found.usage if row.step != "page"]))
         assert len(found.passages) == 1
     assert asked == [(1, [False]), (1, [True]), (2, [False]), (2, [True])]
@@ -212,10 +213,9 @@ def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
     away = engines.web.url("/beacon", host="beacons.example")
     engines.web.url = lambda path, host="": away if path == "/away" else ""  # type: ignore[method-assign]
     engines.extra[query] = [Listed("/away", "A page", "The snippet.")]
-    options = {
-        "judge_settings": ClientSettings(endpoints("m", "http://127.0.0.1:1")),
-        "resolve": resolve,
-    }
+    models = ClientSettings(endpoints("m", "http://127.0.0.1:1"))
+    context = SourceContext(CallSettings(run="test"), models, judge_asks=True)
+    options = {"context": context, "resolve": resolve}
     (found,) = look_up("r9", query, **options)
     assert [hit.passage.source_category for hit in found.passages] == ["wiki"]
     assert BEACON[0].partition(". ")[0] in found.passages[0].passage.text

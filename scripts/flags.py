@@ -1,0 +1,90 @@
+"""docs/flags.md, made from the declarations of the options.
+
+python scripts/flags.py --write     writes it
+python scripts/flags.py --check     exit 1 where that is not what the options are now
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from pipelines.options import flags, recall
+from pipelines.options.arguments import Affects, Option
+
+FILE = Path(__file__).parents[1] / "docs/flags.md"
+_HEAD = """# Options
+
+Each is a flag `--name` of the command, a key `name` of the file of `--config`, and a keyword of
+`ufo.evaluate` or `ufo.recall`. The last column says whether it changes results, and with that the
+fingerprint by which a run is known: always (*yes*), or through the fact *sources* or the *judge*
+that take it. `python scripts/flags.py --write` makes this page of the declarations.
+"""
+_WHO = {
+    Affects.RUN: "yes",
+    Affects.RESULTS: "yes",
+    Affects.SOURCE: "sources",
+    Affects.JUDGE: "judge",
+    Affects.FUNCTION: "judge",
+}
+
+
+def row(option: Option) -> str:
+    """Return the row of an option in its table."""
+    takes = "" if option.metavar is None else f" {option.metavar}"
+    who = ", ".join(_WHO[one] for one in option.affects)
+    return f"| `--{option.name}{takes}` | {bounds(option)} | {option.help} | {who} |"
+
+
+def bounds(option: Option) -> str:
+    """Return what the value of an option may be."""
+    if option.choices:
+        return ", ".join(f"`{value}`" for value in option.choices)
+    if option.low is None:
+        return "switch" if option.kind is bool else "text"
+    noun = "whole number" if option.kind is int else "number"
+    return f"{noun}, from {option.low:g}" + ("" if option.high is None else f" to {option.high:g}")
+
+
+def table(title: str, options: Iterable[Option]) -> Iterator[str]:
+    """Yield the lines of a group of options."""
+    yield f"\n### {title}\n"
+    yield "| option | value | what it does | changes results |"
+    yield "|---|---|---|---|"
+    yield from map(row, options)
+
+
+def text() -> str:
+    """Return what docs/flags.md holds."""
+    lines = [_HEAD, "## `ufo evaluate`"]
+    for title, options in flags.GROUPS.items():
+        lines += table(title, options)
+    lines.append("\n## `ufo recall`")
+    same = [one for options in flags.GROUPS.values() for one in options]
+    here = [one for options in recall.GROUPS.values() for one in options]
+    lines += table("of its own", (one for one in here if one not in same))
+    shared = ", ".join(f"`--{one.name}`" for one in here if one in same)
+    lines.append(f"\nAs above: {shared}.")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Write the file, or tell whether it is current; returns the exit code."""
+    parser = argparse.ArgumentParser(description="Make docs/flags.md.")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--write", action="store_true", help="write docs/flags.md")
+    what.add_argument("--check", action="store_true", help="exit 1 where it is not current")
+    if parser.parse_args().write:
+        FILE.write_text(text(), encoding="utf-8")
+        return 0
+    if FILE.exists() and FILE.read_text(encoding="utf-8") == text():
+        return 0
+    print(f"{FILE} is not what the options are; python {__file__} --write", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""An option is declared once: its flag, its key, its help and its bounds are those of a field."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from pipelines.options import flags, recall
+from pipelines.options.arguments import Affects, Parser, names_of, option, options_of
+from pipelines.options.config import load
+from pipelines.options.settings import Settings
+from schemas.errors import UsageError
+from scripts import flags as page
+from webapp.models import Asking
+
+ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mine:
+    """Options of each kind."""
+
+    words: tuple[str, ...] = option("several", "WORD")
+    many: int | None = option("a number", "N", low=1, high=9, affects=Affects.SOURCE)
+    share: float = option("a share (default {default})", "P", default=0.5, low=0, high=1)
+    loud: bool = option("a switch", default=False)
+    way: str = option("one of two", "WAY", default="up", choices=("up", "down"))
+    listed: tuple[str, ...] | None = option("a list", "A,B", read=lambda text: text.split(","))
+
+
+@pytest.fixture
+def parser() -> Parser:
+    made = Parser(prog="mine")
+    made.add_options({"mine": options_of(Mine)})
+    return made
+
+
+def test_a_field_is_a_flag(parser: Parser) -> None:
+    argv = ["--words", "a", "b", "--many", "3", "--loud", "--way", "down", "--listed", "x,y"]
+    assert parser.given(parser.parse_args(argv)) == {
+        "words": ["a", "b"],
+        "many": 3,
+        "loud": True,
+        "way": "down",
+        "listed": ["x", "y"],
+    }
+    assert "a share (default 0.5)" in parser.format_help()
+    (many,) = (one for one in options_of(Mine) if Affects.SOURCE in one.affects)
+    assert (many.name, many.kind, many.default) == ("many", int, None)
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--many", "10"], "--many '10' is not a whole number from 1 to 9"),
+        (["--many", "2.5"], "--many '2.5' is not a whole number"),
+        (["--share", "2"], "--share '2' is not a number from 0 to 1"),
+        (["--way", "dwn"], "unknown --way 'dwn'; allowed: up, down. Did you mean 'down'?"),
+        (["--words"], "expected at least one argument"),
+    ],
+)
+def test_what_a_field_does_not_take_is_wrong(parser: Parser, argv: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message.replace("?", r"\?")):
+        parser.parse_args(argv)
+
+
+def test_a_field_is_a_key_of_the_file(parser: Parser, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("words: [a, b]\nmany: 3\nloud: true\nlisted: 'x,y'\n")
+    found = load(str(path), parser)
+    assert dict(found.values) == {
+        "words": ["a", "b"],
+        "many": 3,
+        "loud": True,
+        "listed": ["x", "y"],
+    }
+    path.write_text("manny: 3\n")
+    with pytest.raises(UsageError, match=r"unknown key 'manny'.*'many'"):
+        load(str(path), parser)
+
+
+def test_every_option_of_a_command_is_a_field_of_its_settings() -> None:
+    for groups, kind in ((flags.GROUPS, Settings), (recall.GROUPS, recall.RecallSettings)):
+        names = [one.name for options in groups.values() for one in options]
+        assert len(set(names)) == len(names)
+        assert set(names) <= set(names_of(kind))
+    assert set(names_of(Settings)) == {one.name for group in flags.GROUPS.values() for one in group}
+
+
+def test_the_service_takes_options_as_they_are_declared() -> None:
+    declared = {one.name: one for options in flags.GROUPS.values() for one in options}
+    for name, field in Asking.model_fields.items():
+        option = declared[name]
+        words = [
+            word
+            for kind in (field.annotation, *get_args(field.annotation))
+            for word in get_args(kind)
+        ]
+        if option.choices:
+            assert tuple(word for word in words if isinstance(word, str)) == tuple(option.choices)
+        bounds = {type(one).__name__: one for one in field.metadata}
+        if "Ge" in bounds and option.low is not None:
+            assert bounds["Ge"].ge >= option.low
+        if "Le" in bounds and option.high is not None:
+            assert bounds["Le"].le <= option.high
+
+
+def test_the_page_of_options_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, ROOT / "scripts/flags.py", "--check"]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    monkeypatch.setattr(page, "FILE", tmp_path / "flags.md")
+    for word, code in (("--check", 1), ("--write", 0), ("--check", 0)):
+        monkeypatch.setattr(sys, "argv", ["flags.py", word])
+        assert page.main() == code
+    assert "| `--passages N` | whole number, from 1 to 1000 |" in page.FILE.read_text()

@@ -1,0 +1,58 @@
+"""The evidence row of a judgement, whoever judged."""
+
+from schemas.records import REFUTED, SUPPORTED, Evidence, FactUnit
+from transforms.judges.citations import citation_found
+from transforms.sources.base import Retrieved
+
+_LABELS = {SUPPORTED: 1, REFUTED: 0}
+
+
+def evidence_row(
+    unit: FactUnit,
+    source: str,
+    rank: int,
+    hit: Retrieved,
+    outcome: str,
+    *,
+    judge: str,
+    model: str | None = None,
+    reason: str | None = None,
+    answer: str | None = None,
+    citation: str | None = None,
+    cited: bool | None = None,
+    rationale: str | None = None,
+    raw_verdict: str | None = None,
+    probability: float | None = None,
+    prompt_version: str | None = None,
+    request_id: str | None = None,
+) -> Evidence:
+    """Return the evidence row of a unit and the passage that the source ranked so.
+
+    `cited` tells that the citation stands in the passage, for whoever took it from there; else that
+    is looked for. `request_id` is that of the passage where no request judged it.
+    """
+    if cited is None and citation is not None:
+        cited = citation_found(citation, hit.passage.text)
+    return Evidence(
+        response_id=unit.response_id,
+        unit_id=unit.unit_id,
+        source=source,
+        passage_id=hit.passage.passage_id,
+        rank=rank,
+        retrieval_score=hit.score,
+        answer=answer,
+        outcome=outcome,
+        reason=reason,
+        label=_LABELS.get(outcome),
+        raw_verdict=raw_verdict,
+        probability=probability,
+        rationale=rationale,
+        citation=citation,
+        citation_found=cited,
+        judge=judge,
+        model=model,
+        prompt_version=prompt_version,
+        sample_index=hit.sample_index,
+        logprob_mean=hit.logprob_mean,
+        request_id=request_id or hit.request_id,
+    )
