@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from indexes.vectors import Vectors, unit_rows
 from schemas.errors import UsageError
 from schemas.models import TENSORS, TEXTS, checksum
@@ -39,6 +41,8 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `indexes.embedders.Embedder`."""
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
         return unit_rows(
             self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
         )

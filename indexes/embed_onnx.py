@@ -32,20 +32,20 @@ class OnnxEmbedder:
         try:
             self._pooling = _pooling_of(folder)
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-            self._model = OnnxModel(onnx)
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(_tokens_of(folder))
+            self._model = OnnxModel(onnx)
+            outputs = self._model.outputs
+            self._output = _WHOLE if _WHOLE in outputs else outputs[0]
+            self.dimension = len(self._vector(""))
+        except UsageError:
+            raise
         # Both libraries raise plain Exception for a file that is not what it should be.
         except Exception as error:
-            if isinstance(error, UsageError):
-                raise
             raise UsageError(f"{folder} cannot be used as an embedder: {error}") from error
-        outputs = self._model.outputs
-        self._output = _WHOLE if _WHOLE in outputs else outputs[0]
         self.name = name
         texts = (str(path) for path in folder.rglob("*") if path.is_file() and path.suffix in TEXTS)
         self.version = checksum(str(folder), [*texts, onnx])[:16]
-        self.dimension = len(self._vector(""))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `indexes.embedders.Embedder`."""

@@ -2,7 +2,7 @@
 
 The polynomial hash of Karp & Rabin (Efficient randomized pattern-matching algorithms, 1987) modulo
 2^64, of letters that are mixed first: any part's hash is the difference of two running sums. A
-cryptographic hash of each part took half of the time that a second look takes.
+cryptographic hash of each part took half of the time that re-ranking takes.
 """
 
 from collections.abc import Iterable
