@@ -13,14 +13,7 @@ from pipelines.options.arguments import Parser, of_results, of_run, of_source, o
 from pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
 from schemas.errors import UsageError
 
-MODES = ("seq", "mv", "single", "all")
 TIES = ("not_factual", "factual")
-UNITS = ("claim", "sentence")
-SAMPLINGS = ("per_query", "bundled")
-SEARCHES = ("serper", "searxng", "brave")
-WEB_RETRIEVERS = ("bm25", "dense")
-LOG_FORMATS = ("text", "json")
-IF_FINISHED = ("replace", "skip", "retry_errors")
 
 
 def _names(text: str) -> list[str]:
@@ -52,7 +45,7 @@ class Run:
         "responses that had errors",
         "WHAT",
         default="replace",
-        choices=IF_FINISHED,
+        choices=("replace", "skip", "retry_errors"),
     )
     since: str | None = option(
         "evaluate new and changed responses only; the rest as in run NAME", "NAME"
@@ -112,7 +105,7 @@ class Output:
         "of stderr: text (default), or json: an object a line, with run, step and worker",
         "HOW",
         default="text",
-        choices=LOG_FORMATS,
+        choices=("text", "json"),
     )
     config: str | None = option(
         "YAML with any of these flags, and named sources; a flag beats it", "FILE"
@@ -140,7 +133,7 @@ class Sources:
         "one source; all: every source for every unit",
         "MODE",
         default="seq",
-        choices=MODES,
+        choices=("seq", "mv", "single", "all"),
     )
     tie: str = of_results(
         "what a tie of votes is: not_factual (default) or factual",
@@ -148,7 +141,9 @@ class Sources:
         default="not_factual",
         choices=TIES,
     )
-    units: str = of_results("claim (default) or sentence", "UNIT", default="claim", choices=UNITS)
+    units: str = of_results(
+        "claim (default) or sentence", "UNIT", default="claim", choices=("claim", "sentence")
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +176,9 @@ class Knowledge:
     )
     temperature: float | None = of_source("of the llm source (default 1)", "T", low=0, high=2)
     sampling: str | None = of_source(
-        "per_query (default), or bundled: one request a response", "HOW", choices=SAMPLINGS
+        "per_query (default), or bundled: one request a response",
+        "HOW",
+        choices=("per_query", "bundled"),
     )
 
 
@@ -190,7 +187,9 @@ class Web:
     """The source `web`."""
 
     search: str | None = of_source(
-        "the engine: serper (default), searxng or brave", "ENGINE", choices=SEARCHES
+        "the engine: serper (default), searxng or brave",
+        "ENGINE",
+        choices=("serper", "searxng", "brave"),
     )
     locale: str | None = of_source("language, or language-COUNTRY, to search in: en-GB", "LOCALE")
     pages: int | None = of_source("pages a query (default 5)", "N", low=1, high=100)
@@ -206,7 +205,7 @@ class Web:
     web_retriever: str | None = of_source(
         "of a page's sentences: bm25 (default), or dense, which needs --embedder",
         "NAME",
-        choices=WEB_RETRIEVERS,
+        choices=("bm25", "dense"),
     )
     include_categories: str | None = of_source("use only hosts of these kinds: news,wiki,…", "A,B")
     exclude_categories: str | None = of_source("leave out hosts of these kinds", "A,B")

@@ -16,8 +16,6 @@ from schemas.functions import EXPLAIN, OPTIONS
 if TYPE_CHECKING:
     from transforms.registry import Spec
 
-FORMULATIONS = ("function", "stepwise", "rationale", "prompt")
-FORMATS = ("json", "xml")
 LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 _OWN = "the same, where the {} model has its own"
 _BOTH = Affects.SOURCE | Affects.JUDGE
@@ -60,7 +58,7 @@ class Asking:
     formulation: str | None = of_judge(
         "function: all facts in one call (default); stepwise; rationale; prompt",
         "HOW",
-        choices=FORMULATIONS,
+        choices=("function", "stepwise", "rationale", "prompt"),
     )
     options: str | None = of_judge(
         "tfn: true, false, not clear (default); tf cannot abstain", "WHICH", choices=OPTIONS
@@ -70,7 +68,7 @@ class Asking:
     )
     citation: bool | None = of_function("ask for an exact quote with each verdict")
     format: str | None = of_function(
-        "of the function's reply: json (default) or xml", "FORMAT", choices=FORMATS
+        "of the function's reply: json (default) or xml", "FORMAT", choices=("json", "xml")
     )
     repairs: int | None = of_judge(
         "ask once more for what a reply lacks: 1 (default) or 0", "N", low=0, high=1
