@@ -22,7 +22,8 @@ COUNTED = "ufo."
 _PATHS = ("index", "prompts")
 _CLIENT = "client_settings"
 _OF_MODELS = (_CLIENT, "judge_settings")
-_SETTINGS = (*_OF_MODELS, "call_settings")
+_CALLS = "call_settings"
+_SETTINGS = (*_OF_MODELS, _CALLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,14 @@ class Job:
         """How the models are reached; None where none is asked."""
         given: ClientSettings | None = self.judge.client or self.flags.get(_CLIENT)
         return given
+
+    @property
+    def source_flags(self) -> dict[str, Any]:
+        """The values that fact sources may take; what they ask goes into the run's usage log."""
+        flags = dict(self.flags)
+        if self.usage_log is not None and flags.get(_CALLS) is not None:
+            flags[_CALLS] = replace(flags[_CALLS], usage_log=self.usage_log)
+        return flags
 
     def among(self, workers: int) -> "Job":
         """Return the job of each of so many processes: what endpoints allow is divided among

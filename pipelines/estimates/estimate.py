@@ -22,7 +22,7 @@ from schemas.records import InputRecord
 from transforms.check_text import check_text
 from transforms.judges import JUDGES, asks_llm_judge, make_judge
 from transforms.judges.base import Judge
-from transforms.judges.llm.remembered import Remembered
+from transforms.judges.llm.judgement_cache import JudgementCache
 from transforms.llm.base import Choice, Client, Request
 from transforms.llm.cache import CachingClient
 from transforms.llm.capabilities import Capabilities
@@ -30,7 +30,8 @@ from transforms.llm.client import ClientSettings
 from transforms.llm.memory import Memory
 from transforms.llm.prices import Price
 from transforms.llm.probes import PROBES
-from transforms.llm.store import OFF, StoreError, open_store
+from transforms.llm.store import OFF, StoreError
+from transforms.llm.stores import open_store
 from transforms.loop import wait_for
 from transforms.sources.base import FactSource
 from transforms.sources.llm import LlmSource
@@ -203,7 +204,7 @@ def _judge(
     spec = settings.judge_spec()
     taken = JUDGES.parameters(spec)
     if spec.llm is not None and asks_llm_judge(spec):
-        known = Remembered(spec.llm, settings.client(), memory)
+        known = JudgementCache(spec.llm, settings.client(), memory)
         instead = EstimatingJudge(spec.llm, client, counting, known, tally, far)
         return make_judge(spec, client, instead) if "llm_judge" in taken else instead
     if spec.llm is not None and "client" in taken:

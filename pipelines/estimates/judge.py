@@ -18,7 +18,7 @@ from transforms.judges.base import Drafts, Judge, Judged, Queries
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.judge import LlmJudge
-from transforms.judges.llm.remembered import Remembered
+from transforms.judges.llm.judgement_cache import JudgementCache
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.base import Client
@@ -48,7 +48,7 @@ class EstimatingJudge(Judge):
         settings: LlmSettings,
         client: Client,
         counting: CountingClient,
-        known: Remembered,
+        known: JudgementCache,
         tally: Tally,
         far: Iterable[str],
     ) -> None:

@@ -60,7 +60,7 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
     def setup(self) -> None:
         into_environment(self._job.secrets)
         self._judge = make_judge(self._job.judge)
-        self._source = make_source(self._job.sources[self._position], self._job.flags)
+        self._source = make_source(self._job.sources[self._position], self._job.source_flags)
         self._judge.open()
         self._source.open()
         self.remote = self._judge.remote or self._source.remote

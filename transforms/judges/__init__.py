@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 JUDGES: Final = Registry("ufo.judges", Judge, "judge")
 _OF_THE_LLM_JUDGE: Final = {"llm_settings", "llm_judge"}
-OFFERED: Final = _OF_THE_LLM_JUDGE | {"client", "client_settings", "remembered"}
+OFFERED: Final = _OF_THE_LLM_JUDGE | {"client", "client_settings", "judgement_cache"}
 """What a judge's constructor may take that is no option of a user's."""
 
 
@@ -25,8 +25,8 @@ OFFERED: Final = _OF_THE_LLM_JUDGE | {"client", "client_settings", "remembered"}
 class JudgeSpec(Spec):
     """A judge as it travels to the workers.
 
-    `llm` is what a model that judges is told, and `client` how it is reached; None where the judge
-    needs no endpoint.
+    `llm` has the options of a model that judges, and `client` how it is reached; None where the
+    judge needs no endpoint.
     """
 
     name: str = "offline"
@@ -65,11 +65,14 @@ def _of_models(
     settings: "LlmSettings", endpoint: "ClientSettings", client: "Client | None"
 ) -> dict[str, Any]:
     """Return what the constructor of a judge that asks a model may take."""
-    from transforms.judges.llm.remembered import remembered
+    from transforms.judges.llm.judgement_cache import shared_judgement_cache
     from transforms.llm.shared import shared_client
 
     offered = {"llm_settings": settings, "client_settings": endpoint}
     if client is not None:
         return {**offered, "client": lambda: client}
-    known = partial(remembered, settings, endpoint)
-    return {**offered, "client": partial(shared_client, endpoint), "remembered": known}
+    return {
+        **offered,
+        "client": partial(shared_client, endpoint),
+        "judgement_cache": partial(shared_judgement_cache, settings, endpoint),
+    }

@@ -1,29 +1,19 @@
-"""The LLM judge: extracts and verifies by a language model behind one seam, `Client`."""
+"""Extract and verify claims by a language model, the LLM judge."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from schemas.functions import Control
-from schemas.records import (
-    REFUTED,
-    SUPPORTED,
-    Evidence,
-    FactUnit,
-    InputRecord,
-    OpenUnits,
-    Passage,
-)
-from transforms.judges.base import Drafts, Judge, Judged, Queries
-from transforms.judges.citations import citation_found
+from schemas.records import Evidence, FactUnit, InputRecord, OpenUnits, Passage
+from transforms.judges.base import Drafts, Judge, Judged, Judgement, Queries
 from transforms.judges.llm import extraction, queries
-from transforms.judges.llm.askers import Askers
-from transforms.judges.llm.asking import Asker
+from transforms.judges.llm.asking import Asker, Askers
 from transforms.judges.llm.formulation import Case, Finding, Formulation
 from transforms.judges.llm.function import FunctionFormulation
+from transforms.judges.llm.judgement_cache import JudgementCache
 from transforms.judges.llm.packing import Limits
 from transforms.judges.llm.prompt import PromptFormulation
 from transforms.judges.llm.rationale import RationaleFormulation
-from transforms.judges.llm.remembered import Remembered
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, LlmSettings
 from transforms.judges.llm.stepwise import StepwiseFormulation
 from transforms.llm.base import EXTRACTOR, VERIFIER, Client
@@ -32,15 +22,13 @@ from transforms.prompts.data import storable
 from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
 
-_LABELS = {SUPPORTED: 1, REFUTED: 0}
-
 
 class LlmJudge(Judge):
     """Extracts and verifies by asking a model.
 
     `client` makes the client on the loop that it is used in, at the first request. The
-    judge can be pickled before that, where the function can. `remembered` gives the judgements that
-    were made before, and those of others under way.
+    judge can be pickled before that, where the function can. `judgement_cache` gives the judgements
+    that were made before, and those of others under way.
 
     Raises:
         UsageError: a prompt of `llm_settings.prompts_dir` cannot be used.
@@ -53,11 +41,12 @@ class LlmJudge(Judge):
         self,
         llm_settings: LlmSettings,
         client: Callable[[], Client],
-        remembered: Callable[[], Remembered] | None = None,
+        judgement_cache: Callable[[], JudgementCache] | None = None,
     ) -> None:
         self._settings = settings = llm_settings
-        self._remembered = remembered
-        self._known: Remembered | None = None
+        self.model = settings.model
+        self._make_cache = judgement_cache
+        self._cache: JudgementCache | None = None
         self._prompts = load_prompts(settings.prompts_dir)
         self._askers = Askers(settings, self._prompts, client)
         self._formulation = formulation(settings, self._prompts)
@@ -123,11 +112,11 @@ class LlmJudge(Judge):
         return judged
 
     async def _findings(self, case: Case, asker: Asker) -> dict[tuple[int, int], Finding]:
-        if self._remembered is None:
+        if self._make_cache is None:
             return dict(await self._formulation.judge(case, asker))
-        if self._known is None:
-            self._known = self._remembered()
-        return await self._known.judge(case, asker, self._formulation, self.prompt_version)
+        if self._cache is None:
+            self._cache = self._make_cache()
+        return await self._cache.judge(case, asker, self._formulation, self.prompt_version)
 
     async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
         if not spans:
@@ -156,28 +145,13 @@ class LlmJudge(Judge):
     def _row(
         self, unit: FactUnit, source: str, rank: int, hit: Retrieved, finding: Finding
     ) -> Evidence:
-        citation = storable(finding.citation)
-        return Evidence(
-            unit.response_id,
-            unit.unit_id,
-            source,
-            hit.passage.passage_id,
-            rank,
-            hit.score,
-            storable(finding.answer),
-            finding.outcome,
-            finding.reason,
-            _LABELS.get(finding.outcome),
-            storable(finding.raw_verdict),
-            None,
-            storable(finding.rationale),
-            citation,
-            None if citation is None else citation_found(citation, hit.passage.text),
-            self.name,
-            model=self._settings.model,
+        said = Judgement(finding.outcome, None, finding.rationale, finding.citation)
+        return replace(
+            self.row(unit, source, rank, hit, said),
+            answer=storable(finding.answer),
+            reason=finding.reason,
+            raw_verdict=storable(finding.raw_verdict),
             prompt_version=self.prompt_version,
-            sample_index=hit.sample_index,
-            logprob_mean=hit.logprob_mean,
             request_id=finding.request_id or hit.request_id,
         )
 
