@@ -44,7 +44,7 @@ from schemas.records import (  # noqa: E402
     Passage,
 )
 from transforms.judges.context import JudgeContext  # noqa: E402
-from transforms.judges.llm.askers import Askers  # noqa: E402
+from transforms.judges.llm.asking import Askers  # noqa: E402
 from transforms.judges.llm.formulation import Case  # noqa: E402
 from transforms.judges.llm.judge import LlmJudge, formulation  # noqa: E402
 from transforms.judges.llm.settings import LlmSettings  # noqa: E402

@@ -44,7 +44,7 @@ class _Lines(logging.Handler):
 
 
 def _line(record: logging.LogRecord) -> str:
-    from transforms.llm.session import worker_id
+    from transforms.llm.usage import worker_id
 
     found = {
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

@@ -1,6 +1,6 @@
 """Identifiers: functions of the content alone, so that every runner gives the same ones.
 
-DESIGN: `unit_id` is 16 hex digits of SHA-256 over (response id, sentence index, NFC claim), with
+`unit_id` is 16 hex digits of SHA-256 over (response id, sentence index, NFC claim), with
 `-k` appended for the k-th repeat; `passage_id` is the source's name, a colon, and the same over
 (url, text, ordinal).
 """

@@ -72,7 +72,7 @@ class LabelledSpan:
 
 @dataclass(frozen=True, slots=True)
 class InputRecord:
-    """One usable record of the input (DESIGN section 4).
+    """One usable record of the input.
 
     `given` tells `claims: []` (no checkable claim) from no `claims` at all (extract them). `spans`
     are the human labels that cover text: error spans (label 0) or labelled sentences;
@@ -95,7 +95,7 @@ class InputRecord:
     spans_are_errors: bool = False
 
 
-# --- the tables (DESIGN section 6) --------------------------------------------------------------
+# --- the tables --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A row of `evidence`: what one passage says to one fact unit (DESIGN section 7).
+    """A row of `evidence`: what one passage says to one fact unit.
 
     `outcome` is one of OUTCOMES, `reason` one of REASONS or None, `label` 1, 0 or None,
     `probability` that of `supported`. `passage_id` is None where the source had no passage.

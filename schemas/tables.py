@@ -38,7 +38,6 @@ OF_EVALUATE = tuple(name for name in TABLES if not name.startswith("recall_"))
 # Beside the runs of a folder, and of none of them: what people said of their units.
 LABELS = "labels"
 RECORDS: dict[str, type] = {**TABLES, LABELS: Label}
-TABLE_OF: dict[type, str] = {record: name for name, record in TABLES.items()}
 
 # What makes a row unique, and the order in which a part file holds its rows: equal inputs give
 # equal files whatever the runner did with the order in between.

@@ -1,7 +1,6 @@
 """Step `extract`: a response into sentences and fact units.
 
-Sentences are segmented and numbered here, whoever extracts; given claims replace extraction
-(DESIGN section 4).
+Sentences are segmented and numbered here, whoever extracts; given claims replace extraction.
 """
 
 from collections.abc import Sequence
@@ -44,6 +43,8 @@ class Extracted:
 async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extracted:
     """Return the response's sentences and fact units.
 
+    Of equal claims that were extracted the first is a unit; given ones are all kept.
+
     Raises nothing but what ends the run (`schemas.errors.ends_run`).
     """
     spans = segment(record.text, record.language or "en")
@@ -59,7 +60,17 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
             raise
         failure = Failure("extract", record.response_id, type(error).__name__, message_of(error))
         found = Drafts(failures=[failure])
+    if not record.given:
+        found.drafts = _distinct(found.drafts)
     return _numbered(record, spans, found)
+
+
+def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
+    """Return the claims, of those that differ in case, spaces or the full stop only the first."""
+    first: dict[str, Draft] = {}
+    for draft in drafts:
+        first.setdefault(" ".join(draft.claim.split()).rstrip(".").casefold(), draft)
+    return list(first.values())
 
 
 async def _given(record: InputRecord, spans: Sequence[Span], judge: Judge) -> Drafts:

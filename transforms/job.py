@@ -57,6 +57,14 @@ class Job:
         """How the models are reached; None where none is asked."""
         return self.judge.client or self.context.models
 
+    @property
+    def source_context(self) -> SourceContext:
+        """What fact sources are told; what they ask goes into the run's usage log."""
+        if self.usage_log is None:
+            return self.context
+        calls = replace(self.context.calls, usage_log=self.usage_log)
+        return replace(self.context, calls=calls)
+
     def among(self, workers: int) -> "Job":
         """Return the job of each of so many processes: what endpoints allow is divided among
         them."""

@@ -1,6 +1,6 @@
 """Running the core's coroutines: at once where nothing waits, on one loop a process where it does.
 
-DESIGN section 8: what held on Beam is one daemon thread with one asyncio loop in each process, and
+What held on Beam is one daemon thread with one asyncio loop in each process, and
 a window of submitted coroutines of which any completed one is taken.
 """
 

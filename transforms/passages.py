@@ -7,6 +7,8 @@ Used for references here and for the pages of a web search; a Wikipedia dump is 
 import heapq
 from collections.abc import Sequence
 
+from rank_bm25 import BM25Okapi
+
 from indexes.tokens import query_terms, terms_of
 from transforms.sentences import segment
 
@@ -42,8 +44,6 @@ class Ranking:
     """BM25 over the few passages of one text (rank-bm25's BM25Okapi, k1 1.5, b .75)."""
 
     def __init__(self, passages: Sequence[str]) -> None:
-        from rank_bm25 import BM25Okapi
-
         tokens = [terms_of(passage) for passage in passages]
         # BM25Okapi divides by the mean length, which is 0 where no passage has a term.
         self._bm25 = BM25Okapi(tokens) if any(tokens) else None

@@ -1,6 +1,6 @@
 """Step `read`: a line of JSON Lines into an input record, or a failure that says why not.
 
-DESIGN section 4 is the format. What is wrong with one line never stops a run.
+What is wrong with one line never stops a run.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from schemas.ids import content_id
 from schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
+from transforms.sentences import segment
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 BEYOND = "cells beyond the header"
@@ -268,8 +269,6 @@ def _stretch(text: str, where: str, item: object) -> tuple[int, int, object]:
 def _sentence_labels(items: list[Any], text: str) -> list[LabelledSpan]:
     """Read `[{"start", "end", "label"}]`, or one label for each of our sentences, in order."""
     if items and not any(isinstance(item, dict) for item in items):
-        from transforms.sentences import segment
-
         spans = segment(text)
         if len(spans) != len(items):
             raise Unusable(

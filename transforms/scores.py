@@ -1,6 +1,6 @@
 """From evidence to scores: what the views say of a run, for one response and any selection of it.
 
-The rules are those of DESIGN section 7: the factuality score of UFO (Huang et al., AAAI 2026 demo),
+The rules are the factuality score of UFO (Huang et al., AAAI 2026 demo),
 the credibility of Facts&Evidence (2025). The views in SQL and the page's `scoring.js` have the same
 rules; `tests/golden/scoring.json` holds all three together.
 """

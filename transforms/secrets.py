@@ -33,9 +33,9 @@ def named_secrets(text: str) -> dict[str, str]:
     for item in filter(None, (item.strip() for item in text.split(","))):
         variable, equals, name = item.partition("=")
         if not _VARIABLE.fullmatch(variable) or not _SECRET.fullmatch(name):
-            told = variable if equals and _VARIABLE.fullmatch(variable) else "a part (not shown)"
+            shown = variable if equals and _VARIABLE.fullmatch(variable) else "a part (not shown)"
             raise UsageError(
-                f"--secrets: {told} does not name a secret. A secret is named VARIABLE=projects/"
+                f"--secrets: {shown} does not name a secret. A secret is named VARIABLE=projects/"
                 "PROJECT/secrets/NAME, with /versions/NUMBER or the latest; no key goes into an "
                 "option"
             )

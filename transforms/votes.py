@@ -1,8 +1,8 @@
 """From evidence to verdicts: majority within a source, and the three ways over several sources.
 
 UFO (Huang et al., AAAI 2026 demo) names the ways Single, Multi-MV (majority voting) and Multi-Seq
-(sequential); DESIGN section 7 says what it leaves open: ties, errors and undecided units. All of it
-is a function of how many passages of each source voted which way, in the user's order of sources.
+(sequential). The verdicts, also those on ties, errors and undecided units, are a
+function of how many passages of each source voted which way, in the user's order of sources.
 """
 
 from collections.abc import Iterable, Sequence

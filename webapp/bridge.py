@@ -1,4 +1,4 @@
-"""From the service's event loop to the process's one loop, where connections to models are kept."""
+"""Run coroutines of the service on the process's one loop, which has the connections."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine

@@ -114,16 +114,9 @@ def list_responses(
         "undecided": undecided,
     }
     order = f"{_SORTS[key]} {'DESC' if down else 'ASC'} NULLS LAST, response_id"
-    # Only fixed words are put into the SQL.
-    page = f"{LISTED} ORDER BY {order} LIMIT $limit OFFSET $offset"
-    rows = _rows(results, page, {**params, "limit": limit, "offset": offset})
-    (total,) = _rows(results, f"SELECT count(*) AS n FROM ({LISTED})", params)  # noqa: S608
-    return answers.ResponsePage(
-        total=total["n"],
-        offset=offset,
-        limit=limit,
-        rows=[answers.ResponseRow(**row) for row in rows],
-    )
+    total, rows = _page(results, LISTED, order, params, offset, limit)
+    listed = [answers.ResponseRow(**row) for row in rows]
+    return answers.ResponsePage(total=total, offset=offset, limit=limit, rows=listed)
 
 
 @router.get("/runs/{run}/responses/{response_id:path}")
@@ -142,15 +135,10 @@ def list_questions(
     mode = main_mode(desk.runs.named(run).mode)
     results = desk.runs.results(run)
     params: dict[str, object] = {"mode": mode, "text": text or None}
-    page = f"{QUESTIONS} ORDER BY spread DESC NULLS LAST, question LIMIT $limit OFFSET $offset"
-    rows = _rows(results, page, {**params, "limit": limit, "offset": offset})
-    (total,) = _rows(results, f"SELECT count(*) AS n FROM ({QUESTIONS})", params)  # noqa: S608
-    return answers.QuestionPage(
-        total=total["n"],
-        offset=offset,
-        limit=limit,
-        rows=[answers.QuestionRow(**row) for row in rows],
-    )
+    order = "spread DESC NULLS LAST, question"
+    total, rows = _page(results, QUESTIONS, order, params, offset, limit)
+    listed = [answers.QuestionRow(**row) for row in rows]
+    return answers.QuestionPage(total=total, offset=offset, limit=limit, rows=listed)
 
 
 @router.get("/runs/{run}/compare")
@@ -184,6 +172,16 @@ def _rows(
 ) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = results.query(sql, params or ()).to_pylist()
     return found
+
+
+def _page(
+    results: Results, select: str, order: str, params: dict[str, object], offset: int, limit: int
+) -> tuple[int, list[dict[str, Any]]]:
+    """Return how many rows a SELECT has, and a page of them. Only fixed words are put into it."""
+    page = f"{select} ORDER BY {order} LIMIT $limit OFFSET $offset"
+    rows = _rows(results, page, {**params, "limit": limit, "offset": offset})
+    (total,) = _rows(results, f"SELECT count(*) AS n FROM ({select})", params)  # noqa: S608
+    return total["n"], rows
 
 
 def _words(results: Results, select: str) -> list[str]:

@@ -19,8 +19,8 @@ from webapp import models
 from webapp.asked import job_of, record_of
 from webapp.bridge import streamed
 from webapp.desk import AtDesk
+from webapp.events import Events
 from webapp.problems import log, problem_of
-from webapp.told import Told
 
 router = APIRouter(tags=["check"])
 
@@ -37,7 +37,7 @@ class Prepared:
 def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
     """Give the check that is asked for, and hold a place for it until the last event is sent.
 
-    What is wrong with it is told before there is a stream, as with any other request.
+    What is wrong with it is reported before there is a stream, as with any other request.
     """
     record = record_of(asked.text, asked.question, asked.references, asked.language)
     job = job_of(desk, asked, asked.sources)
@@ -57,15 +57,15 @@ async def check(asked: Annotated[Prepared, Depends(prepared)]) -> AsyncIterator[
     Whoever hangs up cancels what is under way; judgements that were paid for are kept.
     """
     started = monotonic()
-    told = Told(asked.job)
-    yield ServerSentEvent(event="started", data=told.started())
+    events = Events(asked.job)
+    yield ServerSentEvent(event="started", data=events.started())
     try:
         async with aclosing(streamed(_steps(asked.job, asked.record), asked.seconds)) as found:
             async for step in found:
-                name, data = told.step(step)
+                name, data = events.step(step)
                 yield ServerSentEvent(event=name, data=data)
-        yield ServerSentEvent(event="scores", data=told.scores())
-        yield ServerSentEvent(event="done", data=told.done(monotonic() - started))
+        yield ServerSentEvent(event="scores", data=events.scores())
+        yield ServerSentEvent(event="done", data=events.done(monotonic() - started))
     except Exception as error:
         log(error)
         yield ServerSentEvent(event="error", data=problem_of(error))

@@ -142,10 +142,10 @@ class Guard:
 
 
 def _too_large(scope: Scope, most: int) -> Response | None:
-    told = Headers(scope=scope).get("content-length", "0")
-    if not told.isdigit() or (len(told) < 16 and int(told) <= most):
+    given = Headers(scope=scope).get("content-length", "0")
+    if not given.isdigit() or (len(given) < 16 and int(given) <= most):
         return None
-    return answer(problem(413, f"the body has {told[:30]} bytes, and {most:,} are taken"))
+    return answer(problem(413, f"the body has {given[:30]} bytes, and {most:,} are taken"))
 
 
 def _measured(receive: Receive, most: int) -> Receive:

@@ -19,7 +19,7 @@ _ENDING_SECONDS = 5
 
 
 def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
-    """Serve until interrupted. Port 0 is any that is free; the address is told on stderr.
+    """Serve until interrupted. Port 0 is any that is free; the address is printed on stderr.
 
     Raises:
         UsageError: the address cannot be had, or is open to others without a token.

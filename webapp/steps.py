@@ -79,7 +79,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
             return units, [(s.name, one) for s, one in zip(sources, found, strict=True)]
 
     open_units, found = await _done(desk, work())
-    told = [
+    rows = [
         answers.SourceAnswer(
             source=name,
             claim=unit.claim,
@@ -96,7 +96,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
         for unit, one in zip(open_units.units, by_unit, strict=True)
     ]
     usage = [row for _, by_unit in found for one in by_unit for row in one.usage]
-    return answers.Passages(answers=told, usage=usage)
+    return answers.Passages(answers=rows, usage=usage)
 
 
 @router.post("/verify")

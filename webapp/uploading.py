@@ -44,7 +44,7 @@ async def upload(
 ) -> answers.UploadStatus:
     """Take a file of responses and evaluate it in the background, into an ordinary run."""
     checked_sources(asked.sources)
-    job_of(desk, asked, asked.sources)  # what is wrong with the options is told now
+    job_of(desk, asked, asked.sources)  # what is wrong with the options is reported now
     flags = flags_of(desk, asked, asked.sources)
     if asked.sources:
         flags["sources"] = ",".join(asked.sources)
@@ -70,7 +70,7 @@ async def show_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus
 
 
 async def found(upload_id: UploadId, desk: AtDesk) -> Upload:
-    """Return the upload; that there is none is told before a stream begins."""
+    """Return the upload; that there is none is reported before a stream begins."""
     return desk.uploads.one(upload_id)
 
 

@@ -60,7 +60,7 @@ class Upload:
         return f"upload-{self.id}"
 
     def status(self) -> dict[str, object]:
-        """Return what is told of it."""
+        """Return what the page shows of it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -220,11 +220,11 @@ class Uploads:
         paths = (self._results / FOLDER).glob(f"*/{_STATUS}")
         for path in sorted(paths, key=lambda path: path.stat().st_mtime):
             try:
-                told = json.loads(path.read_text(encoding="utf-8"))
-                upload = Upload(path.parent.name, told["name"], path.parent, told["flags"])
-                upload.state, upload.exit_code = told["state"], told["exit_code"]
-                upload.done, upload.total = told["done"], told["total"]
-                upload.log.extend(told["log"])
+                saved = json.loads(path.read_text(encoding="utf-8"))
+                upload = Upload(path.parent.name, saved["name"], path.parent, saved["flags"])
+                upload.state, upload.exit_code = saved["state"], saved["exit_code"]
+                upload.done, upload.total = saved["done"], saved["total"]
+                upload.log.extend(saved["log"])
             except (OSError, ValueError, KeyError, TypeError):
                 continue
             if upload.state not in OVER:

@@ -18,9 +18,9 @@ from transforms.llm.store import (
     StoreError,
     checked_uri,
     default_uri,
-    open_store,
 )
 from transforms.llm.store_sqlite import SqliteStore
+from transforms.llm.stores import open_store
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0

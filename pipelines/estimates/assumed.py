@@ -11,7 +11,7 @@ from transforms.judges.context import JudgeContext
 from transforms.judges.llm.asking import Asker
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.judge import LlmJudge
-from transforms.judges.llm.remembered import Remembered
+from transforms.judges.llm.judgement_cache import JudgementCache
 from transforms.judges.llm.settings import LlmSettings
 from transforms.sentences import Span
 from transforms.sources.base import FactSource, Found
@@ -45,7 +45,7 @@ class CountedJudge(LlmJudge):
         return await Judge.queries(self, claims, response_id) if found.failures else found
 
 
-class _Assumed(Remembered):
+class _Assumed(JudgementCache):
     """What was judged before; for the rest, the requests are made and the outcome is assumed."""
 
     def __init__(self, told: LlmSettings, counter: Counter) -> None:

@@ -17,7 +17,8 @@ from transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
 from transforms.llm.cache import CachingClient
 from transforms.llm.capabilities import Capabilities
 from transforms.llm.memory import Memory
-from transforms.llm.store import OFF, StoreError, open_store
+from transforms.llm.store import OFF, StoreError
+from transforms.llm.stores import open_store
 from transforms.llm.tokens import prompt_tokens
 from transforms.llm.window import Window
 

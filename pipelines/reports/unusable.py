@@ -16,6 +16,7 @@ from schemas.records import (
 if TYPE_CHECKING:
     from schemas.results import Results, Run
 
+_CONTEXT = "--context N with the tokens that the model's context holds"
 _MANY = 10  # a score is shown with them where they are more than one in so many
 _FEW_FACTS = 4
 
@@ -146,8 +147,8 @@ def _advice(run: "Run", reasons: Sequence[str]) -> str:
     packed = int(run.llm.get("facts_per_call") or 0) > _FEW_FACTS
     if reason == TRUNCATED:
         fewer = f"--facts_per_call {_FEW_FACTS} --passages_per_call 1"
-        larger = "a model with a larger context"
-        return f"{fewer}, or {larger}" if function and packed else larger
+        others = [fewer] if function and packed else []
+        return ", ".join([_CONTEXT, *others, "or a model with a larger one"])
     if reason in (REFUSED, FILTERED):
         return "another --model"
     if reason != UNPARSABLE:
@@ -166,5 +167,5 @@ def _advice_for_extraction(reason: str) -> str:
     if reason == TRANSPORT:
         return "`ufo doctor`, then the same command once more"
     if reason == TRUNCATED:
-        return "--extract_tokens 500, or a model with a larger context"
+        return f"{_CONTEXT}, --extract_tokens 500, or a model with a larger one"
     return "another --extractor_model, or claims of your own in the input"

@@ -148,13 +148,13 @@ def _carried_over(
 @contextmanager
 def _web(run: str) -> Iterator[None]:
     """Close what the run opens to the web, however it ends."""
+    from transforms.llm.shared import end_run
     from transforms.loop import wait_for
-    from transforms.sources.web.opened import leave
 
     try:
         yield
     finally:
-        wait_for(leave(run))
+        wait_for(end_run(run))
 
 
 def _evaluate(

@@ -1,5 +1,5 @@
 -- Scores corrected by what people said
--- judge_score is the factuality score as the judge has it, corrected_score what it would be had
+-- judge_score is the factuality score as the judge has it (NULL where it decided nothing), corrected_score what it would be had
 -- people judged every unit, with its 95 % interval; of the run, of each model and data set (`level`,
 -- `name`). Prediction-powered inference (Angelopoulos et al. 2023): the judge's mean over all
 -- units, times `power`, plus the mean of (label - power × verdict) over the labelled ones; `power`
@@ -40,6 +40,7 @@ scored AS (
         source,
         response_id,
         n_units,
+        n_supported + n_refuted AS n_decided,
         factuality_score AS score,
         unnest([
             {'run': run, 'mode': mode, 'source': source, 'level': 'run', 'name': NULL},
@@ -55,6 +56,7 @@ domains AS (
         domain,
         count(*) AS n_responses,
         CAST(sum(n_units) AS BIGINT) AS n_units,
+        sum(n_decided) AS n_decided,
         avg(score) AS judge_score
     FROM scored
     GROUP BY domain
@@ -100,6 +102,7 @@ tuned AS (
         m.*,
         d.n_responses,
         d.n_units,
+        d.n_decided,
         d.judge_score,
         -- f is 0 or 1, so the mean of its square is its mean.
         coalesce(
@@ -193,7 +196,7 @@ SELECT
     n_responses,
     n_units,
     n_labelled,
-    judge_score,
+    CASE WHEN n_decided > 0 THEN judge_score END AS judge_score,
     least(1, greatest(0, estimate)) AS corrected_score,
     CASE WHEN margin IS NOT NULL THEN greatest(0, estimate - margin) END AS low,
     CASE WHEN margin IS NOT NULL THEN least(1, estimate + margin) END AS high,

@@ -5,10 +5,22 @@
 -- mean_recall is the mean over records. n_na_before_repair of them the first reply left
 -- unanswered, n_na a repair too. n_failed_calls of n_calls left a fact unanswered (FaaF counts its
 -- failures so; before_repair: the first call, as there); `prompt` makes a call a fact, the others
--- one an answer. NULL where no fact was answered.
+-- one an answer, or several where one may not hold all facts. A call is told by its request; of
+-- `xml`, whose repairs ask for single facts again, by those of the facts that needed none. NULL
+-- where no fact was answered.
 -- order: run, formulation != 'human', formulation, variant
 -- empty: it takes a run of 'ufo recall'
-WITH by_record AS (
+WITH by_fact AS (
+    SELECT
+        *,
+        reason IS DISTINCT FROM 'no_passages' AS asked,
+        label IS NULL OR first_reason IS NOT NULL AS na_at_first,
+        CASE WHEN formulation = 'prompt' THEN fact_id ELSE coalesce(request_id, '') END AS call,
+        first_reason IS NOT NULL AND formulation LIKE '%xml%' AS repaired_alone
+    FROM recall_verdicts
+),
+
+by_record AS (
     SELECT
         run,
         variant,
@@ -18,10 +30,14 @@ WITH by_record AS (
         count(*) FILTER (WHERE label = 1) AS n_true,
         count(*) FILTER (WHERE label = 0) AS n_false,
         count(*) FILTER (WHERE label IS NULL) AS n_na,
-        count(*) FILTER (WHERE label IS NULL OR first_reason IS NOT NULL) AS n_na_before_repair,
-        count(*) FILTER (WHERE reason IS DISTINCT FROM 'no_passages') AS n_asked,
-        CASE WHEN formulation = 'prompt' THEN count(*) ELSE 1 END AS most_calls
-    FROM recall_verdicts
+        count(*) FILTER (WHERE na_at_first) AS n_na_before_repair,
+        greatest(
+            count(DISTINCT call) FILTER (WHERE asked AND NOT repaired_alone),
+            CAST(bool_or(asked) AS BIGINT)
+        ) AS calls,
+        count(DISTINCT call) FILTER (WHERE label IS NULL) AS failed_calls,
+        count(DISTINCT call) FILTER (WHERE na_at_first) AS failed_calls_before_repair
+    FROM by_fact
     GROUP BY run, variant, formulation, record_id
 )
 
@@ -35,11 +51,13 @@ SELECT
     CAST(sum(n_false) AS BIGINT) AS n_false,
     CAST(sum(n_na) AS BIGINT) AS n_na,
     CAST(sum(n_na_before_repair) AS BIGINT) AS n_na_before_repair,
-    CAST(sum(least(n_asked, most_calls)) FILTER (WHERE formulation != 'human') AS BIGINT) AS n_calls,
-    CAST(sum(least(n_na, most_calls)) FILTER (WHERE formulation != 'human') AS BIGINT)
+    CAST(sum(calls) FILTER (WHERE formulation != 'human') AS BIGINT) AS n_calls,
+    CAST(sum(least(failed_calls, calls)) FILTER (WHERE formulation != 'human') AS BIGINT)
         AS n_failed_calls,
-    CAST(sum(least(n_na_before_repair, most_calls)) FILTER (WHERE formulation != 'human') AS BIGINT)
-        AS n_failed_calls_before_repair,
+    CAST(
+        sum(least(failed_calls_before_repair, calls)) FILTER (WHERE formulation != 'human')
+        AS BIGINT
+    ) AS n_failed_calls_before_repair,
     sum(n_true) / nullif(sum(n_true) + sum(n_false), 0) AS accuracy,
     CASE WHEN sum(n_true) + sum(n_false) > 0 THEN sum(n_true) / sum(n_facts) END AS recall,
     CASE WHEN sum(n_true) + sum(n_false) > 0 THEN avg(n_true / n_facts) END AS mean_recall

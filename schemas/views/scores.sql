@@ -5,7 +5,7 @@
 -- n_unusable failed or are about a text in a language that the judge does not know. `source` is NULL, except in mode single, which scores every source.
 -- low and high are the 95 % interval of factuality_score when a response's units are taken as a
 -- sample of what it could have said: Wilson's (1927), as interval_method says.
--- needs: run_modes, wilson_low, wilson_high
+-- needs: run_modes, scored_units, wilson_low, wilson_high
 -- with: scores_by_run, scores_by_model, scores_by_dataset, corrected_scores, judge_errors
 -- order: run, mode, source, response_id
 -- shows: mode, source, response_id, model, n_units, factuality_score, low, high, interval_method, coverage, n_judgements, n_unusable
@@ -68,8 +68,7 @@ joined AS (
         c.n_refuted,
         coalesce(j.n_judgements, 0) AS n_judgements,
         coalesce(j.n_unusable, 0) AS n_unusable,
-        CASE WHEN coalesce(j.n_judgements > j.n_unusable OR j.n_unusable = 0, true) THEN c.n_units END
-            AS n_scored
+        scored_units(c.n_units, j.n_judgements, j.n_unusable) AS n_scored
     FROM responses AS r
     INNER JOIN scored AS g ON g.run = r.run
     LEFT JOIN counted AS c

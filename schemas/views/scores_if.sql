@@ -1,7 +1,7 @@
 -- Scores of each response if the sources, their order, the passages or the rules were others
 -- The columns of `scores` for the rows of verdicts_if, one mode of which is asked for; n_unknown
 -- are the units whose verdict is not known (answerable).
--- needs: tallies_if, verdicts_if
+-- needs: scored_units, tallies_if, verdicts_if
 -- parameters: wanted, source_order := NULL, without_passages := NULL, without_categories := NULL, only_categories := NULL, without_domains := NULL, only_domains := NULL, min_sources := 1, tie_rule := NULL
 WITH counted AS (
     SELECT
@@ -71,8 +71,7 @@ joined AS (
             AS n_unknown,
         coalesce(j.n_judgements, 0) AS n_judgements,
         coalesce(j.n_unusable, 0) AS n_unusable,
-        CASE WHEN coalesce(j.n_judgements > j.n_unusable OR j.n_unusable = 0, true) THEN u.n_units END
-            AS n_scored
+        scored_units(u.n_units, j.n_judgements, j.n_unusable) AS n_scored
     FROM responses AS r
     INNER JOIN asked AS a ON a.run = r.run
     LEFT JOIN units AS u ON u.run = r.run AND u.response_id = r.response_id

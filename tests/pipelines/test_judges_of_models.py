@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.pipelines.llm_runs import rows
+from tests.pipelines.llm_runs import at, rows
 from tests.pipelines.other_judges import judge as judge_of
 
 Ufo = Callable[..., Any]
-OUTCOMES = "SELECT outcome, judge FROM evidence ORDER BY response_id"
 
 
 def test_one_that_needs_an_endpoint_is_told_as_the_llm_judge_is(
@@ -25,47 +24,41 @@ def test_one_that_needs_an_endpoint_is_told_as_the_llm_judge_is(
     assert all("wants a key: set OPENAI_API_KEY" in one.err for one in done)
 
 
-def _models(server: LlmServer) -> tuple[object, ...]:
-    return ("--base_url", server.base_url, "--model", "offline-judge", "--cache", "off")
+@pytest.fixture
+def asked(
+    two_responses: tuple[object, ...], llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> tuple[object, ...]:
+    """The words of a command over two responses, whose models are at the server."""
+    monkeypatch.setenv("OPENAI_API_KEY", llm_server.key)
+    return (*two_responses, *at(llm_server))
 
 
 def test_one_that_asks_a_model_gets_the_client_of_the_run(
-    tmp_path: Path,
-    ufo: Ufo,
-    two_responses: tuple[object, ...],
-    llm_server: LlmServer,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, ufo: Ufo, asked: tuple[object, ...], llm_server: LlmServer
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", llm_server.key)
-    flags = (*two_responses, "--workers", 1, *_models(llm_server))
-    told = ufo(*flags, "--judge", judge_of("Plain"), "--dry_run", "--json").json
-    (calls,) = [row["calls"] for row in told["rows"] if row["step"] == "verify"]
+    estimate = ufo(*asked, "--judge", judge_of("Plain"), "--dry_run", "--json").json
+    (calls,) = [row["calls"] for row in estimate["rows"] if row["step"] == "verify"]
     assert (calls, llm_server.requests) == (2, [])
-    done = ufo(*flags, "--judge", judge_of("Plain"))
+    done = ufo(*asked, "--judge", judge_of("Plain"))
     assert done.code == 0, done.err
     found = rows(tmp_path / "out", "SELECT DISTINCT judge, model FROM evidence")
     assert [tuple(row.values()) for row in found] == [("Plain", "offline-judge")]
 
 
 def test_one_may_ask_the_llm_judge_which_its_flags_describe(
-    tmp_path: Path,
-    ufo: Ufo,
-    two_responses: tuple[object, ...],
-    llm_server: LlmServer,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, ufo: Ufo, asked: tuple[object, ...], llm_server: LlmServer
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", llm_server.key)
-    flags = (*two_responses, "--workers", 1, *_models(llm_server), "--formulation", "prompt")
-    told = ufo(*flags, "--judge", judge_of("First"), "--dry_run", "--json").json
-    assert [row["calls"] for row in told["rows"] if row["step"] == "verify"] == [2]
+    flags = (*asked, "--formulation", "prompt", "--judge", judge_of("First"))
+    estimate = ufo(*flags, "--dry_run", "--json").json
+    assert [row["calls"] for row in estimate["rows"] if row["step"] == "verify"] == [2]
     assert llm_server.requests == []
-    done = ufo(*flags, "--judge", judge_of("First"))
+    done = ufo(*flags)
     assert done.code == 0, done.err
-    assert {row["judge"] for row in rows(tmp_path / "out", OUTCOMES)} == {"llm"}
+    assert {row["judge"] for row in rows(tmp_path / "out", "FROM evidence")} == {"llm"}
 
 
 def test_a_dry_run_sends_nothing_to_a_service_and_counts_each_passage(
     ufo: Ufo, two_responses: tuple[object, ...]
 ) -> None:
-    told = ufo(*two_responses, "--judge", judge_of("Far"), "--dry_run", "--json").json
-    assert [(row["step"], row["calls"]) for row in told["rows"]] == [("verify", 2)]
+    estimate = ufo(*two_responses, "--judge", judge_of("Far"), "--dry_run", "--json").json
+    assert [(row["step"], row["calls"]) for row in estimate["rows"]] == [("verify", 2)]

@@ -1,6 +1,7 @@
 """`ufo.evaluate` against servers as people run them: whatever one refuses, every unit is judged."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,15 @@ SEEN = {
 Seen = dict[str, list[dict[str, Any]]]
 
 
-def evaluated(server: LlmServer, output: Path) -> Seen:
+def evaluated(
+    server: LlmServer,
+    output: Path,
+    records: Sequence[Mapping[str, Any]] = RECORDS,
+    sources: Sequence[str] = ("reference", "llm"),
+) -> Seen:
     found = ufo.evaluate(
-        RECORDS,
-        ["reference", "llm"],
+        records,
+        list(sources),
         output=output,
         judge="llm",
         base_url=server.base_url,
@@ -104,3 +110,22 @@ def test_every_unit_is_judged_as_by_an_endpoint_that_takes_everything(
     assert {row["step"] for row in found["refused"]} <= {"probe"}
     assert calls
     assert all(FORM[profile](body) and body["temperature"] == 0 for body in calls)
+
+
+def test_a_small_context_judges_as_a_large_one(llm_server: LlmServer, tmp_path: Path) -> None:
+    names = ["Aden", "Bari", "Cork", "Dover", "Essen", "Fano", "Gent", "Hove", "Izmir", "Jena"]
+    town = "{0} is a port. {0} has {1},000 inhabitants. The harbour of {0} was opened in 18{1}."
+    text = " ".join(town.format(name, at) for at, name in enumerate(names, 10))
+    records = [{"id": "towns", "response": text, "reference_answers": [text] * 2}]
+
+    def run(context: int) -> Seen:
+        llm_server.switches = replace(PROFILES["llamacpp"], context=context)
+        return evaluated(llm_server, tmp_path / str(context), records, ["reference"])
+
+    large = run(128_000)
+    calls = len(llm_server.chats)
+    small = run(2_048)
+    assert len(llm_server.chats) > 2 * calls
+    assert small["units"] == large["units"]
+    assert small["verdicts"] == large["verdicts"]
+    assert {row["reason"] for row in small["evidence"]} == {None}

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas import recall, records
-from schemas.tables import KEYS, TABLE_OF, TABLES, arrow_schema, from_arrow, sort_key, to_arrow
+from schemas.tables import KEYS, TABLES, arrow_schema, from_arrow, sort_key, to_arrow
 from transforms.beam.coders import RECORDS, register
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -66,7 +66,6 @@ def _registered() -> None:
 
 def test_every_dataclass_of_the_module_is_a_record_and_every_table_has_one() -> None:
     assert set(TABLES.values()) <= set(RECORDS)
-    assert TABLE_OF[records.Evidence] == "evidence"
     kinds = [value for module in (records, recall) for value in vars(module).values()]
     assert len(RECORDS) == sum(dataclasses.is_dataclass(kind) for kind in kinds)
 
@@ -82,7 +81,7 @@ def test_round_trips(kind: Any, data: st.DataObject) -> None:
         back = coder.decode(coder.encode(row))
         assert type(back) is kind
         assert back == row
-    table = TABLE_OF.get(kind)
+    table = next((name for name, record in TABLES.items() if record is kind), None)
     if table is None:
         return
     arrow = to_arrow(table, rows)

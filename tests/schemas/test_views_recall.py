@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,6 +89,25 @@ def test_failures_are_counted_by_call_and_by_fact(ask):
             ("human", 0, 0, None, None, None),
             ("prompt", 1, 2, 3, 1, 2),
             ("tf", 3, 5, 2, 1, 2),
+        ]
+
+
+def test_calls_that_were_split_are_counted_each(ask):
+    def by(formulation: str, said: str, requests: str) -> list[Any]:
+        rows = verdicts("a", "rag", formulation, said, " " * len(said))
+        return [replace(row, request_id=name) for row, name in zip(rows, requests, strict=True)]
+
+    rows = [
+        # Three calls, of which the second was void at first and the third to the end.
+        *by("tf", "ttFF-", "aabbc"),
+        # Two calls, and one for the facts that both of them left out.
+        *by("tf+xml", "tFtF-", "axbxx"),
+    ]
+    columns = "n_calls, n_failed_calls, n_failed_calls_before_repair"
+    with ask(rows) as found:
+        assert found(f"SELECT formulation, {columns} FROM recall_scores ORDER BY ALL") == [
+            ("tf", 3, 1, 2),
+            ("tf+xml", 2, 1, 1),
         ]
 
 

@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.records import FactUnit, Failure, GivenClaim, InputRecord, LabelledSpan
 from transforms.extract import Extracted, extract, human_label
-from transforms.judges.base import Judge
+from transforms.judges.base import Draft, Drafts, Judge
 from transforms.sentences import Span
 
 TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."
@@ -57,6 +58,33 @@ def test_given_claims_keep_their_query_label_and_place(judge: Judge) -> None:
     assert (second.query, second.human_label) == ("Is it so: Sicily is an island.", 0)
     assert places(found) == [0, 2]
     assert [s.n_units for s in found.sentences] == [1, 0, 1]
+
+
+class Saying(Judge):
+    """Extracts these claims of the first sentences, in order."""
+
+    verifies = True
+
+    def __init__(self, *claims: str) -> None:
+        self._claims = claims
+
+    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        return Drafts([Draft(at, claim, f"Q{at}?") for at, claim in enumerate(self._claims)])
+
+
+def test_equal_claims_of_a_response_are_one_whoever_extracts() -> None:
+    found = run(Saying("Etna is in Sicily.", "etna is  in Sicily", "It erupts often."))
+    assert [(unit.claim, unit.query) for unit in found.open_units.units] == [
+        ("Etna is in Sicily.", "Q0?"),
+        ("It erupts often.", "Q2?"),
+    ]
+    assert [sentence.n_units for sentence in found.sentences] == [1, 0, 1]
+
+
+def test_given_claims_that_are_equal_are_all_kept(judge: Judge) -> None:
+    claims = [GivenClaim("Etna is in Sicily.", "Where?", label, 0) for label in (1, 0)]
+    found = run(judge, given=True, claims=claims)
+    assert [unit.human_label for unit in found.open_units.units] == [1, 0]
 
 
 def test_a_claim_without_a_place_is_aligned_and_else_unplaced(judge: Judge) -> None:

@@ -61,7 +61,7 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
         into_environment(self._job.secrets)
         self._judge = make_judge(self._job.judge)
         self._source = make_source(
-            self._job.sources[self._position], self._job.flags, self._job.context
+            self._job.sources[self._position], self._job.flags, self._job.source_context
         )
         self._judge.open()
         self._source.open()

@@ -21,7 +21,7 @@ class CoroutineDoFn(beam.DoFn, Generic[E, T, R]):  # type: ignore[misc]
 
     A member sets `remote` in `setup`, and its `counters`. Where `remote` is True, up to `in_flight`
     calls are under way on the process's loop and any completed one is yielded, in the window and at
-    the timestamp of the element it came from; the bundle ends when all are (DESIGN section 8).
+    the timestamp of the element it came from; the bundle ends when all are.
     `call` returns errors as data: an exception here would end the run.
     """
 

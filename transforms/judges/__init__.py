@@ -23,8 +23,8 @@ JUDGES: Final = Registry("ufo.judges", Judge, "judge")
 class JudgeSpec(Spec):
     """A judge as it travels to the workers.
 
-    `llm` is what a model that judges is told, and `client` how it is reached; None where the judge
-    needs no endpoint.
+    `llm` has the options of a model that judges, and `client` how it is reached; None where the
+    judge needs no endpoint.
     """
 
     name: str = "offline"
@@ -61,10 +61,10 @@ def _context(
     client: "Client | None",
     instead: Judge | None,
 ) -> JudgeContext:
-    from transforms.judges.llm.remembered import remembered
+    from transforms.judges.llm.judgement_cache import shared_judgement_cache
     from transforms.llm.shared import shared_client
 
     if client is not None:
         return JudgeContext(settings, lambda: client, instead=instead)
-    known = partial(remembered, settings, endpoint)
+    known = partial(shared_judgement_cache, settings, endpoint)
     return JudgeContext(settings, partial(shared_client, endpoint), known, instead)

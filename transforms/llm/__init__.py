@@ -1,1 +1,1 @@
-"""Language models behind one seam, `complete(request) → completion`. Knows no Beam."""
+"""Ask language models through one interface, `complete(request) → completion`, without Beam."""

@@ -1,4 +1,4 @@
-"""When an endpoint is asked again: pauses that it asks for, outages, and messages about both."""
+"""Decide when an endpoint is asked again after errors, and report that to the user."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The seam to a language model: what a request is, what comes back, and what can go wrong.
+"""Define the interface to a language model: request, completion, client, error.
 
 Everything that asks a model (extraction, verification, knowledge) builds a `Request` and reads a
 `Completion`. How it is sent is behind `Client`; retry, limits, cache and usage wrap that one method
@@ -14,7 +14,6 @@ from schemas.records import Usage
 EXTRACTOR = "extractor"
 VERIFIER = "verifier"
 KNOWLEDGE = "knowledge"
-ROLES = (EXTRACTOR, VERIFIER, KNOWLEDGE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What requests cost: each is written into the usage log, and all of a run stay below its cap."""
+"""Write the cost of each request into the usage log, and keep a run below its cap."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,12 +1,11 @@
-"""No request twice: answers from before, and those that somebody waits for at this moment.
+"""Cache requests: take kept answers, and share those that are under way.
 
 The key of a request is what the endpoint is sent, and where; what it is for (step, source,
 response) is not in it. Each of several samples is kept under its own number. What is no answer is
 never kept (`usable`), and so is asked for again by a later run.
 """
 
-from asyncio import shield
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from transforms.llm.base import VERIFIER, Choice, Client, Completion, LlmError, 
 from transforms.llm.capabilities import PROBE
 from transforms.llm.client import ClientSettings
 from transforms.llm.memory import Memory, key_of
-from transforms.llm.session import OK, worker_id
+from transforms.llm.usage import OK, shares, total, usage_row
 
 _WITHHELD: Final = ("content_filter", "length")
 
@@ -35,30 +34,21 @@ class CachingClient:
             LlmError: from the client within.
         """
         keys = request_keys(request, self._settings)
-        flight = f"{keys[0]}*{request.n}"
-        waited = self._memory.claim(flight)
-        if waited is not None:
-            # Others wait for the same future: cancelling one of them must not cancel it.
-            completion: Completion | None = await shield(waited)
-            if completion is not None:
-                return replace(completion, usage=[_shared(request, completion)])
-            # Whoever asked got no answer. Asking is not shared a second time: what failed for one
-            # would be waited for by one after the other.
-            return await self._ask(request, keys)
-        completion = None
-        try:
-            completion = await self._ask(request, keys)
-            return completion
-        finally:
-            self._memory.settle(flight, completion)
+
+        async def ask(_: Sequence[int]) -> dict[int, Completion]:
+            return {0: await self._ask(request, keys)}
+
+        found, shared = await self._memory.ask_once({0: f"{keys[0]}*{request.n}"}, ask)
+        if shared:
+            return replace(shared[0], usage=[_shared(request, shared[0])])
+        return found[0]
 
     def room(self, request: Request) -> int | None:
         """Return what the context holds beside the request's prompt."""
         return self._inner.room(request)
 
     async def aclose(self) -> None:
-        """Close the client within."""
-        await self._inner.aclose()
+        """Leave the client within open: others use it."""
 
     async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
         kept = await self._memory.get_many(keys)
@@ -138,15 +128,6 @@ def _answers(completion: Completion) -> list[Answer]:
     ]
 
 
-def shares(tokens: Sequence[int | None], count: int) -> list[int | None]:
-    """Return the sum of these in `count` whole parts; None where none is known."""
-    known = [value for value in tokens if value is not None]
-    if not known or not count:
-        return [None] * count
-    each, rest = divmod(sum(known), count)
-    return [each + (at < rest) for at in range(count)]
-
-
 def _written(choice: Choice, request_id: str, prompt: int | None, reply: int | None) -> Any:
     return {"choice": asdict(choice), "request": request_id, "tokens": [prompt, reply]}
 
@@ -163,7 +144,7 @@ def _read(value: Any) -> Answer | None:
 
 def _cached(request: Request, settings: ClientSettings, answers: Sequence[Answer]) -> Usage:
     model = place_of(settings, request.role, request.model)[1]
-    row = told(request.step, request.source, model, request.response_id, answers[0][1])
+    row = usage_row(request.step, request.source, model, request.response_id, answers[0][1])
     return replace(
         row,
         cached=True,
@@ -174,33 +155,5 @@ def _cached(request: Request, settings: ClientSettings, answers: Sequence[Answer
 
 def _shared(request: Request, completion: Completion) -> Usage:
     model = next((row.model for row in completion.usage), request.model)
-    row = told(request.step, request.source, model, request.response_id, completion.request_id)
+    row = usage_row(request.step, request.source, model, request.response_id, completion.request_id)
     return replace(row, coalesced=True)
-
-
-def told(
-    step: str, source: str | None, model: str | None, response_id: str | None, request_id: str
-) -> Usage:
-    """Return a usage row of something that cost nothing here."""
-    return Usage(
-        request_id=request_id,
-        step=step,
-        source=source,
-        model=model,
-        response_id=response_id,
-        worker_id=worker_id(),
-        status=OK,
-        cached=False,
-        coalesced=False,
-        retries=0,
-        prompt_tokens=0,
-        completion_tokens=0,
-        seconds=0.0,
-        cost_usd=0.0,
-    )
-
-
-def total(values: Iterable[int | None]) -> int | None:
-    """Return the sum of those that are known, None where none is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

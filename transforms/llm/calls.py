@@ -1,4 +1,4 @@
-"""How a run asks places that are no models: the part of its settings that is for every request."""
+"""Define the settings that hold for every request, to a model or to a search engine."""
 
 from dataclasses import dataclass, field
 
@@ -19,3 +19,4 @@ class CallSettings:
     cache_writes: bool = True
     workers: int = 1
     run: str | None = None
+    usage_log: str | None = None

@@ -1,4 +1,4 @@
-"""What an endpoint can do, and what is left of that after it refused a request."""
+"""Describe what an endpoint can do, and what is left of that after it refused a request."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The client of OpenAI-compatible endpoints: one for each role, or the same for all.
+"""Send requests to OpenAI-compatible endpoints, one for each role or the same for all.
 
 `complete` asks until the wanted number of choices has come, tries again what passes, leaves out
 what the endpoint cannot do, and accounts for every request that it sent.
@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from schemas.records import Usage
 from transforms.llm.backoff import Backoff, Stop
@@ -22,8 +23,12 @@ from transforms.llm.limits import Limits, strictest
 from transforms.llm.prices import Price
 from transforms.llm.probes import CALL, PROBES, SAMPLE
 from transforms.llm.retry import Retry, Sleep
-from transforms.llm.session import OK, Session
-from transforms.llm.transport import Transport
+from transforms.llm.sending import Sender
+from transforms.llm.session import Session
+from transforms.llm.usage import OK
+
+if TYPE_CHECKING:
+    from transforms.llm.transport import Transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,11 @@ class RunLimits:
         given = settings.prices, settings.max_cost, settings.usage_log
         return self._budgets.setdefault(repr(given), Budget(*given))
 
+    async def aclose(self) -> None:
+        """Close the usage logs; a later request opens them again."""
+        for budget in self._budgets.values():
+            budget.close()
+
 
 class OpenAiClient:
     """A `Client`; use it on one event loop.
@@ -191,7 +201,7 @@ class OpenAiClient:
         """Close the connections; a later request opens them again."""
         for transport in self._transports.values():
             await transport.aclose()
-        self._budget.close()
+        await self._run.aclose()
 
     def _endpoint(self, role: str, model: str) -> Endpoint:
         endpoints = self._settings.endpoints
@@ -200,28 +210,35 @@ class OpenAiClient:
 
     def _session(self, endpoint: Endpoint) -> Session:
         if endpoint not in self._sessions:
+            settings = self._settings
             # Models of one endpoint share its connections and its limits.
             place = place_of(endpoint)
-            limits = self._settings.limits_of(place)
+            limits = settings.limits_of(place)
             limiters = self._run.limiters
-            key = place, limits, self._settings.minute
+            key = place, limits, settings.minute
             if key not in limiters:
                 limiters[key] = self._limiter(endpoint, limits)
             if (place, endpoint.timeout) not in self._transports:
-                most = limits.concurrency or self._settings.concurrency
-                reached = endpoint.url in self._settings.reached
+                from transforms.llm.transport import Transport  # `openai` is slow to import
+
+                most = limits.concurrency or settings.concurrency
+                reached = endpoint.url in settings.reached
                 self._transports[place, endpoint.timeout] = Transport(endpoint, most, reached)
-            self._sessions[endpoint] = Session(
-                endpoint,
-                self._transports[place, endpoint.timeout],
+            sender = Sender(
+                "ufo.llm_request",
                 limiters[key],
-                self._settings.retry,
-                self._settings.capabilities.get(endpoint),
+                settings.retry,
+                self._budget,
                 self._sleep,
                 self._chance,
                 self._clock,
-                self._budget,
-                self._settings.context,
+            )
+            self._sessions[endpoint] = Session(
+                endpoint,
+                self._transports[place, endpoint.timeout],
+                sender,
+                settings.capabilities.get(endpoint),
+                settings.context,
             )
         return self._sessions[endpoint]
 

@@ -1,4 +1,4 @@
-"""Connections for hundreds of requests at a time: each one a pool of its own.
+"""Keep connections for hundreds of requests at a time, each one a pool of its own.
 
 A pool of `httpcore` looks at every connection, the idle ones down to their sockets, whenever a
 request begins or ends, so a request costs more the more are under way. Here the one used last is

@@ -1,4 +1,4 @@
-"""Where a model is: plain values that travel to workers. Keys stay in the environment."""
+"""Describe where a model is, as plain values that travel to workers; keys stay outside."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What can go wrong with one HTTP request, and what follows from it: try again, pass on, or stop.
+"""Classify the errors of one HTTP request: try again, pass on, or stop the run.
 
 The statuses and codes are those of the OpenAI API's error reference; other servers share the
 statuses and not always the codes, so messages are looked at where a code is missing.
@@ -7,6 +7,7 @@ statuses and not always the codes, so messages are looked at where a code is mis
 import json
 import re
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from schemas.records import FILTERED, TRANSPORT, TRUNCATED
@@ -32,6 +33,9 @@ _LONGEST = 300
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _MOMENT = 1e9  # so many seconds are a moment since the epoch, and no wait
 
+Tokens = tuple[int | None, int | None]
+"""Those of a request's prompt and of its reply, None where they are not known."""
+
 
 class SendError(Exception):
     """One request that got no usable reply.
@@ -39,7 +43,8 @@ class SendError(Exception):
     `status` is the HTTP status, or `timeout`, `connection`, `garbled`. `transient` errors are worth
     another try, after `retry_after` seconds where the endpoint said so; `final` ones every further
     request would meet as well. `param` is the parameter that the endpoint objected to, `overflow`
-    what it said where the request was too long for the model.
+    what it said where the request was too long for the model. `tokens` are those of a reply that
+    could not be read.
     """
 
     def __init__(
@@ -54,6 +59,7 @@ class SendError(Exception):
         param: str | None = None,
         request_id: str | None = None,
         overflow: Overflow | None = None,
+        tokens: Tokens = (None, None),
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -65,6 +71,7 @@ class SendError(Exception):
         self.param = param
         self.request_id = request_id
         self.overflow = overflow
+        self.tokens = tokens
 
 
 def of_response(
@@ -132,8 +139,6 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
             continue
         if 0 <= seconds < float("inf"):
             return seconds
-    from email.utils import parsedate_to_datetime
-
     try:
         return max(parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now, 0.0)
     except (ValueError, TypeError, OverflowError):

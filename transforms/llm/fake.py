@@ -1,4 +1,4 @@
-"""A scripted model for tests of your own: no network, no key, the replies you wrote.
+"""Answer by a script, for tests of your own: no network, no key, the replies you wrote.
 
     client = FakeClient([{"word": "ready"}, "some text", Choice(finish_reason="content_filter")])
 

@@ -1,4 +1,4 @@
-"""Keeping what an endpoint allows, and learning how much it can take.
+"""Keep the limits of an endpoint, and learn how many requests at once it can take.
 
 The limit of requests under way adapts as TCP's window does (additive increase, multiplicative
 decrease: Chiu and Jain, 1989). Where it starts low, it grows by one with each reply (TCP's slow

@@ -1,4 +1,4 @@
-"""What an endpoint allows: so many requests at once, so many and so many tokens a minute."""
+"""Describe the limits of an endpoint: requests at once, requests and tokens a minute."""
 
 import json
 from collections import deque

@@ -1,8 +1,9 @@
-"""What was asked before: answers kept in a store, and those that are being waited for right now.
+"""Keep answers in a store, and share those that are being waited for right now.
 
-Both levels of the cache use it: requests (`transforms.llm.cache`) and judgements
-(`transforms.judges.llm.remembered`). The store is on a thread of its own, which takes what has come
-together since it last looked as one batch, so that the event loop never waits for a disk.
+All caches use it: of requests (`transforms.llm.cache`), of judgements
+(`transforms.judges.llm.judgement_cache`), of searches and of pages. The store is on a thread of its
+own, which takes what has come together since it last looked as one batch, so that the event loop
+never waits for a disk.
 """
 
 import asyncio
@@ -10,16 +11,20 @@ import json
 import queue
 import threading
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from asyncio import shield
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from transforms.llm.store import Say, Store, StoreError, say
+from transforms.llm.store import Report, Store, StoreError, report
 
 _BATCH: Final = 1_000
 _DIGITS: Final = 40
 _VERSION: Final = 1  # of what the keys are made of and the values hold
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(slots=True)
@@ -36,16 +41,16 @@ class Memory:
     """Answers by key, as plain JSON values.
 
     `store` None keeps nothing, and still shares; without `writes` nothing is added to it. A store
-    that fails is told of once, by `tell`, and then done without.
+    that fails is reported once, and the run goes on without it.
     """
 
-    def __init__(self, store: Store | None, writes: bool = True, tell: Say = say) -> None:
+    def __init__(self, store: Store | None, writes: bool = True, report: Report = report) -> None:
         self._store = store
-        self._tell = tell
+        self._report = report
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._flights: dict[tuple[int, str], asyncio.Future[Any]] = {}
         self.failed = False
-        """Whether the store failed and was told of."""
+        """Whether the store failed, which was reported."""
         self._reads = store is not None
         self._writes = store is not None and writes
         if store is not None:
@@ -105,7 +110,7 @@ class Memory:
         except StoreError as error:
             self._reads = self._writes = False
             self.failed = True
-            self._tell(f"the cache cannot be read, and the run goes on without it: {error}")
+            self._report(f"the cache cannot be read, and the run goes on without it: {error}")
             return {}
 
     def _write(self, entries: Mapping[str, bytes]) -> None:
@@ -116,27 +121,58 @@ class Memory:
         except StoreError as error:
             self._writes = False
             self.failed = True
-            self._tell(
+            self._report(
                 f"the cache cannot be written, and the run goes on without keeping answers: {error}"
             )
 
     # --- under way ---
 
-    def claim(self, key: str) -> "asyncio.Future[Any] | None":
-        """Return the future of whoever asks for this key now; None where that is the caller, who
-        must `settle` it, whatever comes. Holds among those on one event loop."""
-        loop = asyncio.get_running_loop()
-        place = id(loop), key
-        future = self._flights.get(place)
-        if future is None:
-            self._flights[place] = loop.create_future()
-        return future
+    async def ask_once(
+        self,
+        keys: Mapping[K, str],
+        ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]],
+        look_up: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]] | None = None,
+        shareable: Callable[[V], bool] = lambda value: True,
+    ) -> tuple[dict[K, V], dict[K, V]]:
+        """Return what was found for these items, and what others got who were asking already.
 
-    def settle(self, key: str, value: Any) -> None:
-        """Give those who wait for a claimed key its value, None where there is none to share."""
-        future = self._flights.pop((id(asyncio.get_running_loop()), key), None)
-        if future is not None and not future.done():
-            future.set_result(value)
+        Of those on one event loop that want the same key, the first looks it up and asks, and the
+        rest wait for its answer. One that is not `shareable` each of them asks for alone: sharing
+        it again would make them wait for one another in turn.
+        """
+        loop = asyncio.get_running_loop()
+        waited: dict[K, asyncio.Future[V | None]] = {}
+        mine: dict[K, asyncio.Future[V | None]] = {}
+        # Claimed before the first wait, so that nobody comes between the look and the claim.
+        for item, key in keys.items():
+            place = id(loop), key
+            if place in self._flights:
+                waited[item] = self._flights[place]
+            else:
+                mine[item] = self._flights[place] = loop.create_future()
+        found: dict[K, V] = {}
+
+        def settle(items: Iterable[K]) -> None:
+            for item in items:
+                future, answer = mine.pop(item), found.get(item)
+                del self._flights[id(loop), keys[item]]
+                future.set_result(answer if answer is not None and shareable(answer) else None)
+
+        try:
+            if look_up is not None and mine:
+                found |= await look_up(list(mine))
+                settle(list(found))
+            if mine:
+                found |= await ask(list(mine))
+        finally:
+            settle(list(mine))
+        # Others wait for the same future: cancelling one of them must not cancel it.
+        answers = {item: await shield(future) for item, future in waited.items()}
+        taken = {item: answer for item, answer in answers.items() if answer is not None}
+        late = [item for item in waited if item not in taken]
+        if late:
+            found |= await ask(late)
+        return found, taken
 
 
 def _answer(jobs: Iterable[_Job], found: Mapping[str, bytes]) -> None:

@@ -1,4 +1,4 @@
-"""What endpoints say of a request that is longer than the model's context, in their own words.
+"""Recognise what endpoints say of a request that is longer than the model's context.
 
 Where these words are from (all on github.com):
 llama.cpp: ggml-org/llama.cpp/pull/15780, can1357/oh-my-pi/issues/556; and Ollama, which passes them

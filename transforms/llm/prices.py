@@ -1,4 +1,4 @@
-"""What models cost: a shipped YAML, each figure with its source and date, and a user's own.
+"""Read the prices of models: a shipped YAML, each figure with its source, and a user's own.
 
 A model that is in neither has no price, and its cost is unknown: None, never 0.
 """
@@ -10,6 +10,8 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from schemas.errors import UsageError
 from schemas.records import Usage
@@ -64,8 +66,6 @@ def _read(path: Path) -> dict[str, Price]:
 
 
 def _prices(where: str, text: str) -> dict[str, Price]:
-    import yaml
-
     try:
         given = yaml.safe_load(text) or {}
     except yaml.YAMLError as error:

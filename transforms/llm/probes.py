@@ -1,4 +1,4 @@
-"""Finding out what an endpoint can do, by asking it.
+"""Find out what an endpoint can do, by asking it.
 
 Two small requests tell: one as the judge sends them (a function call at temperature 0), one as the
 knowledge source does (several choices at temperature 1). What an endpoint refuses it mostly names;

@@ -1,4 +1,4 @@
-"""Another try for what passes: rate limits, overload, broken connections, time-outs."""
+"""Try again what passes: rate limits, overload, broken connections, time-outs."""
 
 import asyncio
 import random
@@ -37,7 +37,7 @@ class Retry:
 
     def within(self, error: SendError) -> SendError:
         """Return the error; a final one where the endpoint asks for a longer pause than all tries
-        may take, since every further request would be told the same."""
+        may take, since every further request would get the same reply."""
         if not error.transient or (error.retry_after or 0.0) <= self.seconds:
             return error
         return SendError(
@@ -59,7 +59,7 @@ async def retrying(
 ) -> T:
     """Return what `send(attempt)` returns, trying again after transient errors.
 
-    Where there is a `backoff`, it is told of each further try, and an endpoint that answers no more
+    Where there is a `backoff`, it hears of each further try, and an endpoint that answers no more
     is waited for as long as `retry` allows, however many tries that takes.
 
     Raises:

@@ -1,81 +1,72 @@
-"""One client a process for equal settings: judge and sources share connections, limits and answers.
+"""Open things once a process for equal settings, and close them when their run ends.
 
-This is the one place where the client is wrapped: what is sent and tried again inside, what needs
-no sending outermost.
+All of it is used on the process's one event loop (`transforms.loop`). This is the one place where
+the client of the models is wrapped: sending inside, the cache outside.
 """
 
 import threading
+from collections.abc import Callable, Hashable
 from math import inf
+from typing import Any, Protocol, TypeVar
 
 from transforms.llm.backoff import Stop
-from transforms.llm.base import Client, Completion, Request
+from transforms.llm.base import Client
 from transforms.llm.cache import CachingClient
 from transforms.llm.calls import CallSettings
 from transforms.llm.client import ClientSettings, OpenAiClient, RunLimits
 from transforms.llm.memory import Memory
-from transforms.llm.store import OFF, StoreError, open_store, say
+from transforms.llm.store import OFF, StoreError, report
+from transforms.llm.stores import open_store
 
-_lock = threading.Lock()
-_clients: "dict[tuple[str | None, str], _Shared]" = {}
-_runs: dict[str | None, RunLimits] = {}
+
+class Closable(Protocol):
+    """Something with connections or files."""
+
+    async def aclose(self) -> None:
+        """Close them."""
+        ...
+
+
+T = TypeVar("T", bound=Closable)
+_lock = threading.RLock()  # what is made may need something else that is shared
+_opened: dict[tuple[str | None, Hashable], Any] = {}
 _memories: dict[tuple[str, bool], Memory] = {}
 
 
-class _Shared:
-    """A client that stays open when one of its users closes it."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    async def complete(self, request: Request) -> Completion:
-        """Return the completion."""
-        return await self._client.complete(request)
-
-    def room(self, request: Request) -> int | None:
-        """Return what the context holds beside the request's prompt."""
-        return self._client.room(request)
-
-    async def aclose(self) -> None:
-        """Stay open: others of this process use it."""
-
-    async def end(self) -> None:
-        """Close the client, which nobody uses any more."""
-        await self._client.aclose()
-
-
-def shared_client(settings: ClientSettings) -> Client:
-    """Return this process's client for these settings.
-
-    It is used on the process's one event loop (`transforms.loop`) and lives as long as its run. Of
-    one run are those whose settings name the same usage log.
-    """
-    memory = shared_memory(settings)
-    # Settings hold mappings and so are no keys; their text tells equal ones, and has no secret.
-    key = settings.usage_log, repr(settings)
+def once(run: str | None, key: Hashable, make: Callable[[], T]) -> T:
+    """Return what was made for this key in this run; None is what belongs to no run."""
     with _lock:
-        if key not in _clients:
-            stop = Stop(inf) if settings.usage_log else Stop()
-            run = _runs.setdefault(settings.usage_log, RunLimits(stop))
-            client = CachingClient(OpenAiClient(settings, run=run), settings, memory)
-            _clients[key] = _Shared(client)
-        return _clients[key]
+        if (run, key) not in _opened:
+            _opened[run, key] = make()
+        found: T = _opened[run, key]
+        return found
 
 
-async def end_run(usage_log: str) -> None:
-    """Close the clients of a finished run; on the process's loop."""
+async def end_run(run: str) -> None:
+    """Close what a finished run has opened; on the process's loop."""
     with _lock:
-        ended = [_clients.pop(key) for key in list(_clients) if key[0] == usage_log]
-        _runs.pop(usage_log, None)
+        ended = [_opened.pop(key) for key in list(_opened) if key[0] == run]
         # A later run of this process may find a disk that has room again.
         for place in [place for place, memory in _memories.items() if memory.failed]:
             del _memories[place]
-    for client in ended:
-        await client.end()
+    for one in ended:
+        await one.aclose()
+
+
+def shared_client(settings: ClientSettings) -> Client:
+    """Return this process's client for these settings: of judge and sources alike.
+
+    Of one run are those whose settings name the same usage log.
+    """
+    run = settings.usage_log
+    limits = once(run, RunLimits, lambda: RunLimits(Stop(inf) if run else Stop()))
+    # Settings hold mappings and so are no keys; their text tells equal ones, and has no secret.
+    client = once(run, repr(settings), lambda: OpenAiClient(settings, run=limits))
+    return CachingClient(client, settings, shared_memory(settings))
 
 
 def shared_memory(settings: ClientSettings | CallSettings) -> Memory:
-    """Return what this process remembers of the place that the settings name as their cache: of
-    models and of whatever else it asks."""
+    """Return what this process has kept in the place that the settings name as their cache."""
     uri = settings.cache or OFF
     key = uri, settings.cache_writes
     with _lock:
@@ -83,7 +74,7 @@ def shared_memory(settings: ClientSettings | CallSettings) -> Memory:
             try:
                 store = None if uri == OFF else open_store(uri)
             except StoreError as error:
-                say(f"the cache cannot be opened, and the run goes on without it: {error}")
+                report(f"the cache cannot be opened, and the run goes on without it: {error}")
                 store = None
             _memories[key] = Memory(store, settings.cache_writes)
             _memories[key].failed = store is None and uri != OFF

@@ -1,4 +1,4 @@
-"""Where answers are kept between runs: bytes by key, in a SQLite file or below a prefix.
+"""Define the store of answers between runs: bytes by key, in a file or below a prefix.
 
 A key is its kind (`KINDS`), a dash, and hex digits. A store may lose what it holds at any time, and
 what it gives back is checked by whoever asked: it is never the only copy of anything. Stores are
@@ -28,7 +28,7 @@ KINDS: Final = {
 }
 KEY: Final = re.compile(rf"[{''.join(KINDS)}]-[0-9a-f]{{40}}")
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 class StoreError(Exception):
@@ -68,7 +68,7 @@ class Store(Protocol):
         ...
 
 
-def say(message: str) -> None:
+def report(message: str) -> None:
     """Tell the user of something that the run goes on without."""
     print(f"ufo: {message}", file=sys.stderr, flush=True)
 
@@ -98,18 +98,3 @@ def checked_uri(uri: str, what: str = "--cache") -> str:
         f"{what} {uri!r} is no place for a cache: name a file that ends in .sqlite, a folder or "
         "bucket prefix that ends in / (gs://bucket/ufo/), or off"
     )
-
-
-def open_store(uri: str, tell: Say = say) -> Store:
-    """Open the store at a URI that `checked_uri` returned, made where it is not there.
-
-    Raises:
-        StoreError: there can be none.
-    """
-    if uri.endswith("/"):
-        from transforms.llm.store_prefix import PrefixStore
-
-        return PrefixStore(uri)
-    from transforms.llm.store_sqlite import SqliteStore
-
-    return SqliteStore(uri, tell)

@@ -1,4 +1,4 @@
-"""A store below a prefix of any file system that pyarrow knows: one object a key.
+"""Store answers below a prefix of any file system that pyarrow knows, one object a key.
 
 For workers on several machines, which can share a bucket and no SQLite file. An object is written
 whole or not at all, and two that write one key write the same.
@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 from uuid import uuid4
+
+from pyarrow import fs
 
 from schemas.places import is_remote, place_of, said
 from transforms.llm.store import KEY, Entry, StoreError
@@ -19,8 +21,6 @@ class PrefixStore:
     """`gs://bucket/ufo/`, `s3://bucket/ufo/` or a local folder, given with a `/` at its end."""
 
     def __init__(self, uri: str) -> None:
-        from pyarrow import fs
-
         try:
             if is_remote(uri):
                 self._system, self._root = place_of(uri)
@@ -49,8 +49,6 @@ class PrefixStore:
 
     def entries(self) -> Iterator[Entry]:
         """Yield every entry."""
-        from pyarrow import fs
-
         selector = fs.FileSelector(self._root, recursive=True, allow_not_found=True)
         for info in self._all(self._system.get_file_info, [selector])[0]:
             if info.is_file and KEY.fullmatch(info.base_name):

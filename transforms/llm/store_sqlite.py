@@ -1,4 +1,4 @@
-"""A store of answers in one SQLite file, for every process of a computer."""
+"""Store answers in one SQLite file, for every process of a computer."""
 
 import os
 import sqlite3
@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from transforms.llm.store import Entry, Say, StoreError, say
+from transforms.llm.store import Entry, Report, StoreError, report
 
 _APPLICATION: Final = 0x75666F31  # "ufo1", in the header of the files that are ours
 _VERSION: Final = 1
@@ -31,9 +31,9 @@ class SqliteStore:
     cannot be written is read all the same.
     """
 
-    def __init__(self, path: str, tell: Say = say) -> None:
+    def __init__(self, path: str, report: Report = report) -> None:
         self._path = path
-        self._tell = tell
+        self._report = report
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
         except OSError as error:
@@ -145,7 +145,7 @@ class SqliteStore:
         for ending in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.replace(self._path + ending, aside + ending)
-        self._tell(f"the cache {self._path} {why}; it was moved to {aside}, and a new one begun")
+        self._report(f"the cache {self._path} {why}; it was moved to {aside}, and a new one begun")
 
 
 def _select(query: str, values: Sequence[str], connection: sqlite3.Connection) -> list[Any]:

@@ -1,4 +1,4 @@
-"""How many tokens a text has, without any model's vocabulary: for estimates, never for bills.
+"""Estimate how many tokens a text has, without any model's vocabulary; never for bills.
 
 Byte-pair encodings first cut a text into words, short runs of digits and runs of signs (GPT-2's
 rule, and that of most since); common words stay whole, longer ones become pieces.

@@ -1,19 +1,20 @@
-"""One HTTP request to one endpoint through the `openai` package; no retries, no interpretation."""
+"""Send one HTTP request through the `openai` package, without retries or interpretation."""
 
 import asyncio
 import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.request import getproxies
 
+import httpx2
+import openai
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+from transforms.llm.connections import Connections
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError, of_response
-
-if TYPE_CHECKING:
-    import httpx2
-    from openai import AsyncOpenAI
 
 _CONNECT_SECONDS = 10.0
 
@@ -74,10 +75,7 @@ class Transport:
 
     async def _exchange(
         self, method: str, path: str, body: Mapping[str, Any] | None
-    ) -> "httpx2.Response":
-        import httpx2
-        import openai
-
+    ) -> httpx2.Response:
         client = self._opened()
         try:
             async with asyncio.timeout(self._endpoint.timeout):
@@ -97,11 +95,8 @@ class Transport:
         self._reached = True
         return response
 
-    def _opened(self) -> "AsyncOpenAI":
+    def _opened(self) -> AsyncOpenAI:
         if self._client is None:
-            import httpx2
-            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
-
             self._key = self._endpoint.key()
             seconds = self._endpoint.timeout
             self._client = AsyncOpenAI(
@@ -116,11 +111,7 @@ class Transport:
         return self._client
 
     def _pool(self) -> dict[str, Any]:
-        """Return what a client is told of its connections."""
-        import httpx2
-
-        from transforms.llm.connections import Connections
-
+        """Return the options of a client that are about its connections."""
         if not getproxies():
             return {"transport": Connections()}
         # Through a proxy the client finds its own way. Its pool keeps 100 connections by default,
@@ -133,8 +124,6 @@ class Transport:
         return {"limits": limits}
 
     def _unconnected(self, error: Exception) -> SendError:
-        import httpx2
-
         cause = error.__cause__ or error
         kind = type(cause).__name__
         where = self._endpoint.shown_url

@@ -1,4 +1,4 @@
-"""The usage log: what a run asks of models, as lines that a killed process leaves readable.
+"""Log what a run asks and spends, in lines that stay readable if the process is killed.
 
 The `usage` table is written a chunk at a time, when the chunk is finished. What a chunk spent that
 never was is in this file alone, which lies with the run's attempt. Any process of the run appends,

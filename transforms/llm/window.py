@@ -1,4 +1,4 @@
-"""What the context of a model holds: set by the user, said by an error, or found by trying.
+"""Learn the size of a model's context: set by the user, named by an error, or tried.
 
 A server that is sent too much refuses it, or cuts the prompt and says nothing. Ollama does the
 latter: it drops the prompt's middle and counts what it kept, half of the context and a little

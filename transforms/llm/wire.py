@@ -1,4 +1,4 @@
-"""A request as an endpoint takes it, and choices as they come back: pure functions on JSON.
+"""Convert requests to an endpoint's JSON and its replies to choices; pure functions.
 
 The shapes are those of OpenAI's `POST /chat/completions`. What comes back is read leniently, since
 compatible servers differ in what they leave out; what was answered is validated by who asked.
@@ -54,8 +54,8 @@ def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str,
         if known.form in _FORMATS:
             result["response_format"] = _FORMATS[known.form](function, known.strict)
         # A probe leaves the schema out of the prompt where the endpoint is to enforce it: that it
-        # does is seen only where the model could not know it otherwise. A model is told in any
-        # case, since not every endpoint shows it the schema and what its descriptions say.
+        # does is seen only where the model could not know it otherwise. In a run the prompt has it,
+        # since not every endpoint shows the model the schema and what its descriptions say.
         if request.step != PROBE or known.form not in (JSON_SCHEMA, JSON_OBJECT_SCHEMA):
             last = messages[-1]
             messages[-1] = Message(last.role, last.content + in_words(function))

@@ -1,11 +1,14 @@
-"""What every worker needs to know of a recall run."""
+"""Define what every worker of a recall run needs to know."""
 
 from dataclasses import dataclass
 from functools import partial
 
 from transforms.job import Job
 from transforms.judges import JudgeSpec, asks_llm_judge, make_judge
+from transforms.llm.shared import shared_client
 from transforms.recall.base import Recaller
+from transforms.recall.llm import LlmRecaller
+from transforms.recall.offline import JudgeRecaller
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +20,7 @@ class RecallJob(Job):
 
 
 def make_recaller(spec: JudgeSpec, formulations: tuple[str, ...]) -> Recaller:
-    """Return who generates and verifies; what that needs is imported only here."""
+    """Return who generates and verifies."""
     if spec.llm is None or spec.client is None or not asks_llm_judge(spec):
-        from transforms.recall.offline import JudgeRecaller
-
         return JudgeRecaller(make_judge(spec))
-    from transforms.llm.shared import shared_client
-    from transforms.recall.llm import LlmRecaller
-
     return LlmRecaller(spec.llm, formulations, partial(shared_client, spec.client))

@@ -11,8 +11,7 @@ from schemas.recall import (
     RecallInput,
 )
 from schemas.records import TRUNCATED, Passage
-from transforms.judges.llm.askers import Askers
-from transforms.judges.llm.asking import SHORT_REPLY, Asker, Reply
+from transforms.judges.llm.asking import SHORT_REPLY, Asker, Askers, Reply
 from transforms.judges.llm.formulation import (
     Case,
     Finding,

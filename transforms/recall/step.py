@@ -144,8 +144,8 @@ def _failure(step: str, key: str, error: Exception) -> Failure:
 
 
 def label_of(finding: Finding) -> int | None:
-    """Return 1 where the answer says the fact, 0 where it does not or is not clear (FaaF's mapping;
-    DESIGN section 7), None where nobody could tell."""
+    """Return 1 where the answer says the fact, 0 where it does not or is not clear (FaaF's
+    mapping), None where nobody could tell."""
     silent = finding.outcome == NOANS and finding.reason not in (None, NO_PASSAGES)
     return None if silent else _LABELS.get(finding.outcome)
 

@@ -28,6 +28,7 @@ from transforms.llm.base import (
 )
 from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import endpoints
+from transforms.llm.shared import shared_client
 from transforms.prompts import load_prompts
 from transforms.prompts.data import element, storable
 from transforms.sources.base import FactSource, Found, Retrieved
@@ -98,8 +99,6 @@ class LlmSource(FactSource):
         if self._client is not None:
             self._asked = self._client()
             return
-        from transforms.llm.shared import shared_client
-
         # A source of its own model, named in the configuration, has it in place of the run's.
         run = self._settings.endpoints.get(KNOWLEDGE, self._endpoint)
         own = replace(self._endpoint, timeout=run.timeout)
@@ -125,7 +124,7 @@ class LlmSource(FactSource):
             answer = answers[unit.query]
             found.append(answer)
             if answer.usage:
-                # What was paid for is told once, with the first unit that asked.
+                # What was paid for is reported once, with the first unit that asked.
                 answers[unit.query] = replace(answer, usage=())
         return found
 

@@ -44,7 +44,7 @@ class Broken:
 def test_a_store_that_fails_is_told_of_once_and_done_without(reads: bool, word: str) -> None:
     said: list[str] = []
     model = Model()
-    memory = Memory(Broken(reads), tell=said.append)
+    memory = Memory(Broken(reads), report=said.append)
 
     async def ask() -> list[Completion]:
         client = CachingClient(model, SETTINGS, memory)

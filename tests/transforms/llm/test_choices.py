@@ -94,9 +94,9 @@ def test_choices_that_came_are_kept_and_not_asked_for_again(
     memory = shared_memory(settings)
 
     async def ask() -> Completion | LlmError:
-        client = CachingClient(OpenAiClient(settings), settings, memory)
+        client = OpenAiClient(settings)
         try:
-            return await client.complete(sample(5))
+            return await CachingClient(client, settings, memory).complete(sample(5))
         except LlmError as error:
             return error
         finally:

@@ -1,6 +1,7 @@
 """The step with a scripted model: facts in one call, an answer's facts in one, N/A never hidden."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,6 +76,26 @@ def test_facts_that_cannot_be_read_are_asked_for_once_more(bad: Any) -> None:
         ("facts", "r1", "unparsable")
     ]
     assert len(asked([bad], record(given=False), repairs=0)[1].requests) == 1
+
+
+def test_a_list_of_facts_that_breaks_off_is_asked_for_once_more() -> None:
+    cut = Choice(arguments='{"facts": ["Ada was born in 1815.", "Ada wro', finish_reason="length")
+    found, client = asked([cut, {"facts": FACTS}], record(given=False))
+    assert [row.fact for row in found.facts] == FACTS
+    assert "it was cut off before its end" in client.requests[1].messages[1].content
+    assert not found.failures
+
+
+def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_failure() -> None:
+    one, two = (
+        Choice(arguments=json.dumps({"facts": FACTS[:n]})[:-2] + ', "Ada', finish_reason="length")
+        for n in (1, 2)
+    )
+    found, _ = asked([two, one], record(given=False))
+    assert [row.fact for row in found.facts] == FACTS[:2]
+    (failure,) = found.failures
+    assert (failure.step, failure.error_type) == ("facts", "truncated")
+    assert "the last of the facts" in failure.message
 
 
 def test_all_facts_of_an_answer_are_verified_in_one_call() -> None:

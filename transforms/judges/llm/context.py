@@ -1,4 +1,4 @@
-"""What stands around a claim in its response: it tells what the claim means, and proves nothing."""
+"""Cut out the text around a claim in its response, which says what the claim means."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

@@ -1,7 +1,7 @@
-"""Extraction by a model: the claims of numbered sentences, one call for a response.
+"""Extract the claims of numbered sentences by a model, one call for a response.
 
 A sentence that the reply mentions neither with a claim nor as having none is asked for once more,
-then recorded as a failure (DESIGN section 4).
+then recorded as a failure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -122,11 +122,7 @@ async def extract(
             # The slices of one long sentence are in several parts.
             claims.setdefault(number, []).extend(drafts)
     most = 1 if name == SENTENCES else None
-    distinct: dict[str, Draft] = {}
-    for at in sorted(claims):
-        for draft in list(dict.fromkeys(claims[at]))[:most]:
-            distinct.setdefault(" ".join(draft.claim.split()).rstrip(".").casefold(), draft)
-    return list(distinct.values())
+    return [draft for at in sorted(claims) for draft in list(dict.fromkeys(claims[at]))[:most]]
 
 
 def _halves(part: Part, record: InputRecord, spans: Sequence[Span]) -> list[Part]:

@@ -1,4 +1,4 @@
-"""What every formulation of verification has in common: the case, the finding, the protocol."""
+"""Define what all formulations of verification share: case, finding, protocol, repairs."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,7 +95,7 @@ class Formulation(Protocol):
 
 
 def outcome_of(verdict: str) -> str:
-    """Return the outcome that a verdict (T, F, N) stands for (DESIGN section 7)."""
+    """Return the outcome that a verdict (T, F, N) stands for."""
     return _OUTCOMES[verdict]
 
 

@@ -1,27 +1,20 @@
-"""The LLM judge: extracts and verifies by a language model behind one seam, `Client`."""
+"""Extract and verify claims by a language model, the LLM judge."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from schemas.functions import Control
-from schemas.records import (
-    Evidence,
-    FactUnit,
-    InputRecord,
-    OpenUnits,
-    Passage,
-)
+from schemas.records import Evidence, FactUnit, InputRecord, OpenUnits, Passage
 from transforms.judges.base import Drafts, Judge, Judged, Queries
 from transforms.judges.context import JudgeContext
 from transforms.judges.llm import extraction, queries
-from transforms.judges.llm.askers import Askers
-from transforms.judges.llm.asking import Asker
+from transforms.judges.llm.asking import Asker, Askers
 from transforms.judges.llm.formulation import Case, Finding, Formulation
 from transforms.judges.llm.function import FunctionFormulation
+from transforms.judges.llm.judgement_cache import JudgementCache
 from transforms.judges.llm.packing import Limits
 from transforms.judges.llm.prompt import PromptFormulation
 from transforms.judges.llm.rationale import RationaleFormulation
-from transforms.judges.llm.remembered import Remembered
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, LlmSettings
 from transforms.judges.llm.stepwise import StepwiseFormulation
 from transforms.judges.rows import evidence_row
@@ -48,8 +41,9 @@ class LlmJudge(Judge):
 
     def __init__(self, context: JudgeContext) -> None:
         self._settings = settings = context.settings
-        self._remembered = context.remembered
-        self._known: Remembered | None = None
+        self.model = settings.model
+        self._make_cache = context.judgement_cache
+        self._cache: JudgementCache | None = None
         self._prompts = load_prompts(settings.prompts_dir)
         self._askers = Askers(settings, self._prompts, context.client)
         self._formulation = formulation(settings, self._prompts)
@@ -115,11 +109,11 @@ class LlmJudge(Judge):
         return judged
 
     async def _findings(self, case: Case, asker: Asker) -> dict[tuple[int, int], Finding]:
-        if self._remembered is None:
+        if self._make_cache is None:
             return dict(await self._formulation.judge(case, asker))
-        if self._known is None:
-            self._known = self._remembered()
-        return await self._known.judge(case, asker, self._formulation, self.prompt_version)
+        if self._cache is None:
+            self._cache = self._make_cache()
+        return await self._cache.judge(case, asker, self._formulation, self.prompt_version)
 
     async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
         if not spans:

@@ -1,4 +1,4 @@
-"""Which facts and passages go into which call: deterministic, and few calls.
+"""Pack facts and passages into few calls, deterministically.
 
 Passages are numbered once a call and shared by the facts that retrieved them, so a fact goes where
 most of its passages are already. Placing each fact in turn is not always the least number of calls

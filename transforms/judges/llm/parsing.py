@@ -1,4 +1,4 @@
-"""From what a model said to typed values: JSON as a call or in prose, tags, and single words.
+"""Read typed values out of replies: JSON as a call or in prose, tags, and single words.
 
 Lenient in finding a value, strict in taking it: whatever is cut off, of a wrong type or said twice
 and differently is not there. Nothing here raises or evaluates.

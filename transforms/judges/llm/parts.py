@@ -1,4 +1,4 @@
-"""A long text in parts that a model can extract from: cut at paragraphs, then at sentences."""
+"""Cut a long text into parts for extraction: at paragraphs, then at sentences."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The queries of claims that came without one: one call for those of a response."""
+"""Write the queries of claims that came without one, in one call for a response."""
 
 from collections.abc import Sequence
 from itertools import chain

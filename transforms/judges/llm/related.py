@@ -1,4 +1,4 @@
-"""Whether two texts have a word in common that says what they are about."""
+"""Tell whether two texts have a content word in common."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The options of the LLM judge, checked."""
+"""Define and check the options of the LLM judge."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ FORMATS = (JSON, XML)
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
-    """What is asked of which model, and how (DESIGN section 5).
+    """What is asked of which model, and how.
 
     `extractor_model` empty is `model`. `passages_per_call`, `facts_per_call` and `call_tokens` (an
     estimate of prompt and reply) limit a call of `function`; `explain`, `citation` and `format` are

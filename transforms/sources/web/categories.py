@@ -48,7 +48,7 @@ class Categories:
             kind = self.domains.get(".".join(parts[start:]))
             if kind:
                 return kind
-        name = _split(host)[0]
+        name = _registered_name(host)
         if name and f"{name}.*" in self.domains:
             return self.domains[f"{name}.*"]
         for start in range(len(parts)):
@@ -149,17 +149,6 @@ def hostname_of(url: str | None) -> str:
         return ""
 
 
-def registered_domain(hostname: str) -> str:
-    """Return the part of a hostname that somebody registered: "bbc.co.uk" of "news.bbc.co.uk".
-
-    By the public suffix list that tldextract bundles, private suffixes aside; the hostname itself
-    where it has none (an address, "localhost").
-    """
-    host = normal(hostname)
-    name, suffix = _split(host)
-    return f"{name}.{suffix}" if name and suffix else host
-
-
 @cache
 def _extractor() -> Any:
     from tldextract import TLDExtract
@@ -168,9 +157,11 @@ def _extractor() -> Any:
 
 
 @cache
-def _split(host: str) -> tuple[str, str]:
+def _registered_name(host: str) -> str:
+    """Return "bbc" of "news.bbc.co.uk", by the public suffix list that tldextract bundles; "" where
+    nobody registered anything (an address, "localhost")."""
     found = _extractor()(host)
-    return found.domain if found.suffix else "", found.suffix
+    return found.domain if found.suffix else ""
 
 
 def _is_address(host: str) -> bool:

@@ -8,6 +8,8 @@ charset-normalizer detects. One deviation: a declaration that the bytes contradi
 import codecs
 import re
 
+from charset_normalizer import from_bytes
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -86,7 +88,5 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _detected(body: bytes) -> str | None:
-    from charset_normalizer import from_bytes
-
     best = from_bytes(body[:_SAMPLE]).best()
     return best.encoding if best else None

@@ -5,10 +5,13 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import PackageNotFoundError, version
 
 import httpx
+from hishel import CacheOptions
+from hishel.httpx import AsyncCacheTransport
 
 from transforms.llm.memory import Memory
 from transforms.sources.web import robots
 from transforms.sources.web.decoding import ACCEPTED
+from transforms.sources.web.http_cache import StoredPages
 from transforms.sources.web.transport import CheckedBackend, PageTransport, Resolve
 
 
@@ -23,11 +26,6 @@ def page_client(
     backend = CheckedBackend(allow_private, resolve)
     transport: httpx.AsyncBaseTransport = PageTransport(backend, connections)
     if memory is not None and (memory.reads or memory.writes):
-        from hishel import CacheOptions
-        from hishel.httpx import AsyncCacheTransport
-
-        from transforms.sources.web.http_cache import StoredPages
-
         storage = StoredPages(memory, "private" if allow_private else "")
         transport = AsyncCacheTransport(transport, storage, CacheOptions(shared=False))
     return httpx.AsyncClient(

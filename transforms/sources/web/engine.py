@@ -1,21 +1,19 @@
 """An engine at an address: requests with queries, their limits, and what errors mean."""
 
 import asyncio
-import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
 import httpx
 
 from schemas.records import Usage
-from transforms.llm.cache import told
+from transforms.llm.budget import Budget
 from transforms.llm.failures import SendError, retry_after
 from transforms.llm.limiter import Limiter
-from transforms.llm.retry import Retry, Sleep, retrying
-from transforms.llm.session import OK
+from transforms.llm.retry import Retry, Sleep
+from transforms.llm.sending import Received, Sender
+from transforms.llm.usage import usage_row
 from transforms.sources.web.search import Call, Locale, SearchBackend, address_of, variable, whole
 
 STEP = "search"
@@ -38,20 +36,27 @@ class Engine:
         retry: Retry | None = None,
         connections: int = 64,
         sleep: Sleep = asyncio.sleep,
+        usage_log: str | None = None,
     ) -> None:
         self.backend = backend
         self.url = address_of(backend)
-        self._limiter = limiter
-        self._retry = retry or Retry()
-        self._sleep = sleep
         self._answered = False
+        self._budget = Budget({}, path=usage_log)
+        self._sender = Sender("ufo.search", limiter, retry or Retry(), self._budget, sleep)
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
         self._client = httpx.AsyncClient(limits=limits, timeout=_TIMEOUT)
 
     async def ask(
-        self, queries: Sequence[str], count: int, locale: Locale, rows: list[Usage]
+        self,
+        queries: Sequence[str],
+        count: int,
+        locale: Locale,
+        rows: list[Usage],
+        row: Usage | None = None,
     ) -> Sequence[Any]:
-        """Return the raw reply to each query; each request that is sent adds a row.
+        """Return the raw reply to each query.
+
+        Each request that is sent adds to `rows`: `row`, with what came of it.
 
         Raises:
             SendError: the last try's. A final one every further search would meet.
@@ -59,27 +64,17 @@ class Engine:
         key = variable(self.backend.key_variable)
         call = self.backend.call(list(map(whole, queries)), count, locale, key)
 
-        async def send(attempt: int) -> Sequence[Any]:
-            async with self._limiter.admitted({}) as sent:
-                started = time.monotonic()
-                status = OK
-                try:
-                    response = await self._post(call)
-                    replies = self._replies(response, len(queries))
-                    self._limiter.answered(sent, response.headers, None)
-                    return replies
-                except SendError as met:
-                    error = self._limiter.failed(sent, self._retry.within(met))
-                    status = error.status
-                    raise error from None
-                finally:
-                    rows.append(_row(status, attempt, time.monotonic() - started))
+        async def exchange() -> Received[Sequence[Any]]:
+            response = await self._post(call)
+            return Received(self._replies(response, len(queries)), response.headers)
 
-        return await retrying(send, self._retry, self._sleep, backoff=self._limiter.backoff)
+        row = row or usage_row(STEP, None, None, None)
+        return await self._sender.send({}, exchange, row, rows)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
+        self._budget.close()
 
     async def _post(self, call: Call) -> httpx.Response:
         headers = {name: value for name, value in call.headers.items() if value}
@@ -135,16 +130,3 @@ class Engine:
             transient=status in (408, 425, 429) or status >= 500,
             retry_after=retry_after(response.headers, datetime.now(UTC).timestamp()),
         )
-
-
-def _row(status: str, attempt: int, seconds: float) -> Usage:
-    row = told(STEP, None, None, None, uuid4().hex)
-    return replace(
-        row,
-        status=status,
-        retries=attempt,
-        prompt_tokens=None,
-        completion_tokens=None,
-        seconds=seconds,
-        cost_usd=None,
-    )

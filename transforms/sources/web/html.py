@@ -10,6 +10,9 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
+from htmldate import find_date
+from trafilatura import extract, load_html
+
 from transforms.sources.web.boilerplate import clean, drop_links_out, show_quotes
 from transforms.sources.web.hidden import drop_hidden
 
@@ -59,8 +62,6 @@ def article_of(html: str, url: str, retrieved_at: str) -> Article:
     `published_at` is an ISO 8601 date that the page or its address states, never later than the
     day of `retrieved_at`.
     """
-    from trafilatura import load_html
-
     tree = load_html(html) if html.strip() else None
     if tree is None:
         return Article(None, "", None)
@@ -79,8 +80,6 @@ def article_of(html: str, url: str, retrieved_at: str) -> Article:
 
 
 def _main_text(tree: "HtmlElement") -> str:
-    from trafilatura import extract
-
     text = extract(tree, favor_precision=True, include_comments=False) or ""
     if len(text) < _FEW_CHARACTERS:
         # A page without the structure of an article: a table, a list, a few lines.
@@ -113,8 +112,6 @@ def _joined(text: str) -> str:
 
 def _published(tree: "HtmlElement", url: str, retrieved_at: str) -> str | None:
     """Return what the page's markup, or else its address, states as the day it was published."""
-    from htmldate import find_date
-
     latest = retrieved_at[:10]
     try:
         date.fromisoformat(latest)

@@ -5,6 +5,9 @@ import re
 from io import BytesIO
 from typing import Any, NamedTuple
 
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
+
 MAX_PAGES = 200
 MAX_CHARACTERS = 2_000_000
 
@@ -31,9 +34,6 @@ def pdf_of(body: bytes, retrieved_at: str) -> PdfText | None:
     Up to MAX_PAGES pages are read. A PDF of scanned pages has an empty text. `published_at` is the
     day on which it was made, as it says, unless that is after `retrieved_at`.
     """
-    from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
-
     try:
         reader = PdfReader(BytesIO(body))
         if reader.is_encrypted and not reader.decrypt(""):

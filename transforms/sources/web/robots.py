@@ -1,12 +1,11 @@
 """robots.txt (RFC 9309): what a site asks robots to leave alone, and how fast it wants them."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-from transforms.sources.web.page import TOO_MANY_REDIRECTS, FetchedPage
+from protego import Protego
 
-if TYPE_CHECKING:
-    from protego import Protego
+from transforms.sources.web.page import TOO_MANY_REDIRECTS, FetchedPage
 
 NAME: Final = "ufo"
 """By which rules are for us; the first word of our User-Agent."""
@@ -22,7 +21,7 @@ def address(url: str) -> str:
 class Rules:
     """What one site allows."""
 
-    def __init__(self, parsed: "Protego | None", everything: bool = True) -> None:
+    def __init__(self, parsed: Protego | None, everything: bool = True) -> None:
         """Without a parsed file, everything or nothing."""
         self._parsed = parsed
         self._everything = everything
@@ -44,8 +43,6 @@ def rules_of(page: FetchedPage) -> Rules:
     tell (5xx, no reply) allows nothing for now (RFC 9309, 2.3.1).
     """
     if page.reason is None:
-        from protego import Protego
-
         # Always UTF-8, by the RFC; what is no rule is passed over.
         return Rules(Protego.parse(page.body.decode("utf-8-sig", "replace")))
     none = 400 <= page.status < 500 or page.reason == TOO_MANY_REDIRECTS

@@ -1,12 +1,10 @@
 """Searching: what was searched today, or is being searched now, is not searched again.
 
 The mechanisms are those of the language models (`transforms.llm`): their store and what is under
-way (`memory`), limits that adapt and hold over all processes (`limits`), retries (`retry`), and
-errors that end a run because every further request would meet them.
+way (`memory`), and limits, retries and the usage log (`sending`).
 """
 
 import asyncio
-from asyncio import shield
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,9 +13,9 @@ from typing import Any
 from schemas.errors import RunError
 from schemas.records import Usage
 from transforms.llm.base import LlmError
-from transforms.llm.cache import told
 from transforms.llm.failures import SendError
 from transforms.llm.memory import Memory, key_of
+from transforms.llm.usage import usage_row
 from transforms.sources.web.engine import STEP, Engine
 from transforms.sources.web.search import Locale, Result
 from transforms.sources.web.snapshot import Snapshot
@@ -68,32 +66,17 @@ class Searcher:
         Raises:
             RunError: what every further search would meet: no such engine, a wrong key, no credit.
         """
-        wanted = list(dict.fromkeys(queries))
-        flights = {query: self._flight(query) for query in wanted}
-        waited = {q: self._memory.claim(flight) for q, flight in flights.items()}
-        mine = [query for query in wanted if waited[query] is None]
-        found: dict[str, Searched] = {}
-        try:
-            found = await self._ask(mine, source, response_id)
-        finally:
-            for query in mine:
-                answer = found.get(query)
-                usable = answer is not None and not answer.error
-                self._memory.settle(flights[query], answer if usable else None)
-        late = []
-        for query, future in waited.items():
-            if future is None:
-                continue
-            # Others wait for the same future: cancelling one of them must not cancel it.
-            answer = await shield(future)
-            if answer is None:
-                late.append(query)
-            else:
-                found[query] = replace(
-                    answer, usage=[_costless(answer, source, response_id, coalesced=True)]
-                )
-        # Whoever asked got no answer. Asking is not shared a second time.
-        return found | (await self._ask(late, source, response_id) if late else {})
+        keys = {query: self._flight(query) for query in dict.fromkeys(queries)}
+        usage = usage_row(STEP, source, None, response_id)
+
+        async def ask(missing: Sequence[str]) -> dict[str, Searched]:
+            return await self._ask(missing, usage)
+
+        found, shared = await self._memory.ask_once(keys, ask, shareable=lambda one: not one.error)
+        for query, answer in shared.items():
+            row = replace(usage, request_id=answer.request_id, coalesced=True)
+            found[query] = replace(answer, usage=[row])
+        return found
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -103,20 +86,18 @@ class Searcher:
         """Return what a reply has, best first."""
         return list(self._engine.backend.results(searched.reply))
 
-    async def _ask(
-        self, queries: Sequence[str], source: str, response_id: str
-    ) -> dict[str, Searched]:
+    async def _ask(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
         found = self._recorded(queries)
         kept = await self._kept([query for query in queries if query not in found])
         found |= kept
         for query, answer in found.items():
             if not answer.error:
-                row = _costless(answer, source, response_id, cached=True)
+                row = replace(usage, request_id=answer.request_id, cached=True)
                 found[query] = replace(answer, usage=[row])
         missing = [query for query in queries if query not in found]
         size = self._engine.backend.batch
         batches = [missing[at : at + size] for at in range(0, len(missing), size)]
-        asked = (self._batch(batch, source, response_id) for batch in batches)
+        asked = (self._batch(batch, usage) for batch in batches)
         # All are waited for even where one failed: what was sent is paid for and kept.
         for batch, answers in zip(
             batches, await asyncio.gather(*asked, return_exceptions=True), strict=True
@@ -131,11 +112,11 @@ class Searcher:
 
     # --- sent ---
 
-    async def _batch(self, queries: Sequence[str], source: str, response_id: str) -> list[Searched]:
+    async def _batch(self, queries: Sequence[str], usage: Usage) -> list[Searched]:
         """Return what one request with these queries gave."""
         rows: list[Usage] = []
         try:
-            replies = await self._engine.ask(queries, self._count, self._locale, rows)
+            replies = await self._engine.ask(queries, self._count, self._locale, rows, usage)
         except (SendError, LlmError) as error:
             if error.final:
                 raise RunError(error.message) from None
@@ -144,9 +125,8 @@ class Searcher:
             now = self._clock().isoformat(timespec="seconds")
             answers = [self._read(reply, now, rows[-1].request_id) for reply in replies]
             await self._keep(queries, answers)
-        # What was paid for is told once, with the first query that it served.
-        paid = [replace(row, source=source, response_id=response_id) for row in rows]
-        return [replace(answers[0], usage=paid), *answers[1:]]
+        # What was paid for is reported once, with the first query that it served.
+        return [replace(answers[0], usage=rows), *answers[1:]]
 
     def _read(self, reply: Any, now: str, request_id: str) -> Searched:
         if not self._engine.backend.answers(reply):
@@ -229,10 +209,3 @@ def _packed(answer: Searched) -> dict[str, Any]:
         "error": answer.error,
         "request": answer.request_id,
     }
-
-
-def _costless(
-    answer: Searched, source: str, response_id: str, cached: bool = False, coalesced: bool = False
-) -> Usage:
-    row = told(STEP, source, None, response_id, answer.request_id)
-    return replace(row, cached=cached, coalesced=coalesced)

@@ -14,11 +14,10 @@ from transforms.llm.endpoint import on_this_machine
 from transforms.llm.limiter import LOCAL_START, Limiter
 from transforms.llm.limits import Limits
 from transforms.llm.retry import Sleep
-from transforms.llm.shared import shared_memory
+from transforms.llm.shared import once, shared_memory
 from transforms.sources.web.engine import SECONDS, Engine
 from transforms.sources.web.fetch import Caps, Fetcher
 from transforms.sources.web.hosts import AT_ONCE, Hosts
-from transforms.sources.web.opened import once
 from transforms.sources.web.pages import Pages
 from transforms.sources.web.search import Locale, backend_of
 from transforms.sources.web.searcher import Searcher
@@ -87,9 +86,15 @@ def _searcher(place: Place, search: str, url: str, locale: Locale, count: int) -
         start=LOCAL_START if on_this_machine(url) else None,
         timeout=SECONDS,
     )
-    engine = Engine(backend_of(search), limiter, calls.retry, calls.concurrency, place.sleep)
-    memory = shared_memory(calls)
-    return Searcher(engine, memory, count, locale, place.opened(), place.clock)
+    engine = Engine(
+        backend_of(search),
+        limiter,
+        calls.retry,
+        calls.concurrency,
+        place.sleep,
+        calls.usage_log,
+    )
+    return Searcher(engine, shared_memory(calls), count, locale, place.opened(), place.clock)
 
 
 def _pages(

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 from schemas.errors import UsageError, unknown_value
 from schemas.places import is_remote
 from schemas.records import OpenUnits, Passage
-from transforms.judges.llm.asking import Asker
-from transforms.llm.base import VERIFIER
 from transforms.llm.failures import SendError
 from transforms.llm.retry import Sleep
 from transforms.prompts import load_prompts
@@ -156,9 +154,11 @@ class WebSource(FactSource):
         """Return the passages for each unit, by its query; equal queries share them."""
         queries = list(dict.fromkeys(unit.query for unit in open_units.units))
         searched = await self._searcher.search(queries, self.name, open_units.response_id)
-        from transforms.sources.web.visit import Visit
+        from transforms.sources.web.visit import Visit, asker_of
 
-        visit = Visit(self.name, open_units.response_id, self._rules, self._asker(open_units))
+        response_id = open_units.response_id
+        asker = asker_of(self._judge, self._texts, response_id, self.name)
+        visit = Visit(self.name, response_id, self._rules, asker)
         results = {query: self._results(searched[query]) for query in queries}
         await visit.learn(one.url for found in results.values() for one in found)
         asked = (self._answer(query, searched[query], results[query], visit) for query in queries)
@@ -167,7 +167,7 @@ class WebSource(FactSource):
         for unit in open_units.units:
             answer = answers[unit.query]
             found.append(answer)
-            # What was paid for is told once, with the first unit that asked.
+            # What was paid for is reported once, with the first unit that asked.
             answers[unit.query] = replace(answer, usage=(), failures=())
         if found:
             usage = [*found[0].usage, *visit.usage]
@@ -247,24 +247,6 @@ class WebSource(FactSource):
 
     def _lets_in(self, url: str | None, visit: "Visit") -> bool:
         return not self._selection or self._selection.admits(hostname_of(url), visit.kind(url))
-
-    def _asker(self, open_units: OpenUnits) -> Asker | None:
-        """Return who is asked about hosts that no rule knows: the judge's model, if it has one."""
-        if self._judge is None:
-            return None
-        from transforms.llm.shared import shared_client
-        from transforms.sources.web.hostnames import STEP
-
-        model = self._judge.endpoints[VERIFIER].model
-        return Asker(
-            shared_client(self._judge),
-            self._texts,
-            VERIFIER,
-            model,
-            STEP,
-            open_units.response_id,
-            self.name,
-        )
 
 
 def _names(value: str | Iterable[str]) -> list[str]:

@@ -6,8 +6,13 @@ from typing import Final
 
 from schemas.records import Failure, Usage
 from transforms.judges.llm.asking import Asker
-from transforms.llm.cache import told
+from transforms.llm.base import VERIFIER
+from transforms.llm.client import ClientSettings
+from transforms.llm.shared import shared_client
+from transforms.llm.usage import usage_row
+from transforms.prompts import Prompts
 from transforms.sources.web.categories import OTHER, Categories, hostname_of
+from transforms.sources.web.hostnames import STEP as KIND_STEP
 from transforms.sources.web.hostnames import kinds_of
 from transforms.sources.web.page import BLOCKED_BY_ROBOTS, REFUSED_ADDRESS
 from transforms.sources.web.pages import ReadPage
@@ -55,7 +60,7 @@ class Visit:
             self._failures[url] = Failure(STEP, url, read.reason, message)
         if read.page.reason in _UNSENT:
             return
-        row = told(STEP, self.source, None, self.response_id, read.request_id)
+        row = usage_row(STEP, self.source, None, self.response_id, read.request_id)
         failed_as = str(read.page.status or read.page.reason)
         self._usage[url] = replace(
             row,
@@ -74,3 +79,13 @@ class Visit:
     def failures(self) -> list[Failure]:
         """A row for each page that could not be had, and each reply that names no kind."""
         return [*self._failures.values(), *(self.asker.failures if self.asker else ())]
+
+
+def asker_of(
+    judge: ClientSettings | None, prompts: Prompts, response_id: str, source: str
+) -> Asker | None:
+    """Return who is asked about hosts that no rule knows: the judge's model, if it has one."""
+    if judge is None:
+        return None
+    model = judge.endpoints[VERIFIER].model
+    return Asker(shared_client(judge), prompts, VERIFIER, model, KIND_STEP, response_id, source)

@@ -132,6 +132,17 @@ def test_a_reply_that_was_too_long_is_asked_for_in_halves(llm):
     assert not asked.result.failures
 
 
+def test_a_text_that_the_context_does_not_hold_is_asked_about_in_halves(llm):
+    def small_context(request):
+        if len(numbers(request.messages[1].content)) > 1:
+            raise LlmError("the prompt is too long for the context", "truncated")
+        return none_of(request)
+
+    asked = llm.extract(small_context, repairs=0)
+    assert [numbers(user) for user in asked.users] == [[1, 2, 3], [1], [2, 3], [2], [3]]
+    assert not asked.result.failures
+
+
 def test_what_breaks_off_is_asked_for_again_from_its_last_sentence_on(llm):
     facts = sorted(GOOD["facts"], key=lambda fact: fact["sentence"])
     whole = json.dumps({"facts": facts, "no_claim": [3]})
@@ -276,10 +287,3 @@ def test_a_query_on_something_else_is_asked_for_anew(llm):
     asked = llm.extract([{**GOOD, "facts": facts}, made])
     assert rows(asked)[2] == (1, "Ada wrote notes.", "What did Ada write?")
     assert len(asked.users) == 2
-
-
-def test_equal_claims_of_a_response_are_one(llm):
-    again = {**GOOD["facts"][1], "sentence": 2, "claim": "ada was  born in 1815"}
-    text = llm.record("Ada was born in 1815. Ada, I say, was born in 1815.")
-    asked = llm.extract([{"facts": [again, GOOD["facts"][1]], "no_claim": []}], text)
-    assert rows(asked) == [(0, "Ada was born in 1815.", "When was Ada born?")]

@@ -11,7 +11,6 @@ from transforms.sources.web.categories import (
     hostname_of,
     load_categories,
     normal,
-    registered_domain,
     shipped_categories,
 )
 
@@ -69,21 +68,6 @@ def test_the_url_tells_where_the_hostname_does_not():
 def test_a_hostname_of_letters_beyond_ascii_is_compared_as_the_dns_has_it():
     assert normal("WWW.Bücher.example.") == "xn--bcher-kva.example"
     assert hostname_of("https://user@WWW.Example.org:8080/a?b#c") == "example.org"
-
-
-@pytest.mark.parametrize(
-    ("host", "domain"),
-    [
-        ("news.bbc.co.uk", "bbc.co.uk"),
-        ("a.b.example.com", "example.com"),
-        ("x.github.io", "github.io"),
-        ("localhost", "localhost"),
-        ("127.0.0.1", "127.0.0.1"),
-        ("www.city.kawasaki.jp", "city.kawasaki.jp"),
-    ],
-)
-def test_registered_domains(host, domain):
-    assert registered_domain(host) == domain
 
 
 def test_a_users_file_comes_first_and_the_rest_stays(tmp_path):

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from tests.serper_server import KEY, RESET, SerperServer, result, snippet
 from transforms.check import Checked, check
 from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.calls import CallSettings
+from transforms.llm.shared import end_run
+from transforms.llm.usage_log import REQUESTS, UsageReader
 from transforms.loop import wait_for
 from transforms.sources.base import Found
 from transforms.sources.context import SourceContext
-from transforms.sources.web.opened import leave
 from transforms.sources.web.source import WebSource
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -35,7 +37,7 @@ def serper(monkeypatch: pytest.MonkeyPatch) -> Iterator[SerperServer]:
 def _left() -> Iterator[None]:
     """Close what a test opened, as the end of a run does."""
     yield
-    wait_for(leave("test"))
+    wait_for(end_run("test"))
 
 
 def opened(*queries: str) -> OpenUnits:
@@ -290,3 +292,14 @@ def test_with_a_judge_nothing_found_and_not_asked_are_told_apart(serper: SerperS
     assert checked.evidence[0].passage_id == checked.passages[0].passage_id
     assert [(row.step, row.key) for row in checked.failures] == [("source:web", "u2")]
     assert [row.step for row in checked.usage] == ["search"]
+
+
+def test_requests_are_written_into_the_usage_log(serper: SerperServer, tmp_path: Path) -> None:
+    serper.results["a?"] = result(snippet("Of a."))
+    log = str(tmp_path / "usage.jsonl")
+    calls = CallSettings(run="test", usage_log=log)
+    (found,) = look_up("a?", call_settings=calls)
+    reader = UsageReader(log)
+    assert list(reader.rows()) == list(found.usage) != []
+    assert (found.usage[0].source, found.usage[0].response_id) == ("web", "r1")
+    assert UsageReader(log).totals()[REQUESTS] == 1

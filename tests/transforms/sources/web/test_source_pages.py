@@ -14,10 +14,10 @@ from tests.embedder import write_embedder
 from tests.local_web import BEACON, Engines, Listed, LocalWeb
 from transforms.llm.calls import CallSettings
 from transforms.llm.fake import FakeClient
+from transforms.llm.shared import end_run
 from transforms.loop import wait_for
 from transforms.sources.base import Found
 from transforms.sources.context import SourceContext
-from transforms.sources.web.opened import leave
 from transforms.sources.web.source import WebSource
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -35,7 +35,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
 def _left() -> Iterator[None]:
     """Close what a test opened, as the end of a run does."""
     yield
-    wait_for(leave("test"))
+    wait_for(end_run("test"))
 
 
 def look_up(response_id: str, *queries: str, **options: Any) -> list[Found]:
@@ -204,7 +204,7 @@ def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
     from transforms.llm.endpoint import endpoints
 
     client = FakeClient(["wiki"])
-    monkeypatch.setattr("transforms.llm.shared.shared_client", lambda settings: client)
+    monkeypatch.setattr("transforms.sources.web.visit.shared_client", lambda settings: client)
 
     async def resolve(host: str, port: int) -> list[str]:
         return ["127.0.0.1"]

@@ -12,7 +12,7 @@ import pytest
 from schemas.records import OpenUnits
 from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
-from transforms.judges.llm.remembered import Remembered, leans_on_context
+from transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import VERIFIER, Choice
 from transforms.llm.client import ClientSettings
@@ -52,7 +52,7 @@ class Scene:
         memory = Memory(self.stores[-1])
         told = LlmSettings("m", explain="none", **settings)
         judge = LlmJudge(
-            JudgeContext(told, lambda: self.client, lambda: Remembered(told, client, memory))
+            JudgeContext(told, lambda: self.client, lambda: JudgementCache(told, client, memory))
         )
         found = self.llm.passages(*passages)
 

@@ -1,13 +1,12 @@
-"""No judgement twice: what is kept, or under way, leaves before calls are packed.
+"""Cache judgements: what was judged before, or is being judged, is not asked again.
 
 A judgement is of a unit and one passage. Its key is the unit's claim, query and context, the
-passage's title and text, and how it is judged: endpoint, model, prompts, options (DESIGN section
-7). What else the call holds is not in it, which is why equal claims of different responses are
+passage's title and text, and how it is judged: endpoint, model, prompts, options.
+What else the call holds is not in it, which is why equal claims of different responses are
 judged once, and why a unit that has found one more passage is asked about that one alone.
 """
 
 import re
-from asyncio import shield
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields, replace
@@ -19,11 +18,11 @@ from transforms.judges.llm.context import paragraph, spans_of, surroundings
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from transforms.llm.base import VERIFIER
-from transforms.llm.cache import place_of, shares, told, total
+from transforms.llm.cache import place_of
 from transforms.llm.client import ClientSettings
 from transforms.llm.memory import Memory, key_of
-from transforms.llm.session import OK
 from transforms.llm.shared import shared_memory
+from transforms.llm.usage import OK, shares, total, usage_row
 
 # What a judgement does not depend on: who extracts, where prompts lie (their version is in the
 # key), and whether an unusable reply is asked for again.
@@ -39,12 +38,17 @@ _NAME: Final = re.compile(r"(?<=\s)[^\w\s]*[A-ZÀ-ÖØ-Þ]")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Judgement:
     """A finding and its share of the tokens of the request that it came with."""
 
     finding: Finding
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is one, and no error."""
+        return self.finding.outcome != ERROR
 
 
 _WIDTH: Final = len(fields(Finding)) + 2
@@ -63,12 +67,12 @@ def leans_on_context(claim: str) -> bool:
     return bool(_DEFINITE.match(claim)) and not _NAME.search(claim)
 
 
-def remembered(settings: LlmSettings, client: ClientSettings) -> "Remembered":
+def shared_judgement_cache(settings: LlmSettings, client: ClientSettings) -> "JudgementCache":
     """Return the judgements of this process and its cache for these settings."""
-    return Remembered(settings, client, shared_memory(client))
+    return JudgementCache(settings, client, shared_memory(client))
 
 
-class Remembered:
+class JudgementCache:
     """Judges through a formulation what is neither kept in `memory` nor under way."""
 
     def __init__(self, settings: LlmSettings, client: ClientSettings, memory: Memory) -> None:
@@ -85,53 +89,26 @@ class Remembered:
     ) -> dict[Pair, Finding]:
         """Return a finding for every pair of the case; `asker` has the usage of all of them."""
         keys = self._keys(case, prompt_version, asker.response_id)
-        known: dict[Pair, Known] = {}
-        # Claimed before the first wait, so that nobody else comes between the look and the claim.
-        # A pair whose equal is in this very case waits for that one.
-        waited = {pair: under for pair, key in keys.items() if (under := self._memory.claim(key))}
-        own = {pair: key for pair, key in keys.items() if pair not in waited}
-        try:
-            kept = await self._memory.get_many(own.values())
-            for pair, key in own.items():
-                judgement = _read(kept.get(key))
-                if judgement is not None:
-                    known[pair] = judgement
-                    self._memory.settle(key, judgement)
-            asker.usage += _usage(asker, known.values(), cached=True)
-            found = await self._ask(case, asker, formulation, own, known)
-        finally:
-            for pair, key in own.items():
-                self._memory.settle(key, known.get(pair))
-        shared = {pair: await shield(under) for pair, under in waited.items()}  # as others wait too
-        shared = {pair: judgement for pair, judgement in shared.items() if judgement is not None}
-        asker.usage += _usage(asker, shared.values(), cached=False)
-        # What others got no judgement for is asked for here. It is not shared a second time, or
-        # those who wait would do so one after the other.
-        rest = {pair: keys[pair] for pair in waited}
-        return found | await self._ask(case, asker, formulation, rest, shared)
 
-    async def _ask(
-        self,
-        case: Case,
-        asker: Asker,
-        formulation: Formulation,
-        keys: Mapping[Pair, str],
-        known: dict[Pair, Known],
-    ) -> dict[Pair, Finding]:
-        """Return the findings of these pairs. Those that are not in `known` are asked for, and what
-        comes goes there and into the memory."""
-        wanted: dict[int, list[int]] = {}
-        for unit, passage in keys:
-            if (unit, passage) not in known:
-                wanted.setdefault(unit, []).append(passage)
-        found: dict[Pair, Finding] = {}
-        if wanted:
+        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Judgement]:
+            kept = await self._memory.get_many(keys[pair] for pair in pairs)
+            read = {pair: _read(kept.get(keys[pair])) for pair in pairs}
+            known = {pair: judgement for pair, judgement in read.items() if judgement is not None}
+            asker.usage += _usage(asker, known.values(), cached=True)
+            return known
+
+        async def ask(pairs: Sequence[Pair]) -> dict[Pair, Judgement]:
             sent = len(asker.usage)
-            found = dict(await formulation.judge(replace(case, wanted=wanted), asker))
-            fresh = _with_tokens(found, asker.usage[sent:])
-            known |= fresh
-            await self._memory.put_many({keys[pair]: _written(one) for pair, one in fresh.items()})
-        return found | {pair: known[pair].finding for pair in keys if pair in known}
+            wanted = _by_unit(pairs)
+            findings = await formulation.judge(replace(case, wanted=wanted), asker)
+            judged = _with_tokens(findings, asker.usage[sent:])
+            good = {keys[pair]: _written(one) for pair, one in judged.items() if one.usable}
+            await self._memory.put_many(good)
+            return judged
+
+        found, shared = await self._memory.ask_once(keys, ask, look_up, lambda one: one.usable)
+        asker.usage += _usage(asker, shared.values(), cached=False)
+        return {pair: judgement.finding for pair, judgement in (found | shared).items()}
 
     def _keys(self, case: Case, prompt_version: str, response_id: str | None) -> dict[Pair, str]:
         """Return the key of each pair."""
@@ -156,15 +133,21 @@ class Remembered:
             return surroundings(response.text, spans_of(response), [unit.sentence_index])
         if self._settings.formulation == RATIONALE:
             return paragraph(response.text, spans_of(response), unit.sentence_index)
-        return ""  # the others are not told any
+        return ""  # the others are shown none
 
 
-def _with_tokens(found: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Known]:
-    """Return what is no error, each with its share of its request's tokens."""
-    good = {pair: finding for pair, finding in found.items() if finding.outcome != ERROR}
+def _by_unit(pairs: Iterable[Pair]) -> dict[int, list[int]]:
+    wanted: dict[int, list[int]] = {}
+    for unit, passage in pairs:
+        wanted.setdefault(unit, []).append(passage)
+    return wanted
+
+
+def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Judgement]:
+    """Return the findings, those that are no error with their share of their request's tokens."""
     rows = {row.request_id: row for row in sent if row.status == OK}
-    counts = Counter(finding.request_id for finding in good.values())
-    left = {
+    counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
+    left: dict[str | None, list[tuple[int | None, int | None]]] = {
         request: list(
             zip(
                 shares([rows[request].prompt_tokens], count),
@@ -175,22 +158,23 @@ def _with_tokens(found: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[P
         for request, count in counts.items()
         if request in rows
     }
-    known = {}
-    for pair, finding in good.items():
-        tokens = left[finding.request_id].pop() if finding.request_id in left else (None, None)
-        known[pair] = Known(finding, *tokens)
-    return known
+    judgements = {}
+    for pair, finding in findings.items():
+        known = finding.outcome != ERROR and finding.request_id in left
+        tokens = left[finding.request_id].pop() if known else (None, None)
+        judgements[pair] = Judgement(finding, *tokens)
+    return judgements
 
 
-def _usage(asker: Asker, judgements: Iterable[Known], cached: bool) -> list[Usage]:
+def _usage(asker: Asker, judgements: Iterable[Judgement], cached: bool) -> list[Usage]:
     """Return a row for each request whose judgements are taken over: those kept from before with
     the tokens that are saved, those of another response under way with none."""
-    by_request: dict[str, list[Known]] = {}
+    by_request: dict[str, list[Judgement]] = {}
     for one in judgements:
         by_request.setdefault(one.finding.request_id or "", []).append(one)
     rows = []
     for request, some in by_request.items():
-        row = told(asker.step, asker.source, asker.model, asker.response_id, request)
+        row = usage_row(asker.step, asker.source, asker.model, asker.response_id, request)
         if cached:
             row = replace(
                 row,
@@ -202,11 +186,11 @@ def _usage(asker: Asker, judgements: Iterable[Known], cached: bool) -> list[Usag
     return rows
 
 
-def _written(one: Known) -> list[Any]:
+def _written(one: Judgement) -> list[Any]:
     return [*astuple(one.finding), one.prompt_tokens, one.completion_tokens]
 
 
-def _read(value: Any) -> Known | None:
+def _read(value: Any) -> Judgement | None:
     """Return a kept judgement; None where the value is none, whoever wrote it."""
     if not isinstance(value, list) or len(value) != _WIDTH:
         return None
@@ -215,4 +199,4 @@ def _read(value: Any) -> Known | None:
         return None
     if not all(isinstance(count, int | None) for count in (prompt, reply)):
         return None
-    return Known(Finding(*texts), prompt, reply)
+    return Judgement(Finding(*texts), prompt, reply)

@@ -1,4 +1,4 @@
-"""The events of `/check`: what each says, and what is remembered for the scores at the end."""
+"""Make the events of `/check`, and sum them up: scores, requests, cost."""
 
 from dataclasses import asdict
 from typing import Any
@@ -11,8 +11,8 @@ from transforms.score_rows import Scores
 from transforms.scores import score
 
 
-class Told:
-    """One check as it is told, event by event."""
+class Events:
+    """The events of one check; it adds up what the last of them report."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -26,10 +26,10 @@ class Told:
 
     def started(self) -> dict[str, Any]:
         """Return what is going to be asked, by whom."""
-        told = self._job.judge.llm
+        settings = self._job.judge.llm
         return {
             "judge": self._job.judge.name,
-            "model": told.model if told else None,
+            "model": settings.model if settings else None,
             "sources": [spec.name for spec in self._job.sources],
             "mode": self._job.mode,
             "tie": self._job.tie,
@@ -62,7 +62,7 @@ class Told:
         checked = step.checked
         fresh = []
         if checked is not None:
-            # A passage that several claims share is told once.
+            # A passage that several claims share is sent once.
             fresh = [one for one in checked.passages if one.passage_id not in self._passages]
             self._passages |= {one.passage_id: one for one in fresh}
             self._evidence += checked.evidence
@@ -79,7 +79,7 @@ class Told:
         }
 
     def scores(self) -> Scores:
-        """Return the scores of all that was told."""
+        """Return the scores of all steps so far."""
         return score(
             self._units,
             self._evidence,
