@@ -142,7 +142,7 @@ def test_the_pipeline_gives_the_rows_of_check_text(
     for table in OF_EVALUATE:
         assert found[table] == expected[table], table
     assert {row.step for row in found["failures"]} == {"source:s0"}
-    assert len(found["verdicts"]) > 10
+    assert len(found["verdicts"]) >= 10
 
 
 @pytest.mark.parametrize(("shards", "parts"), [(1, 1), (7, 3)])

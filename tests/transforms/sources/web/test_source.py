@@ -298,7 +298,7 @@ def test_requests_are_written_into_the_usage_log(serper: SerperServer, tmp_path:
     serper.results["a?"] = result(snippet("Of a."))
     log = str(tmp_path / "usage.jsonl")
     calls = CallSettings(run="test", usage_log=log)
-    (found,) = look_up("a?", call_settings=calls)
+    (found,) = look_up("a?", context=SourceContext(calls))
     reader = UsageReader(log)
     assert list(reader.rows()) == list(found.usage) != []
     assert (found.usage[0].source, found.usage[0].response_id) == ("web", "r1")
