@@ -29,12 +29,13 @@ class Spoiling:
 
     words: bytes
     spared: int = 0
+    fault: Callable[[], faults.Fault] = faults.prose
 
     def next(self, body: bytes) -> faults.Fault | None:
         if self.words not in body:
             return None
         self.spared -= 1
-        return None if self.spared >= 0 else faults.prose()
+        return None if self.spared >= 0 else self.fault()
 
 
 @pytest.fixture(name="own")
@@ -102,6 +103,15 @@ def test_many_errors_stand_beside_the_score(
     assert said in page.read_text(encoding="utf-8")
     (run,) = rows(tmp_path / "out", "FROM scores_by_run")
     assert (run["n_unjudged"], run["n_unusable"], run["n_judgements"]) == (1, 3, 9)
+
+
+def test_where_replies_are_cut_off_the_size_of_the_context_is_asked_for(
+    ufo: Ufo, own: LlmServer, command: tuple[object, ...]
+) -> None:
+    own.mix = Spoiling(b"Task: verify_facts", fault=faults.length)  # type: ignore[assignment]
+    done = ufo(*command, "--repairs", 0)
+    said = "were unusable; try --context N with the tokens that the model's context holds"
+    assert said in done.err.splitlines()[-1]
 
 
 def test_claims_that_could_not_be_extracted_are_not_taken_for_none(

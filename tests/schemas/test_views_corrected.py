@@ -145,6 +145,15 @@ def test_intervals_cover_the_truth_in_93_of_100_simulations(n, responses, units,
     assert np.mean(high - low) < 0.3
 
 
+def test_where_the_judge_decided_nothing_it_has_no_score():
+    population = Population(3, 1, 20, 3, (0.0, 0.0, 1.0))
+    population.sample(30)
+    (row,) = population.corrected()
+    assert row["judge_score"] is None
+    assert row["n_labelled"] == 30
+    assert 0 < row["low"] < row["corrected_score"] < row["high"] <= 1
+
+
 def plain(population):
     """The same for the first run, one number after another."""
     truth, weights, strata = (
