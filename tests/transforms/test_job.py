@@ -37,6 +37,11 @@ def test_a_job_without_a_model_has_nothing_to_divide() -> None:
     assert replace(job.among(4), context=job.context) == job
 
 
+def test_what_sources_ask_is_written_into_the_usage_log_of_the_run() -> None:
+    job = Job((), context=SourceContext(CallSettings(40)), usage_log="usage.jsonl")
+    assert job.source_context.calls == CallSettings(40, usage_log="usage.jsonl")
+
+
 def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://models/v1")
     client = ClientSettings(endpoints(knowledge_base_url="http://knowledge/v1"))
