@@ -65,6 +65,7 @@ def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ]
         )
     ]
+    rows[2]["claims"] = [{"claim": "Ants eat.", "query": "?"}] * 3  # given ones are all kept
     rows.append({"id": "r5", "response": "Ants eat. Bees fly.", "claims": []})
     rows.append({"id": "r0", "response": "again."})
     rows.append({"response": ""})
