@@ -7,25 +7,31 @@ from typing import Any, NoReturn
 
 from pipelines import logs
 from pipelines.commands.stopping import sigterm_interrupts
+from pipelines.options.arguments import Parser
+from pipelines.version import VERSION
 from schemas.errors import EXIT_FAILED, UfoError, UsageError, unknown_value
 
-# The commands in the order of `ufo --help`, and the module that adds each by its `register`.
+# The commands in the order of `ufo --help`: the module that adds each by its `register`, and what
+# it is for. Only the module of the command that is asked for is imported.
 _COMMANDS = {
-    "evaluate": "evaluate",
-    "recall": "recall",
-    "index": "index",
-    "report": "report",
-    "sql": "report",
-    "benchmark": "benchmark",
-    "compare": "compare",
-    "import": "importing",
-    "label": "label",
-    "sources": "sources",
-    "judges": "judges",
-    "status": "status",
-    "doctor": "doctor",
-    "cache": "cache",
-    "serve": "serve",
+    "evaluate": ("evaluate", "evaluate responses against fact sources"),
+    "recall": ("recall", "tell how many of the facts of a true answer other answers say"),
+    "index": ("index", "build, search and describe a local index"),
+    "report": ("report", "print what a finished run found"),
+    "sql": ("report", "ask the tables and views of all finished runs"),
+    "benchmark": (
+        "benchmark",
+        "what a run's scores would be with other sources, orders or passages",
+    ),
+    "compare": ("compare", "compare two runs, question by question"),
+    "import": ("importing", "make input records of a published label file"),
+    "label": ("label", "have people label fact units, and read their labels back"),
+    "sources": ("sources", "list the fact sources that are installed"),
+    "judges": ("judges", "list the judges and verifiers, or let a verifier learn from labels"),
+    "status": ("status", "tell which runs are finished, running or stopped, and how to go on"),
+    "doctor": ("doctor", "what the configured LLM endpoints and search engines can do"),
+    "cache": ("cache", "what is kept of models' answers"),
+    "serve": ("serve", "the page: check a text, browse runs"),
 }
 
 
@@ -53,9 +59,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str], whole: bool) -> int:
-    from pipelines.options.arguments import Parser
-    from pipelines.version import VERSION
-
     parser = Parser(
         prog="ufo",
         description="How factual is LLM output? Fact units, checked against the fact sources you "
@@ -63,10 +66,11 @@ def _run(words: list[str], whole: bool) -> int:
     )
     parser.add_argument("--version", action="version", version=f"ufo {VERSION}")
     commands: Any = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    # Only what is asked for is imported: the modules of all commands make a start slow.
-    named = [word for word in words[:1] if word in _COMMANDS] or _COMMANDS
-    for module in dict.fromkeys(_COMMANDS[name] for name in named):
-        import_module(f"pipelines.commands.{module}").register(commands)
+    if words and words[0] in _COMMANDS:
+        import_module(f"pipelines.commands.{_COMMANDS[words[0]][0]}").register(commands)
+    else:
+        for name, (_, purpose) in _COMMANDS.items():
+            commands.add_parser(name, help=purpose)
     if not words:
         parser.print_help()
         return 2

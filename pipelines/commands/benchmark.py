@@ -3,16 +3,16 @@
 import argparse
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines.commands.report import print_query, until_closed
 from pipelines.options.arguments import number, one_of
 from pipelines.options.flags import TIES
+from pipelines.runs.results import open_results
 from schemas.errors import EXIT_DONE, UsageError, unknown_value
 from schemas.records import CATEGORIES
-
-if TYPE_CHECKING:
-    from schemas.results import Results
+from schemas.results import Results
+from transforms.sources.web.categories import Selection, normal
 
 _RULES = """
     $wanted::VARCHAR,
@@ -53,7 +53,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command `benchmark`."""
     parser = subparsers.add_parser(
         "benchmark",
-        help="what a run's scores would be with other sources, orders or passages",
         description="Recompute the verdicts and scores of a finished run from its evidence, as if "
         "the sources, their order, the passages or the rules had been others. Nothing is asked "
         "again. A run of --mode all (or mv) can answer anything; one of --mode seq only what it "
@@ -116,8 +115,6 @@ def _words(flag: str, text: str) -> list[str]:
 
 @until_closed
 def _benchmark(args: argparse.Namespace) -> int:
-    from pipelines.runs.results import open_results
-
     with open_results(args.directory, args.run) as results:
         if results.runs[-1].mode == "recall":
             raise UsageError(
@@ -159,8 +156,6 @@ def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
         UsageError: a source, category or passage that there is not, what is no domain, or rules
             that cannot be met.
     """
-    from transforms.sources.web.categories import Selection, normal
-
     used = _used(results)
     order = args.order or used
     for name in order:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pipelines.options.arguments import number
+from pipelines.options.arguments import Parser, number
 from schemas.errors import RunError, UsageError
+from transforms.llm.memory import unpacked
 from transforms.llm.store import (
     KINDS,
     OFF,
@@ -29,11 +30,8 @@ _MB: Final = 1_000_000
 
 def register(commands: Any) -> None:
     """Add the command and what it can do."""
-    from pipelines.options.arguments import Parser
-
     parser = commands.add_parser(
         "cache",
-        help="what is kept of models' answers",
         description="Answers of models are kept, so that no request is paid for twice.",
     )
     parser.set_defaults(handler=lambda arguments: _help(parser))
@@ -135,8 +133,6 @@ def _too_much(
 
 
 def _export(arguments: argparse.Namespace, store: Store, uri: str) -> None:
-    from transforms.llm.memory import unpacked
-
     target: str = arguments.target
     keys = [entry.key for entry in store.entries()]
     if target.endswith(".jsonl"):

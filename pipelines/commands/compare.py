@@ -3,6 +3,11 @@
 import argparse
 import sys
 
+from pipelines.options.arguments import options_of
+from pipelines.options.flags import Gate
+from pipelines.outputs import text_output
+from pipelines.reports.tabular import as_json, csv_line, page, print_rows
+from pipelines.runs.compare import compare, in_words, is_worse
 from schemas.errors import EXIT_BELOW, EXIT_DONE
 
 _ROWS = 20
@@ -10,12 +15,8 @@ _ROWS = 20
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command `compare`."""
-    from pipelines.options.arguments import options_of
-    from pipelines.options.flags import Gate
-
     parser = subparsers.add_parser(
         "compare",
-        help="compare two runs, question by question",
         description="Compare run B with run A, the baseline: scores paired by question and data "
         "set (by response where there is no question), and the claims that one run found "
         "supported and the other not.",
@@ -32,10 +33,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _compare(args: argparse.Namespace) -> int:
-    from pipelines.outputs import text_output
-    from pipelines.reports.tabular import as_json, csv_line, page, print_rows
-    from pipelines.runs.compare import compare, in_words, is_worse
-
     found, turned = compare(args.directory, args.baseline, args.run)
     worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
     columns = (

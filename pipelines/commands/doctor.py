@@ -1,14 +1,15 @@
 """`ufo doctor`: what the configured endpoints and search engines can do."""
 
 import argparse
+import asyncio
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pipelines.options.arguments import number
+from pipelines.services import doctor, doctor_search
 from schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
-
-if TYPE_CHECKING:
-    from transforms.llm.endpoint import Endpoint
+from transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint, endpoints
 
 _FLAGS = {
     "--model": "the judge's model, and that of the roles below where they have none",
@@ -24,14 +25,11 @@ def register(commands: Any) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "doctor",
-        help="what the configured LLM endpoints and search engines can do",
         description="Ask the configured LLM endpoints what they can do, by small requests, and "
         "print each thing as soon as it is tested; then have the judge's model judge six claims, "
         "and recommend a formulation. Ask each search engine that the environment names one query. "
         "Exit code 1 where one cannot be used, 2 where none is configured.",
     )
-    from pipelines.options.arguments import number
-
     for flag, text in _FLAGS.items():
         parser.add_argument(flag, metavar="URL" if "url" in flag else "NAME", help=text)
     parser.add_argument(
@@ -51,10 +49,6 @@ def handle(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: nothing is configured.
     """
-    import asyncio
-
-    from transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
-
     options = {flag[2:]: getattr(arguments, flag[2:]) for flag in _FLAGS}
     configured = endpoints(**options, timeout=arguments.timeout)
     rows = asyncio.run(_diagnosed(configured, arguments.timeout, arguments.json))
@@ -72,9 +66,6 @@ async def _diagnosed(
     configured: "Mapping[str, Endpoint]", seconds: float, silent: bool
 ) -> list[dict[str, Any]]:
     """Diagnose all at the same time, and print the lines of one after those of the other."""
-    import asyncio
-
-    from pipelines.services import doctor, doctor_search
 
     def say(line: str) -> None:
         if not silent:
@@ -91,15 +82,15 @@ async def _diagnosed(
             queue.put_nowait(None)
 
     filling = [asyncio.create_task(fill(*pair)) for pair in zip(found, queues, strict=True)]
-    for number, queue in enumerate(queues):
-        if number:
+    for position, queue in enumerate(queues):
+        if position:
             say("")
         while (line := await queue.get()) is not None:
             say(line)
     await asyncio.gather(*filling)
     engines = await searched
-    for number, engine in enumerate(engines):
-        say(("\n" if found or number else "") + doctor_search.as_text(engine))
+    for position, engine in enumerate(engines):
+        say(("\n" if found or position else "") + doctor_search.as_text(engine))
     return [
         *(one.as_json() for one in found),
         *(dict(doctor_search.as_json(engine)) for engine in engines),

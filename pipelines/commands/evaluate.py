@@ -5,17 +5,24 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines import logs
+from pipelines.estimates.bounds import Estimate, Line
+from pipelines.estimates.estimate import estimate
+from pipelines.options.arguments import Parser
+from pipelines.options.command_line import settings
+from pipelines.options.flags import add_evaluate_options
+from pipelines.options.settings import Settings
+from pipelines.reports.tabular import page, print_rows
+from pipelines.reports.unusable import Unusable, beside, no_score, unusable
+from pipelines.runs import status
+from pipelines.runs.compare import compare, in_words, is_worse
+from pipelines.runs.results import open_results
+from pipelines.runs.run import Finished, run
+from pipelines.streams.stream import stream
+from pipelines.tracing import trace_where_asked
 from schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
-
-if TYPE_CHECKING:
-    from pipelines.estimates.bounds import Estimate, Line
-    from pipelines.options.arguments import Parser
-    from pipelines.options.settings import Settings
-    from pipelines.reports.unusable import Unusable
-    from pipelines.runs.run import Finished
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _TABLE_WIDTH = 110
@@ -25,11 +32,8 @@ _COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 
 def register(commands: Any) -> None:
     """Add the command. Its options are parsed by `handle`, which also reads the file of options."""
-    from pipelines.options.flags import add_evaluate_options
-
     parser = commands.add_parser(
         "evaluate",
-        help="evaluate responses against fact sources",
         description="Evaluate the factuality of LLM responses. Any Beam pipeline option is taken "
         "too. Results are Parquet under DIR/run=NAME; see `ufo report DIR`.",
     )
@@ -39,21 +43,12 @@ def register(commands: Any) -> None:
 
 def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code. `program` if this process does nothing else."""
-    from pipelines.options.command_line import settings
-    from pipelines.tracing import trace_where_asked
-
     chosen = settings(parser, argv)
-    # What runs is imported where it does: `--help` and a wrong flag need none of it.
     if chosen.dry_run:
-        from pipelines.estimates.estimate import estimate
-
         print_estimate(estimate(chosen), chosen.json)
         return EXIT_DONE
     if chosen.streaming:
         return _stream(chosen)
-    from pipelines.runs import status
-    from pipelines.runs.run import run
-
     if program:
         status.command[:] = ["evaluate", *argv]
     logs.start(logs.Telling(chosen.log_format))
@@ -103,8 +98,6 @@ def _print_submitted(run: "Finished", as_json: bool) -> None:
 
 
 def _stream(chosen: "Settings") -> int:
-    from pipelines.streams.stream import stream
-
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
@@ -132,8 +125,6 @@ def _compared(chosen: "Settings", run: str) -> dict[str, Any]:
     """Return how the run compares with --baseline, or nothing where none is given."""
     if chosen.baseline is None:
         return {}
-    from pipelines.runs.compare import compare, is_worse
-
     found, turned = compare(chosen.output, chosen.baseline, run)
     return {"comparison": {**found, "turned": turned}, "worse": is_worse(found, _level(chosen))}
 
@@ -141,8 +132,6 @@ def _compared(chosen: "Settings", run: str) -> dict[str, Any]:
 def _print_comparison(found: Mapping[str, Any], chosen: "Settings") -> None:
     if not found:
         return
-    from pipelines.runs.compare import in_words
-
     comparison = found["comparison"]
     print(in_words(comparison))
     lost = sum(row["before"] == "supported" for row in comparison["turned"])
@@ -193,8 +182,6 @@ def print_estimate(found: "Estimate", as_json: bool, what: str = "responses") ->
         }
         print(json.dumps(value, ensure_ascii=False))
         return
-    from pipelines.reports.tabular import page, print_rows
-
     rows = [
         [line.step, line.source, line.model or None]
         + [f"{getattr(line.least, name):,} – {getattr(line.most, name):,}" for name in _COUNTED[:3]]
@@ -232,9 +219,6 @@ def _no_line(summary: Mapping[str, Any]) -> bool:
 
 
 def _summary(output: str, name: str) -> "tuple[dict[str, Any], Unusable]":
-    from pipelines.reports.unusable import unusable
-    from pipelines.runs.results import open_results
-
     with open_results(output, name, only=("cost", "scores", "failures_by_step")) as results:
         (run,) = results.runs
         # `all` has a score for each way of voting; the run's is that of its order of sources.
@@ -255,8 +239,6 @@ def _summary(output: str, name: str) -> "tuple[dict[str, Any], Unusable]":
 
 
 def _print(summary: Mapping[str, Any], folder: str) -> None:
-    from pipelines.reports.unusable import beside, no_score
-
     failures = summary["failures"]
     print(f"run {summary['run']}: {summary['responses']:,} responses, {summary['units']:,} units")
     if _no_line(summary):

@@ -3,7 +3,9 @@
 import argparse
 import sys
 
+from pipelines.importers import import_records
 from pipelines.outputs import text_output
+from pipelines.reports.tabular import as_json
 from schemas.errors import EXIT_DONE
 
 
@@ -11,7 +13,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command `import`."""
     parser = subparsers.add_parser(
         "import",
-        help="make input records of a published label file",
         description="Write the records of a published label file as JSON Lines that 'ufo evaluate' "
         "reads, with its claims, labels and evidence.",
     )
@@ -26,9 +27,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _import(args: argparse.Namespace) -> int:
-    from pipelines.importers import import_records
-    from pipelines.reports.tabular import as_json
-
     bad = 0
 
     def report(message: str) -> None:

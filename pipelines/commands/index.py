@@ -5,14 +5,16 @@ import json
 import sys
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from indexes.downloaded import local_index
+from indexes.index import ScoredPassage, open_index
+from indexes.manifest import read_manifest
+from indexes.store import write_parquet
 from pipelines.options.settings import cores
+from pipelines.quiet import quiet_beam
 from schemas.errors import EXIT_DONE, UsageError
 from schemas.places import is_remote
-
-if TYPE_CHECKING:
-    from indexes.index import ScoredPassage
 
 _COUNTED = (
     ("articles", "articles"),
@@ -31,7 +33,7 @@ def register(
     subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
 ) -> None:
     """Register `index` with its three commands; each sets `handler`, called with the namespace."""
-    index = subparsers.add_parser("index", help="build, search and describe a local index")
+    index = subparsers.add_parser("index")
     commands = index.add_subparsers(dest="index_command", metavar="COMMAND", required=True)
 
     build = commands.add_parser(
@@ -118,8 +120,6 @@ def run_build(args: argparse.Namespace) -> int:
             f"copy it there: 'gcloud storage cp -r DIR/* {args.output.rstrip('/')}/'. Its prefix "
             "is then an --index like any other."
         )
-    from pipelines.quiet import quiet_beam
-
     quiet_beam()
     from pipelines.build_index import build
 
@@ -150,8 +150,6 @@ def run_build(args: argparse.Namespace) -> int:
 
 def run_search(args: argparse.Namespace) -> int:
     """Print the passages for a query; return the exit code."""
-    from indexes.index import open_index
-
     index = open_index(
         args.index,
         args.retriever,
@@ -174,14 +172,9 @@ def run_search(args: argparse.Namespace) -> int:
 
 def run_info(args: argparse.Namespace) -> int:
     """Print what an index holds; return the exit code."""
-    from indexes.downloaded import local_index
-    from indexes.manifest import read_manifest
-
     path = local_index(args.index) if is_remote(args.index) else Path(args.index).expanduser()
     manifest, _ = read_manifest(path, verify=args.verify)
     if args.parquet:
-        from indexes.store import write_parquet
-
         try:
             written = write_parquet(path, Path(args.parquet).expanduser())
         except OSError as error:

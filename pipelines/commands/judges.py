@@ -9,7 +9,12 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from pipelines.options.arguments import Parser
+from pipelines.options.judge import flags_of
 from schemas.errors import EXIT_DONE
+from transforms.judges import JUDGES
+from transforms.registry import Spec
+from transforms.verifiers.registry import VERIFIERS
 
 if TYPE_CHECKING:
     from pipelines.labels.fit_verifier import Outcome
@@ -24,11 +29,8 @@ _CAN = {
 
 def register(commands: Any) -> None:
     """Add the command."""
-    from pipelines.options.arguments import Parser
-
     parser = commands.add_parser(
         "judges",
-        help="list the judges and verifiers, or let a verifier learn from labels",
         description="List the judges (--judge) and the verifiers of the offline judge (--verifier) "
         "that are installed: where each is from, and what a judge can do and takes.",
     )
@@ -81,18 +83,11 @@ def _print_abilities(row: Mapping[str, Any]) -> None:
 
 
 def _installed() -> list[dict[str, Any]]:
-    from transforms.judges import JUDGES
-    from transforms.verifiers.registry import VERIFIERS
-
     verifiers = [{"kind": "verifier", **VERIFIERS.about(name)} for name in VERIFIERS.types()]
     return [*map(_judge, JUDGES.types()), *verifiers]
 
 
 def _judge(name: str) -> dict[str, Any]:
-    from pipelines.options.judge import flags_of
-    from transforms.judges import JUDGES
-    from transforms.registry import Spec
-
     about, spec = JUDGES.about(name), Spec(name, name)
     kind, flags = JUDGES.kind(spec), sorted(flags_of(spec))
     return {

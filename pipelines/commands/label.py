@@ -7,6 +7,11 @@ import os
 import sys
 from dataclasses import asdict
 
+from pipelines.labels.import_sheets import import_sheet
+from pipelines.labels.sample_sheets import cells, sample, sample_errors
+from pipelines.options.arguments import number
+from pipelines.outputs import text_output
+from pipelines.runs.results import open_results
 from schemas.errors import EXIT_DONE, UsageError
 
 _UNITS, _ERRORS = 200, 30
@@ -14,11 +19,8 @@ _UNITS, _ERRORS = 200, 30
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands `label sample` and `label import`."""
-    from pipelines.options.arguments import number
-
     parser = subparsers.add_parser(
         "label",
-        help="have people label fact units, and read their labels back",
         description="Labels turn the scores of an imperfect judge into honest ones: see the "
         "reports corrected_scores, judge_errors and error_analysis.",
     )
@@ -73,10 +75,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _sample(args: argparse.Namespace) -> int:
-    from pipelines.labels.sample_sheets import cells, sample, sample_errors
-    from pipelines.outputs import text_output
-    from pipelines.runs.results import open_results
-
     if args.output is not None and os.path.exists(args.output):
         raise UsageError(
             f"--output {args.output!r} exists, and may hold what people wrote; give another name "
@@ -104,8 +102,6 @@ def _sample(args: argparse.Namespace) -> int:
 
 
 def _import(args: argparse.Namespace) -> int:
-    from pipelines.labels.import_sheets import import_sheet
-
     found = import_sheet(args.directory, args.file, args.sheet, args.annotator)
     if args.json:
         print(json.dumps(asdict(found), ensure_ascii=False))

@@ -3,15 +3,22 @@
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines import logs
+from pipelines.commands.evaluate import print_estimate
+from pipelines.estimates.recall import estimate_recall
+from pipelines.options.arguments import Parser
+from pipelines.options.recall import add_recall_options, recall_settings
+from pipelines.reports.tabular import as_json, page, print_rows
+from pipelines.reports.unusable import Unusable, in_numbers, unusable
+from pipelines.runs import status
+from pipelines.runs.recall import SHEET, run_recall
+from pipelines.runs.results import open_results
+from pipelines.tracing import trace_where_asked
 from schemas.errors import EXIT_DONE, EXIT_FAILED
-
-if TYPE_CHECKING:
-    from pipelines.options.arguments import Parser
-    from pipelines.reports.unusable import Unusable
-    from schemas.results import Results
+from schemas.results import Results
+from schemas.views import load_views
 
 VIEWS = {
     "recall_scores": (
@@ -33,11 +40,8 @@ _WIDTH = 120
 
 def register(commands: Any) -> None:
     """Add the command. Its options are parsed by `handle`, which also reads the file of options."""
-    from pipelines.options.recall import add_recall_options
-
     parser = commands.add_parser(
         "recall",
-        help="tell how many of the facts of a true answer other answers say",
         description="Factual recall (FaaF): facts are generated from questions and their true "
         "answers, or given, and each answer of a RAG system is verified for all of them, by every "
         "formulation. Results are Parquet under DIR/run=NAME; see `ufo report DIR recall_scores`.",
@@ -48,22 +52,10 @@ def register(commands: Any) -> None:
 
 def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code."""
-    from pipelines.options.recall import recall_settings
-
     chosen = recall_settings(parser, argv)
     if chosen.dry_run:
-        from pipelines.commands.evaluate import print_estimate
-        from pipelines.estimates.recall import estimate_recall
-
         print_estimate(estimate_recall(chosen), chosen.json, "records")
         return EXIT_DONE
-    from pipelines.reports.tabular import as_json
-    from pipelines.reports.unusable import unusable
-    from pipelines.runs import status
-    from pipelines.runs.recall import SHEET, run_recall
-    from pipelines.runs.results import open_results
-    from pipelines.tracing import trace_where_asked
-
     if program:
         status.command[:] = ["recall", *argv]
     logs.start(logs.Telling(chosen.log_format))
@@ -95,8 +87,6 @@ def _ended(lost: "Unusable") -> int:
 
 def recall_summary(results: "Results") -> dict[str, Any]:
     """Return what a recall run found: its size, and the rows of the paper's three tables."""
-    from pipelines.reports.unusable import unusable
-
     run = results.runs[-1]
     return {
         "run": run.name,
@@ -113,8 +103,6 @@ def recall_summary(results: "Results") -> dict[str, Any]:
 
 def rows(results: "Results", name: str) -> list[dict[str, Any]]:
     """Return the rows of one of these views, without the run's name."""
-    from schemas.views import load_views
-
     (view,) = (view for view in load_views() if view.name == name)
     sql = f"SELECT * EXCLUDE (run) FROM {name} ORDER BY {view.order}"  # noqa: S608
     found: list[dict[str, Any]] = results.query(sql).to_pylist()
@@ -123,10 +111,6 @@ def rows(results: "Results", name: str) -> list[dict[str, Any]]:
 
 def print_recall(results: "Results") -> None:
     """Print the run's size, and those of the paper's three tables that have rows."""
-    from pipelines.reports.tabular import page, print_rows
-    from pipelines.reports.unusable import in_numbers, unusable
-    from schemas.views import load_views
-
     titles = {view.name: view.title for view in load_views()}
     with page(sys.stdout, max(_WIDTH, shutil.get_terminal_size().columns)) as console:
         run = results.runs[-1]

@@ -6,17 +6,22 @@ import os
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from pipelines.commands.recall import print_recall, recall_summary
 from pipelines.options.arguments import number
 from pipelines.outputs import sent_to
+from pipelines.reports.html.page import write_html
+from pipelines.reports.overview import overview
+from pipelines.reports.plots import plot_contributions, plot_scores
+from pipelines.reports.tabular import as_json, page, print_reader, print_rows, write_csv, write_json
+from pipelines.reports.text import print_overview
+from pipelines.runs.results import open_results
 from pipelines.storage import is_remote
 from schemas.errors import EXIT_DONE, UsageError, unknown_value
-from schemas.views import THRESHOLD
-
-if TYPE_CHECKING:
-    from schemas.results import Results
-    from schemas.views import View
+from schemas.results import Results
+from schemas.tables import KEYS, LABELS, TABLES
+from schemas.views import THRESHOLD, View, load_views
 
 _ROWS = 20
 _OVERVIEW_ONLY = "the overview is not one table; name a report, or take --json"
@@ -28,7 +33,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the commands `report` and `sql`."""
     report = subparsers.add_parser(
         "report",
-        help="print what a finished run found",
         description="Print the overview of the newest finished run, or one report by its name.",
     )
     report.add_argument("directory", metavar="DIR", nargs="?", help="--output of ufo evaluate")
@@ -46,7 +50,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     sql = subparsers.add_parser(
         "sql",
-        help="ask the tables and views of all finished runs",
         description="Run one SELECT (DuckDB) over the tables and views of all finished runs, "
         "which their column `run` tells apart.",
     )
@@ -113,12 +116,8 @@ def _report(args: argparse.Namespace) -> int:
         return _list(args)
     if args.directory is None:
         raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
-    from pipelines.runs.results import open_results
-
     if args.csv and args.name is None:
         raise UsageError(f"--csv: {_OVERVIEW_ONLY}.")
-    from schemas.views import load_views
-
     views = load_views(args.reports)
     across = any(view.name == args.name and view.all_runs for view in views)
     with open_results(
@@ -134,18 +133,11 @@ def _report(args: argparse.Namespace) -> int:
         if args.plots is not None:
             _write_plots(results, args.plots)
         if args.html is not None:
-            from pipelines.reports.html.page import write_html
-
             write_html(results, args.html)
             print(f"wrote {args.html}", file=sys.stderr)
         if args.name is not None:
             _print_named(results, args)
             return EXIT_DONE
-        from pipelines.commands.recall import print_recall, recall_summary
-        from pipelines.reports.overview import overview
-        from pipelines.reports.tabular import as_json, page
-        from pipelines.reports.text import print_overview
-
         of_recall = results.runs[-1].mode == "recall"
         if of_recall and not args.json:
             print_recall(results)
@@ -162,8 +154,6 @@ def _report(args: argparse.Namespace) -> int:
 
 @until_closed
 def _sql(args: argparse.Namespace) -> int:
-    from pipelines.runs.results import open_results
-
     with open_results(
         args.directory,
         args.run,
@@ -184,8 +174,6 @@ def print_query(
     params: dict[str, object] | None = None,
 ) -> None:
     """Print what a SELECT gives as --json, --csv and --rows ask, or as a table under the title."""
-    from pipelines.reports.tabular import page, print_reader, write_csv, write_json
-
     if args.json or args.csv:
         write = write_json if args.json else write_csv
         with results.stream(sql, params or ()) as reader:
@@ -203,10 +191,6 @@ def print_query(
 
 
 def _list(args: argparse.Namespace) -> int:
-    from pipelines.reports.tabular import as_json, page, print_rows
-    from schemas.tables import LABELS, TABLES
-    from schemas.views import load_views
-
     views = [
         {"name": view.name, "title": view.title, "help": view.help}
         for view in load_views(args.reports)
@@ -225,8 +209,6 @@ def _list(args: argparse.Namespace) -> int:
 def _print_named(results: "Results", args: argparse.Namespace) -> None:
     """Print a view or a table; people get its title, what is to be seen before it, and no column
     that says the run each time."""
-    from schemas.tables import KEYS
-
     views = {view.name: view for view in results.views}
     view = views.get(args.name)
     people = not args.json and not args.csv
@@ -263,8 +245,6 @@ def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> N
 
 
 def _write_plots(results: "Results", folder: str) -> None:
-    from pipelines.reports.plots import plot_contributions, plot_scores
-
     try:
         with sent_to(folder) as here:
             for name, plot in (("contributions", plot_contributions), ("scores", plot_scores)):

@@ -6,18 +6,32 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
+from hashlib import sha256
+from importlib.resources import as_file, files
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from schemas.errors import EXIT_DONE, RunError, UsageError
+from indexes.downloaded import local_index
+from indexes.index import open_index
+from pipelines.options.arguments import number
+from pipelines.options.flags import OF_SERVICE
+from pipelines.options.judge import default_judge, fitting
+from pipelines.options.keywords import settings_of
+from pipelines.options.settings import LLM
+from pipelines.reports.plots import plot_contributions, plot_scores
+from pipelines.runs.job_of import job_of_text
+from pipelines.runs.sources import choose, unheard
+from pipelines.version import VERSION
+from schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
+from schemas.kept import cache_folder
 from schemas.places import is_remote
-
-if TYPE_CHECKING:
-    from schemas.records import SourceStatus
-    from schemas.results import Results
-    from transforms.job import Job
-    from webapp.desk import Setup
+from schemas.records import SourceStatus
+from schemas.results import Results
+from transforms.job import Job
+from transforms.judges.offline import judged_by
+from transforms.llm.base import VERIFIER
+from webapp.desk import Setup
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -31,12 +45,8 @@ _PLOTS = {
 
 def register(commands: Any) -> None:
     """Add the command."""
-    from pipelines.options.arguments import number
-    from pipelines.options.flags import OF_SERVICE
-
     parser = commands.add_parser(
         "serve",
-        help="the page: check a text, browse runs",
         description="Serve the page and its interface. It is closed to other hosts and origins; "
         "with a token it can be opened to them.",
     )
@@ -69,7 +79,6 @@ def register(commands: Any) -> None:
 
 def handle(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    from pipelines.options.flags import OF_SERVICE
     from webapp.server import serve
 
     token = arguments.token or os.environ.get(TOKEN_VARIABLE) or None
@@ -97,17 +106,6 @@ def setup(
     Raises:
         UsageError: `index` is none, or `results` no folder of this machine, or a flag is wrong.
     """
-    from indexes.downloaded import local_index
-    from indexes.index import open_index
-    from pipelines.options.flags import OF_SERVICE
-    from pipelines.options.judge import default_judge
-    from pipelines.options.keywords import settings_of
-    from pipelines.options.settings import LLM
-    from pipelines.version import VERSION
-    from transforms.judges.offline import judged_by
-    from transforms.llm.base import VERIFIER
-    from webapp.desk import Setup
-
     if is_remote(results):
         raise UsageError(
             f"--results {results!r}: the page browses and writes runs on this machine; name a "
@@ -143,13 +141,6 @@ def setup(
 
 def example_index() -> str:
     """Return the index of the bundled encyclopaedia, which is built at the first start."""
-    from hashlib import sha256
-    from importlib.resources import as_file, files
-
-    from indexes.index import open_index
-    from schemas.errors import IndexUnusable
-    from schemas.kept import cache_folder
-
     with as_file(files("examples") / "encyclopaedia.xml") as dump:
         digest = sha256(dump.read_bytes()).hexdigest()[:12]
         folder = str(cache_folder() / f"examples-{digest}")
@@ -173,8 +164,6 @@ def _build(dump: str, folder: str) -> None:
 
 
 def _job_of(index: str, values: Mapping[str, Any], sources: Sequence[str] | None) -> "Job":
-    from pipelines.runs.job_of import job_of_text
-
     return job_of_text({"index": index, **values}, sources)
 
 
@@ -182,9 +171,6 @@ def _flags_of(
     usual: Mapping[str, Any], asked: Mapping[str, Any], sources: Sequence[str] | None
 ) -> dict[str, Any]:
     """Return a request's flags, and of the usual ones those that its judge and sources hear."""
-    from pipelines.options.judge import default_judge, fitting
-    from pipelines.runs.sources import unheard
-
     found = fitting(usual, asked)
     judge = found.get("judge") or default_judge(found.get("base_url"))
     others = unheard(judge, sources) if sources else []
@@ -192,16 +178,11 @@ def _flags_of(
 
 
 def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
-    from pipelines.options.keywords import settings_of
-    from pipelines.runs.sources import choose
-
     given = {"input": "-", "output": "-", **flags, "index": index}
     return choose(settings_of(given, None)).statuses
 
 
 def _plot(name: str, results: "Results") -> str:
-    from pipelines.reports.plots import plot_contributions, plot_scores
-
     out = StringIO()
     by = _PLOTS[name]
     figure = plot_scores(results, by=by) if by else plot_contributions(results)

@@ -5,13 +5,13 @@ import json
 from typing import Any
 
 from schemas.errors import EXIT_DONE
+from transforms.sources.registry import SOURCES
 
 
 def register(commands: Any) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "sources",
-        help="list the fact sources that are installed",
         description="List the fact sources that are installed: where each is from, its options.",
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
@@ -20,8 +20,6 @@ def register(commands: Any) -> None:
 
 def handle(arguments: argparse.Namespace) -> int:
     """Print the sources."""
-    from transforms.sources.registry import SOURCES
-
     rows = [SOURCES.about(name) for name in SOURCES.types()]
     if arguments.json:
         print(json.dumps(rows, ensure_ascii=False, indent=1))

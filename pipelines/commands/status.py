@@ -2,23 +2,19 @@
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pipelines.runs.status import Status, statuses
 from schemas.errors import EXIT_DONE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pipelines.runs.status import Status
 
 
 def register(commands: Any) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "status",
-        help="tell which runs are finished, running or stopped, and how to go on",
         description="Tell of each run of a folder whether it is finished, running or stopped: "
         "chunks, counts, what models were asked, since when, and how to go on. Writes nothing.",
     )
@@ -29,8 +25,6 @@ def register(commands: Any) -> None:
 
 def handle(arguments: argparse.Namespace) -> int:
     """Print the runs; returns the exit code."""
-    from pipelines.runs.status import statuses
-
     found = statuses(arguments.directory)
     if arguments.json:
         print(json.dumps([asdict(status) for status in found], ensure_ascii=False, indent=1))

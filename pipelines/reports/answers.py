@@ -1,5 +1,7 @@
 """What the Python interface returns: a finished run, or one checked text; see `ufo`."""
 
+import html
+import io
 import shutil
 import weakref
 from collections.abc import Sequence
@@ -97,9 +99,6 @@ class Evaluation(FinishedRun):
         return render_overview(self._results)
 
     def _repr_html_(self) -> str:
-        import html
-        import io
-
         picture = io.StringIO()
         self.plot_contributions().savefig(picture, format="svg")
         svg = picture.getvalue()

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from pipelines.reports.tabular import one_line
 from pipelines.reports.unusable import beside
 from schemas.errors import UsageError, unknown_value
@@ -17,7 +19,6 @@ from schemas.results import Results
 from transforms.votes import main_mode
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

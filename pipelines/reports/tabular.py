@@ -14,8 +14,9 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
+import pyarrow as pa
+
 if TYPE_CHECKING:
-    import pyarrow as pa
     from rich.console import Console
 
 DEFAULT_WIDTH = 100

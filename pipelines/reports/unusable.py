@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.records import (
     FILTERED,
@@ -12,9 +12,7 @@ from schemas.records import (
     UNPARSABLE,
     UNSUPPORTED_LANGUAGE,
 )
-
-if TYPE_CHECKING:
-    from schemas.results import Results, Run
+from schemas.results import Results, Run
 
 _CONTEXT = "--context N with the tokens that the model's context holds"
 _MANY = 10  # a score is shown with them where they are more than one in so many

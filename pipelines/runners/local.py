@@ -1,109 +1,34 @@
 """Running on this machine: the input in chunks, each a small pipeline, in worker processes.
 
-DESIGN section 8: one in-process runner holds every shuffle in memory, runs a stage as one bundle
+One in-process runner holds every shuffle in memory, runs a stage as one bundle
 and is bound by the interpreter's lock. So the input is evaluated in chunks, each finished on disk
 before the next: memory stays flat, every core works, and a killed run resumes at its chunk.
 """
 
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from itertools import islice
-from typing import Any
+from itertools import chain, islice
 
-from pipelines import logs, storage
 from pipelines.quiet import quiet_beam
 from pipelines.runners import processes
-from pipelines.runners.counters import keep_counters
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.plan import Chunk
+from pipelines.runs.progress import Progress, deciders
 from schemas.errors import Interrupted, RunError, UfoError, ends_run
 from schemas.records import Part
 from transforms.job import Job
-from transforms.llm import spans
-from transforms.votes import ALL, MV, SEQ, SINGLE
 
 _ENDING_SECONDS = 8.0  # more than a process takes that waits for its last answers
 
-OnDone = Callable[[Chunk, list[Part], bool], None]
-Graph = Callable[[Any, Any, str], Any]
-"""Splits, job, folder: applies the steps of a run, the last of which writes below the folder."""
-RunChunk = Callable[[Chunk, Any, str], list[Part]]
 
+def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
+    """Evaluate one chunk in this process; returns the parts that it wrote below `folder`."""
+    quiet_beam()  # which makes remarks while it is imported
+    # Here, since a process that leaves all chunks to its workers has no use for Beam.
+    from pipelines.runners.chunk import evaluate_chunk
 
-def run_chunk(chunk: Chunk, job: Any, folder: str) -> list[Part]:
-    """Evaluate one chunk in this process; returns the parts it wrote below `folder`."""
-    from pipelines.evaluate import evaluate
-
-    parts = run_graph(evaluate, chunk, job, folder)
-    check_whole(parts, job)
-    return parts
-
-
-def run_graph(graph: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
-    """Run a graph over one chunk in this process; returns the parts it wrote below `folder`."""
-    # A try that was stopped may have left parts of tables that this one has no row for.
-    storage.delete(folder)
-    storage.make_folder(folder)
-    quiet_beam()
-    import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
-    from apache_beam.runners.portability.fn_api_runner import FnApiRunner
-
-    from transforms.splits import Split
-
-    # FnApiRunner by name: DirectRunner would try to download another runner. Flags are given, as
-    # Beam else reads those of whatever program we are imported into.
-    # The graph is the same for every chunk: its types are checked by the tests, not each time.
-    options = PipelineOptions(["--no_pipeline_type_check"])
-    pipeline = beam.Pipeline(runner=FnApiRunner(), options=options)
-    splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
-    graph(splits, job, folder)
-    started = time.monotonic()
-    logs.event("chunk started", chunk=chunk.number, lines=chunk.n_lines)
-    with spans.around("ufo.chunk", **{"ufo.chunk": chunk.number, "ufo.lines": chunk.n_lines}):
-        result = pipeline.run()
-        result.wait_until_finish()
-    spans.flush()
-    keep_counters(result, folder)
-    parts = written(folder)
-    logs.event(
-        "chunk finished",
-        chunk=chunk.number,
-        lines=chunk.n_lines,
-        rows={part.table: part.rows for part in parts},
-        seconds=round(time.monotonic() - started, 3),
-    )
-    return parts
-
-
-def written(folder: str) -> list[Part]:
-    """Return the parts that a pipeline has written below a folder, in the order of their names."""
-    import pyarrow.parquet as pq
-
-    parts = []
-    for path in storage.files_below(folder):
-        name = re.split(r"[/\\]", path)[-1]
-        if name.endswith(".parquet"):
-            with storage.open_read(path) as stream:
-                rows = pq.ParquetFile(stream).metadata.num_rows
-            parts.append(Part(name.rpartition("-")[0], path, rows))
-    return parts
-
-
-def check_whole(parts: list[Part], job: Job) -> None:
-    """Raise where a fact unit has no verdict: a runner that loses elements must not go unseen."""
-    rows = dict.fromkeys(("fact_units", "verdicts"), 0)
-    for part in parts:
-        if part.table in rows:
-            rows[part.table] += part.rows
-    a_unit = {SEQ: 1, MV: 1, SINGLE: len(job.sources), ALL: 2 + len(job.sources)}[job.mode]
-    if rows["verdicts"] != a_unit * rows["fact_units"]:
-        raise RunError(
-            f"{rows['fact_units']:,} fact units have {rows['verdicts']:,} verdicts, not {a_unit} "
-            "each: the runner lost some. Please report it with Beam's version and the command."
-        )
+    return evaluate_chunk(chunk, job, folder)
 
 
 def run_chunks(
@@ -111,10 +36,9 @@ def run_chunks(
     job: Job,
     attempt: Attempt,
     workers: int,
-    on_done: OnDone,
-    one: RunChunk = run_chunk,
+    progress: Progress,
 ) -> list[Part]:
-    """Evaluate all chunks, each by `one`, and return their parts in the chunks' order.
+    """Evaluate all chunks and return their parts in the chunks' order.
 
     Chunks that the attempt has finished already are not evaluated again. A single chunk, or one
     worker, needs no other process.
@@ -128,7 +52,7 @@ def run_chunks(
     def finished(chunk: Chunk, found: list[Part]) -> None:
         attempt.mark_done(chunk.number, found)
         parts[chunk.number] = found
-        on_done(chunk, found, True)
+        progress.chunk(chunk.n_lines, found, True, deciders(found, job.mode))
 
     def waiting() -> Iterator[Chunk]:
         for chunk in chunks:
@@ -137,7 +61,7 @@ def run_chunks(
                 yield chunk
             else:
                 parts[chunk.number] = found
-                on_done(chunk, found, False)
+                progress.chunk(chunk.n_lines, found, False, deciders(found, job.mode))
 
     todo = waiting()
     if job.client is not None:
@@ -148,11 +72,11 @@ def run_chunks(
         # No more processes than chunks: each has its share of what an endpoint allows.
         first = list(islice(todo, workers))
         if len(first) < 2:
-            for chunk in _chain(first, todo):
-                finished(chunk, one(chunk, job, attempt.chunk_folder(chunk.number)))
+            for chunk in chain(first, todo):
+                finished(chunk, run_chunk(chunk, job, attempt.chunk_folder(chunk.number)))
         else:
             share = job.among(len(first))
-            _in_processes(_chain(first, todo), share, attempt, len(first), finished, one)
+            _in_processes(chain(first, todo), share, attempt, len(first), finished)
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(
@@ -183,18 +107,12 @@ def of_step(error: BaseException, attempt: Attempt, what: str = "a chunk") -> Uf
     return RunError(f"{what} failed: {type(error).__name__}: {message}\n{kept}")
 
 
-def _chain(first: list[Chunk], rest: Iterator[Chunk]) -> Iterator[Chunk]:
-    yield from first
-    yield from rest
-
-
 def _in_processes(
     chunks: Iterator[Chunk],
     job: Job,
     attempt: Attempt,
     workers: int,
     finished: Callable[[Chunk, list[Part]], None],
-    one: RunChunk,
 ) -> None:
     pool = processes.pool(workers)
     under_way: dict[Future[list[Part]], Chunk] = {}
@@ -203,7 +121,7 @@ def _in_processes(
         for chunk in chunks:
             folder = attempt.chunk_folder(chunk.number)
             with processes.signals_held_back():
-                under_way[pool.submit(one, chunk, job, folder)] = chunk
+                under_way[pool.submit(run_chunk, chunk, job, folder)] = chunk
             if len(under_way) > workers:
                 _take(under_way, finished)
         while under_way:

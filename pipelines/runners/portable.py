@@ -5,24 +5,29 @@ fails, so there is one chunk, and no home-made processes. Who submits the pipeli
 finishes the run; with `--no_wait_until_finish` the graph's last step does.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 from uuid import uuid4
 
+import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+
 from pipelines import storage
+from pipelines.graph import evaluate, finish_in_graph
 from pipelines.options.beam_flags import waits, workers_of
-from pipelines.quiet import quiet_beam
 from pipelines.runners.counters import keep_engines_counters
 from pipelines.runners.engine import CHUNK, COUNTS, LiveCounts, end_earlier, job_of
-from pipelines.runners.local import OnDone, check_whole, is_interrupt, of_step, written
+from pipelines.runners.local import is_interrupt, of_step
+from pipelines.runners.parts import check_whole, written
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.finish import Ending, finish_in_graph
+from pipelines.runs.finish import FinishSpec
 from pipelines.runs.plan import Chunk
-from pipelines.runs.progress import Progress
+from pipelines.runs.progress import Progress, deciders
 from schemas.errors import Interrupted
 from schemas.records import Part
 from transforms.job import Job
+from transforms.splits import Split
 
 SHARDS_A_WORKER = 4
 # A batch of responses, and a part file, is what a worker holds in memory at once.
@@ -31,17 +36,16 @@ RESPONSES_A_PART = 20_000
 
 
 def run_portable(
-    chunks: Iterable[Chunk],
+    chunks: Sequence[Chunk],
     job: Job,
     attempt: Attempt,
     flags: Sequence[str],
     workers: int,
-    on_done: OnDone,
-    ending: Callable[[Job], Ending],
+    spec: FinishSpec,
     progress: Progress,
 ) -> list[Part] | None:
     """Evaluate everything as one pipeline on the runner that `flags` name; returns its parts, or
-    None where the flags say not to wait: then the pipeline ends as `ending` tells.
+    None where the flags say not to wait: then the pipeline finishes the run, as `spec` tells.
 
     `workers` is how many processes there are where the flags do not tell.
 
@@ -49,20 +53,12 @@ def run_portable(
         Interrupted: by Ctrl-C or SIGTERM; the job on the engine is ended, too.
         RunError: the runner reports that the pipeline failed.
     """
-    chunks = list(chunks)
     splits = tuple(split for chunk in chunks for split in chunk.splits)
     whole = Chunk(0, splits, sum(chunk.n_lines for chunk in chunks))
     done = attempt.done(CHUNK)
     if done is not None:
-        on_done(whole, done, False)
+        progress.chunk(whole.n_lines, done, False, deciders(done, job.mode))
         return done
-    quiet_beam()
-    import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
-
-    from pipelines.evaluate import evaluate
-    from transforms.splits import Split
-
     folder = storage.absolute(attempt.chunk_folder(CHUNK))
     end_earlier(folder, progress.say)
     # A try that was stopped may have left parts there, and its job may still be writing.
@@ -84,7 +80,7 @@ def run_portable(
         source = pipeline | "splits" >> beam.Create(placed).with_output_types(Split)
         parts = evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
         if not waits(flags):
-            finish_in_graph(parts, ending(job))
+            finish_in_graph(parts, replace(spec, job=job))
         there.keep(all_tries)
         progress.say(f"{there.runner} has the job {there.name}.")
         with progress.watching(LiveCounts(there), priced=False):
@@ -104,5 +100,5 @@ def run_portable(
     found = written(folder)
     check_whole(found, job)
     attempt.mark_done(CHUNK, found)
-    on_done(whole, found, True)
+    progress.chunk(whole.n_lines, found, True, deciders(found, job.mode))
     return found

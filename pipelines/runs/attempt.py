@@ -18,19 +18,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from pipelines import storage
+from pipelines.runners.counters import Counters, summed
 from pipelines.version import VERSION
 from schemas.errors import UsageError
 from schemas.records import Part
 from schemas.tables import OF_EVALUATE, SCHEMA_VERSION, TABLES, to_arrow
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from pipelines.runners.counters import Counters
 
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MANIFEST = "manifest.json"
@@ -78,8 +77,8 @@ def differences(old: Fingerprint, new: Fingerprint, at: str = "") -> list[str]:
     return found
 
 
-def _carried(run: str | None) -> dict[str, str]:
-    return {} if run is None else {"carried_from": run}
+def _reused(run: str | None) -> dict[str, str]:
+    return {} if run is None else {"reused_from": run}
 
 
 def _short(value: object) -> str:
@@ -102,11 +101,11 @@ class Attempt:
         run_folder: str,
         fingerprint: Fingerprint,
         fresh: bool = False,
-        carried_from: str | None = None,
+        reused_from: str | None = None,
     ) -> "Attempt":
         """Resume the unfinished attempt of this run, or start one.
 
-        `carried_from` tells the run from which the results come that are not evaluated here.
+        `reused_from` tells the run from which the results come that are not evaluated here.
 
         Raises:
             UsageError: an unfinished attempt was started with another fingerprint, and not `fresh`;
@@ -117,7 +116,7 @@ class Attempt:
             if not match:
                 continue
             old = json.loads(storage.read(path))
-            started = {**fingerprint, **_carried(carried_from)}
+            started = {**fingerprint, **_reused(reused_from)}
             attempt = cls(run_folder, match[1], fingerprint)
             if fresh:
                 storage.delete(attempt.folder)
@@ -133,17 +132,17 @@ class Attempt:
                     "over, or --run NAME to keep both."
                 )
         attempt = cls(run_folder, uuid4().hex[:8], fingerprint)
-        attempt.note(carried_from)
+        attempt.note(reused_from)
         storage.make_folder(attempt.here())
         return attempt
 
-    def note(self, carried_from: str | None = None) -> None:
+    def note(self, reused_from: str | None = None) -> None:
         """Write down what the attempt is of, by which one who resumes it knows it.
 
         Raises:
             UsageError: nothing can be written there.
         """
-        text = json.dumps({**self.fingerprint, **_carried(carried_from)}, indent=1)
+        text = json.dumps({**self.fingerprint, **_reused(reused_from)}, indent=1)
         try:
             storage.make_folder(self.folder)
             storage.write(storage.join(self.folder, _ATTEMPT), text.encode())
@@ -232,9 +231,7 @@ class Attempt:
         storage.delete(self.here())
         return manifest
 
-    def _counters(self) -> "Counters":
-        from pipelines.runners.counters import summed
-
+    def _counters(self) -> Counters:
         paths = storage.files_below(storage.join(self.folder, "chunks"))
         return summed(path[: -len(_DONE)] for path in paths if path.endswith(_DONE))
 
@@ -250,10 +247,8 @@ class Attempt:
         entry["files"].append(f"{part.table}/{name}")
         entry["rows"] += part.rows
 
-    def write_part(self, table: str, rows: "pa.Table") -> Part:
+    def write_part(self, table: str, rows: pa.Table) -> Part:
         """Write a table that is made as a whole, such as `sources`."""
-        import pyarrow.parquet as pq
-
         sink = io.BytesIO()
         pq.write_table(rows, sink, compression="zstd")
         storage.make_folder(self.folder)

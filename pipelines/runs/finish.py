@@ -4,24 +4,20 @@ Where nobody waits for an engine (`--no_wait_until_finish`, a template's launche
 graph finishes a run itself. Its manifest then has no counters: these are the engine's to show.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines.options.settings import Settings
-from pipelines.runners.local import check_whole
+from pipelines.runners.parts import check_whole, rows_of
 from pipelines.runs.attempt import Attempt, Fingerprint
-from pipelines.runs.carry import each_passage_once
+from pipelines.runs.reuse import each_passage_once
 from pipelines.runs.run_folder import earlier_manifest
 from pipelines.runs.sources import Chosen, names
 from schemas.records import Part, SourceStatus
 from schemas.tables import to_arrow
 from transforms.job import Job
 from transforms.sources.web.snapshot import finish_recording
-
-if TYPE_CHECKING:
-    import apache_beam as beam
 
 
 def facts_of(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:
@@ -48,7 +44,7 @@ def finish(
     """
     parts = [*parts, attempt.write_part("sources", to_arrow("sources", statuses))]
     counts = {
-        label: sum(part.rows for part in parts if part.table == table)
+        label: rows_of(parts, table)
         for label, table in (
             ("responses", "responses"),
             ("units", "fact_units"),
@@ -59,7 +55,7 @@ def finish(
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class FinishSpec:
     """What the last step of a graph needs to finish a run: plain values that travel to a worker.
 
     `parts` are there already: of responses taken over from another run, of probes. `recorded` are
@@ -94,20 +90,3 @@ class Ending:
         attempt = Attempt(self.run_folder, self.identifier, self.fingerprint)
         once = each_passage_once([*self.parts, *found])
         return finish(attempt, once, self.statuses, self.facts, again=True)
-
-
-def finish_in_graph(parts: "beam.PCollection[Part]", ending: Ending) -> "beam.PCollection[str]":
-    """Have the graph's last step finish the run; gives the run's name once it is finished."""
-    import apache_beam as beam
-
-    close = partial(_close, ending)
-    return (
-        parts
-        | "all parts" >> beam.WithKeys(None).with_output_types(tuple[None, Part])
-        | "together" >> beam.GroupByKey()
-        | "finish" >> beam.FlatMap(close).with_output_types(str)
-    )
-
-
-def _close(ending: Ending, item: tuple[None, Iterable[Part]]) -> Iterator[str]:
-    yield str(ending.finish(item[1])["run"])

@@ -13,6 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
+import pyarrow.parquet as pq
+
 from pipelines import storage
 from schemas.errors import UsageError
 from transforms.read import BEYOND
@@ -112,8 +114,6 @@ def _rows(path: str) -> int:
     with storage.open_read(path) as stream:
         if path.endswith(".csv"):
             return sum(1 for _ in _csv_lines(stream))
-        import pyarrow.parquet as pq
-
         return int(pq.ParquetFile(stream).metadata.num_rows)
 
 
@@ -184,8 +184,6 @@ def _csv_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _parquet_lines(stream: BinaryIO) -> Iterator[bytes]:
-    import pyarrow.parquet as pq
-
     for batch in pq.ParquetFile(stream).iter_batches(_PARQUET_ROWS):
         for row in batch.to_pylist():
             line = json.dumps(_without_nulls(row), ensure_ascii=False, default=_as_text)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pipelines.options.keywords import settings_of
 from pipelines.options.settings import Settings
 from pipelines.runs.inputs import InputFile
 from pipelines.runs.plan import MOST_LINES, even_chunks
@@ -49,8 +50,6 @@ def job_of_text(
     Raises:
         UsageError: an option or a source is wrong, or a source named can serve nobody.
     """
-    from pipelines.options.keywords import settings_of
-
     chosen = settings_of({"input": "-", "output": "-", **values}, sources)
     return Job(
         sources=choose(chosen).specs,

@@ -53,12 +53,12 @@ def plan(
     files: Sequence[PlainFile],
     chunk_size: int,
     max_line_bytes: int,
-    carried: Callable[[Any], bool] = lambda record: False,
+    reused: Callable[[Any], bool] = lambda record: False,
     parse: Callable[[str, bytes, int], Any] = parse,
 ) -> Iterator[Chunk]:
     """Yield the chunks. Reads the files once, a line at a time, as the chunks are asked for.
 
-    `carried` tells a record whose results are taken over from an earlier run. `parse` makes a
+    `reused` tells a record whose results are taken over from an earlier run. `parse` makes a
     record, or a failure, of a line.
     """
     seen: set[bytes] = set()
@@ -72,13 +72,13 @@ def plan(
         with storage.open_read(file.path) as stream:
             for line in lines(stream, whole, max_line_bytes):
                 record = parse(line.key, line.data, max_line_bytes)
-                repeated = carry = False
+                repeated = reuse = False
                 if not isinstance(record, Failure):
                     digest = _digest(record.response_id)
                     repeated = digest in seen
                     seen.add(digest)
-                    carry = not repeated and carried(record)
-                gathered.append((line, repeated, carry))
+                    reuse = not repeated and reused(record)
+                gathered.append((line, repeated, reuse))
                 room -= 1
                 if not room:
                     yield Chunk(number, (*splits, _split(file, gathered)), chunk_size)
@@ -98,7 +98,7 @@ def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool]]) -> Spli
         last.end,
         first.number,
         frozenset(row for row, (_, repeated, _) in enumerate(gathered) if repeated),
-        frozenset(row for row, (_, _, carry) in enumerate(gathered) if carry),
+        frozenset(row for row, (_, _, reuse) in enumerate(gathered) if reuse),
     )
 
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Any, Protocol
 
+import pyarrow.parquet as pq
+
 from pipelines import logs, storage
 from schemas.records import Part
 from transforms.llm.usage_log import (
@@ -233,8 +235,6 @@ class Progress:
 def deciders(parts: Sequence[Part], mode: str) -> dict[str, int]:
     """Return how many units each source decided by the verdicts of `mode` in these parts; for `mv`
     and `all`, how many each had a valid answer for."""
-    import pyarrow.parquet as pq
-
     found: Counter[str] = Counter()
     if mode in POOLED:
         columns = ["source", "response_id", "unit_id"]

@@ -9,12 +9,10 @@ once more, for reading. The sheet is an input of `ufo recall`.
 import csv
 import io
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from schemas.results import Results
 from transforms.recall.read import ANSWER, GROUND_TRUTHS, LABELS
-
-if TYPE_CHECKING:
-    from schemas.results import Results
 
 Row = dict[str, Any]
 

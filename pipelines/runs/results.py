@@ -10,17 +10,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from filelock import FileLock
 
 from pipelines import storage
 from schemas import runs
 from schemas.errors import RunError, UfoError
 from schemas.kept import kept_folder
 from schemas.labels import FOLDER as LABELS
+from schemas.results import Results
 from schemas.runs import MANIFEST, RUN_PREFIX, Run
-
-if TYPE_CHECKING:
-    from schemas.results import Results
+from schemas.views import tables_of, with_needs
 
 _AT_ONCE = 8
 
@@ -32,15 +33,12 @@ def open_results(
     *,
     only: Iterable[str] | None = None,
     **options: Any,
-) -> "Results":
+) -> Results:
     """Return the results of a run as `schemas.results.open_results` does, from anywhere.
 
     Raises:
         UsageError, RunError: as there; also where the folder cannot be reached.
     """
-    from schemas.results import Results
-    from schemas.views import tables_of, with_needs
-
     tables = None if only is None else tables_of(with_needs(only))
     found = choose_runs(directory, run, all_runs, tables)
     if tables is not None:
@@ -61,8 +59,6 @@ def choose_runs(
     there = str(directory)
     if not storage.is_remote(there):
         return runs.choose_runs(directory, run, all_runs)
-    from filelock import FileLock
-
     there = there.rstrip("/")
     here = kept_folder("runs", sha256(there.encode()).hexdigest()[:16])
     with _named(here, there), FileLock(here / ".lock"):

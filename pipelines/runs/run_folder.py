@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from pipelines import storage
 from pipelines.runs.attempt import differences, tidy
 from pipelines.runs.manifests import manifest_of
@@ -21,8 +23,6 @@ def only_one(output: str, folder: str, name: str) -> Iterator[None]:
             raise UsageError(f"--output {output!r} cannot be written: {error}") from error
         yield
         return
-    from filelock import FileLock, Timeout
-
     try:
         os.makedirs(folder, exist_ok=True)
         lock = FileLock(os.path.join(folder, ".lock"))

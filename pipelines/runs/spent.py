@@ -6,6 +6,8 @@ and pay nothing. Without these rows nobody would be told of them.
 
 from collections.abc import Sequence
 
+import pyarrow.parquet as pq
+
 from pipelines import storage
 from pipelines.runs.attempt import Attempt
 from schemas.records import Part
@@ -21,8 +23,6 @@ def left_out(parts: Sequence[Part], attempt: Attempt, usage_log: str) -> list[Pa
     That is one part with the probes of this process and whatever earlier ones spent in vain, or
     none. Takes some 50 bytes of memory a request.
     """
-    import pyarrow.parquet as pq
-
     told: set[int] = set()
     for part in parts:
         if part.table == "usage":

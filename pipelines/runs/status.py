@@ -7,6 +7,7 @@ is. Nothing is written here, and no run is held up.
 import json
 import os
 import re
+import shlex
 import socket
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -268,7 +269,5 @@ def _advice(state: str, process: Mapping[str, Any], attempt: Attempt) -> str:
     if state == ELSEWHERE:
         return f"it was started on {process['host']}; look there whether it runs"
     if words:
-        import shlex
-
         return "ufo " + shlex.join(words)
     return "the same command, or call of ufo.evaluate, as before completes it"

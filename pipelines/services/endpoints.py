@@ -12,7 +12,10 @@ from schemas.records import Usage
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from transforms.llm.capabilities import Capabilities
 from transforms.llm.endpoint import Endpoint
+from transforms.llm.memory import key_of
 from transforms.llm.probes import CALL, SAMPLE
+from transforms.llm.shared import shared_memory
+from transforms.loop import wait_for
 from transforms.sources.registry import SourceSpec
 
 if TYPE_CHECKING:
@@ -89,8 +92,6 @@ def probed(
     roles = roles_asked(settings, sources)
     if not roles:
         return None, []
-    from transforms.loop import wait_for
-
     client = replace(settings.client(), usage_log=usage_log)
     return wait_for(_probe(client, roles))
 
@@ -99,8 +100,6 @@ async def _probe(
     settings: "ClientSettings", roles: Sequence[tuple[str, str]]
 ) -> "tuple[ClientSettings, list[Usage]]":
     from transforms.llm.client import OpenAiClient
-    from transforms.llm.memory import key_of
-    from transforms.llm.shared import shared_memory
 
     client = OpenAiClient(settings)
     usage: list[Usage] = []

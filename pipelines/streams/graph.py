@@ -26,9 +26,9 @@ from apache_beam.transforms.window import FixedWindows, TimestampedValue
 from apache_beam.utils.timestamp import Duration, Timestamp
 
 from pipelines import storage
-from pipelines.evaluate import evaluate
+from pipelines.graph import evaluate
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.finish import Ending
+from pipelines.runs.finish import FinishSpec
 from pipelines.runs.inputs import lines_of, measure, shown_names, spool
 from pipelines.runs.job_of import usual_chunk_size
 from pipelines.runs.plan import PlainFile, plan
@@ -66,7 +66,7 @@ class Stream:
     chunk_size: int | None
     asks_models: bool
     first: int
-    ending: Ending
+    ending: FinishSpec
     parts: str
 
     @property

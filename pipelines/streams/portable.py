@@ -12,13 +12,13 @@ from apache_beam.runners.runner import PipelineState
 
 from pipelines import storage
 from pipelines.options.beam_flags import runner_of, value_of, waits, workers_of
-from pipelines.options.handing import FLINK
+from pipelines.options.detached import FLINK
 from pipelines.options.settings import Settings
 from pipelines.runners import engine
 from pipelines.runners.local import of_step
 from pipelines.runners.portable import SHARDS_A_WORKER
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.finish import Ending, facts_of
+from pipelines.runs.finish import FinishSpec, facts_of
 from pipelines.runs.job_of import fingerprint_of, job_of
 from pipelines.runs.run import Finished
 from pipelines.runs.run_folder import earlier_manifest
@@ -132,7 +132,7 @@ def stream_of(settings: Settings, windows: Windows) -> Stream:
     job = replace(job, parts=workers, shards=max(job.shards, SHARDS_A_WORKER * workers))
     attempt = Attempt(windows.lock, identifier, {})
     storage.make_folder(attempt.folder)
-    ending = Ending(
+    ending = FinishSpec(
         windows.lock,
         identifier,
         fingerprint_of(settings, chosen, [], 0),

@@ -15,8 +15,7 @@ import duckdb  # noqa: F401
 import openai  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 
-import pipelines.evaluate
-import pipelines.runners.local
+import pipelines.runners.chunk
 import pipelines.runs.run  # noqa: F401
 from pipelines import storage
 from pipelines.cli import main

@@ -17,6 +17,14 @@ others = {"report", "index", "serve", "cache"}
 assert not {f"pipelines.commands.{name}" for name in others} & set(sys.modules)
 """
 
+# `ufo --help`: no command's module, and nothing that takes long to import.
+HELP = """
+import sys
+from pipelines.cli import main
+assert main([]) == 2
+assert not {"apache_beam", "pyarrow", "duckdb", "pipelines.commands.evaluate"} & set(sys.modules)
+"""
+
 
 def _listed(capsys: pytest.CaptureFixture[str]) -> list[str]:
     with pytest.raises(SystemExit) as ended:
@@ -47,6 +55,7 @@ def test_no_command_is_told_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert "evaluate responses against fact sources" in capsys.readouterr().out
 
 
-def test_a_command_imports_no_other_s_modules() -> None:
-    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
+@pytest.mark.parametrize("code", [ALONE, HELP])
+def test_only_what_is_asked_for_is_imported(code: str) -> None:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

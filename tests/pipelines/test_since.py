@@ -176,7 +176,7 @@ def test_a_killed_run_goes_on_only_from_the_same_run(
     scene.gate.touch()
     done = ufo(*scene.arguments("two"))
     assert done.code == 2
-    assert 'carried_from: "one@' in done.err
+    assert 'reused_from: "one@' in done.err
     scene.asked()
     assert ufo(*scene.arguments("two", "--since", "one")).code == 0
     assert scene.asked() <= {"Vienna", "Paris"}

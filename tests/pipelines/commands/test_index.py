@@ -129,10 +129,7 @@ def test_what_is_no_index(tmp_path: Path, command: tuple[str, ...]) -> None:
         _run(*command, str(tmp_path), *(["x"] if command == ("search",) else []))
 
 
-def test_its_arguments_are_known_without_importing_what_does_the_work() -> None:
-    code = (
-        "import sys, pipelines.commands.index; "
-        "print([m for m in ('apache_beam', 'pyarrow', 'numpy') if m in sys.modules])"
-    )
+def test_only_building_imports_beam() -> None:
+    code = "import sys, pipelines.commands.index; print('apache_beam' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
+    assert found.stdout.strip() == "False"

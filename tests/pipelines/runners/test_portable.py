@@ -8,7 +8,7 @@ import apache_beam as beam
 import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-from pipelines.evaluate import evaluate
+from pipelines.graph import evaluate
 from pipelines.options.beam_flags import workers_of
 from transforms.job import Job
 from transforms.sources.registry import SourceSpec

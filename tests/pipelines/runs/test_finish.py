@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from pipelines.runners import portable
+from pipelines.runners.parts import written
 from pipelines.runs import attempt as attempts
-from pipelines.runs.finish import Ending
+from pipelines.runs.finish import FinishSpec
 from schemas.errors import RunError
 from schemas.records import Part
 
@@ -24,11 +25,11 @@ def flags(responses: Path, index: Path) -> tuple[object, ...]:
 
 
 @pytest.fixture
-def ended(monkeypatch: pytest.MonkeyPatch) -> list[Ending]:
+def ended(monkeypatch: pytest.MonkeyPatch) -> list[FinishSpec]:
     """Has the last step left out; gives what it would have been told."""
-    found: list[Ending] = []
+    found: list[FinishSpec] = []
 
-    def keep(parts: Any, ending: Ending) -> None:
+    def keep(parts: Any, ending: FinishSpec) -> None:
         found.append(pickle.loads(pickle.dumps(ending)))
 
     monkeypatch.setattr(portable, "finish_in_graph", keep)
@@ -36,8 +37,6 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[Ending]:
 
 
 def parts_of(output: Path) -> list[Part]:
-    from pipelines.runners.local import written
-
     (folder,) = output.glob("run=r/.attempt-*/chunks/portable/*/")
     return written(str(folder))
 
@@ -79,7 +78,7 @@ def test_finishing_again_changes_nothing(
     ufo: Any,
     tables: Callable[..., Any],
     flags: tuple[object, ...],
-    ended: list[Ending],
+    ended: list[FinishSpec],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     stopped: str,
@@ -108,7 +107,7 @@ def _fails(*arguments: Any, **more: Any) -> None:
 
 
 def test_parts_that_are_not_whole_are_no_run(
-    ufo: Any, flags: tuple[object, ...], ended: list[Ending], tmp_path: Path
+    ufo: Any, flags: tuple[object, ...], ended: list[FinishSpec], tmp_path: Path
 ) -> None:
     assert ufo(*flags, "--output", tmp_path, *ENGINE).code == 0
     (ending,) = ended

@@ -47,13 +47,13 @@ def read(chunks: list[Chunk]) -> list[tuple[str, str]]:
                     elif row in split.repeated:
                         found.append((line.key, "repeated"))
                     elif row in split.skipped:
-                        found.append((line.key, "carried"))
+                        found.append((line.key, "reused"))
                     else:
                         found.append((line.key, record.response_id))
     return found
 
 
-def carried(record: InputRecord) -> bool:
+def reused(record: InputRecord) -> bool:
     return record.response_id == "r3"
 
 
@@ -63,7 +63,7 @@ def test_any_chunk_size_gives_the_same_records(
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     files = plain(folder, *("\n".join(rows) for rows in contents))
-    more = {"carried": carried} if carry else {}
+    more = {"reused": reused} if carry else {}
     chunks = list(plan(files, size, 1000, **more))
     assert read(chunks) == read(list(plan(files, 10**6, 1000, **more)))
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
@@ -82,11 +82,11 @@ def test_the_first_record_of_an_id_is_the_one_across_files_and_chunks(tmp_path: 
     ]
 
 
-def test_a_carried_record_is_skipped_and_its_repeat_is_still_a_failure(tmp_path: Path) -> None:
+def test_a_reused_record_is_skipped_and_its_repeat_is_still_a_failure(tmp_path: Path) -> None:
     record = json.dumps({"id": "r3", "response": "Text."})
     files = plain(tmp_path, f"{record}\n{record}\n")
-    chunks = list(plan(files, 10, 1000, carried))
-    assert [state for _, state in read(chunks)] == ["carried", "repeated"]
+    chunks = list(plan(files, 10, 1000, reused))
+    assert [state for _, state in read(chunks)] == ["reused", "repeated"]
 
 
 def test_an_unusable_line_uses_no_id(tmp_path: Path) -> None:

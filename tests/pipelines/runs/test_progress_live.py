@@ -132,7 +132,7 @@ def test_it_is_the_same_from_those_who_work_and_from_the_tables(
     live: bool,
 ) -> None:
     if live:
-        monkeypatch.setattr("pipelines.runs.run.deciders", lambda *_: {})
+        monkeypatch.setattr("pipelines.runners.local.deciders", lambda *_: {})
     else:
         monkeypatch.setattr("pipelines.runs.progress.Progress.watching", lambda *_: nullcontext())
     text = "Oslo is a large city. Oslo has {0} bridges."

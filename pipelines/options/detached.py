@@ -9,7 +9,7 @@ from schemas.errors import UsageError
 FLINK = "FlinkRunner"
 
 
-def check_handing(settings: Settings, here: Iterable[str] = IN_PROCESS) -> None:
+def check_detached(settings: Settings, here: Iterable[str] = IN_PROCESS) -> None:
     """Check that a run that nobody waits for can be an engine's; the runners `here` are none.
 
     Raises:

@@ -3,7 +3,11 @@
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from pipelines import storage
 from pipelines.runs.attempt import differences
@@ -15,13 +19,10 @@ from schemas.tables import arrow_schema
 from transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
 from transforms.read import record_hash
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-CARRIED = "carried"
+REUSED = "reused"
 FINAL = "final"
 
-# Failures are not carried: those of reading come again with the input, and a response that had one
+# Failures are not reused: those of reading come again with the input, and a response that had one
 # of another step is evaluated again.
 _BY_RESPONSE = ("responses", "sentences", "fact_units", "evidence", "verdicts", "usage")
 
@@ -44,7 +45,7 @@ _WITHOUT_ERRORS = """
 
 
 @dataclass(slots=True)
-class Carry:
+class Reuse:
     """The results of an earlier run that this one takes over: of responses without any error.
 
     `hashes` has the hash of each such response's record. With `compared` only those are taken whose
@@ -76,9 +77,9 @@ class Carry:
         return True
 
 
-def carry_from(
+def reuse_from(
     output: str, run: str, earlier: Mapping[str, Any], fingerprint: Mapping[str, Any], since: bool
-) -> Carry:
+) -> Reuse:
     """Return what is taken over from a finished run, whose manifest is `earlier`.
 
     `since` is for another input; without, the run is to be completed where it had errors.
@@ -107,7 +108,7 @@ def carry_from(
     hashes = dict(
         zip(found["response_id"].to_pylist(), found["record_hash"].to_pylist(), strict=True)
     )
-    return Carry(run, earlier["attempt"], hashes, total - len(hashes), since, spent)
+    return Reuse(run, earlier["attempt"], hashes, total - len(hashes), since, spent)
 
 
 def since_run(output: str, run: str) -> dict[str, Any]:
@@ -124,15 +125,12 @@ def since_run(output: str, run: str) -> dict[str, Any]:
     return manifest
 
 
-def carry_over(output: str, carry: Carry, folder: str) -> list[Part]:
-    """Write the rows of the carried responses, and the passages they cite, below `folder`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
+    """Write the rows of the reused responses, and the passages they cite, below `folder`."""
     parts = []
-    with open_results(output, carry.run) as results:
+    with open_results(output, reuse.run) as results:
         (source,) = results.runs
-    ids = pa.array(sorted(carry.taken), pa.string())
+    ids = pa.array(sorted(reuse.taken), pa.string())
     cited: set[str] = set()
     for table in (*_BY_RESPONSE, "passages"):
         key, wanted = "response_id", ids
@@ -141,7 +139,7 @@ def carry_over(output: str, carry: Carry, folder: str) -> list[Part]:
         for number, path in enumerate(source.files[table]):
             rows = _read(str(path))
             # This run has spent what its earlier writing spent, whatever became of that.
-            if table != "usage" or carry.compared:
+            if table != "usage" or reuse.compared:
                 rows = rows.filter(pc.is_in(rows[key], value_set=wanted))
             if table == "evidence":
                 cited.update(filter(None, rows["passage_id"].to_pylist()))
@@ -149,7 +147,7 @@ def carry_over(output: str, carry: Carry, folder: str) -> list[Part]:
                 if column.name not in rows.column_names:  # of an earlier version
                     rows = rows.append_column(column, pa.nulls(len(rows), column.type))
             rows = rows.select(arrow_schema(table).names)
-            if table == "usage" and carry.compared:
+            if table == "usage" and reuse.compared:
                 rows = _paid_before(rows)
             target = storage.join(folder, f"{table}-{number:05d}.parquet")
             _write(target, rows)
@@ -159,8 +157,6 @@ def carry_over(output: str, carry: Carry, folder: str) -> list[Part]:
 
 def _paid_before(usage: "pa.Table") -> "pa.Table":
     """Return usage rows of another run as this one's: answers that were there, and cost nothing."""
-    import pyarrow as pa
-
     values = {"cached": True, "cost_usd": 0.0}
     for name, value in values.items():
         at = usage.schema.get_field_index(name)
@@ -187,9 +183,6 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
         again = [passage_id for passage_id in ids if passage_id in seen]
         seen.update(ids)
         if again:
-            import pyarrow as pa
-            import pyarrow.compute as pc
-
             rows = _read(part.path)
             rows = rows.filter(pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(again))))
             # Beside the first writing: an attempt that is resumed in here starts from that again.
@@ -200,16 +193,12 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
 
 
 def _read(path: str, columns: list[str] | None = None) -> "pa.Table":
-    import pyarrow.parquet as pq
-
     with storage.open_read(path) as stream:
         # `read_table` imports the whole of pyarrow.dataset.
         return pq.ParquetFile(stream).read(columns=columns)
 
 
 def _write(path: str, rows: "pa.Table") -> None:
-    import pyarrow.parquet as pq
-
     sink = io.BytesIO()
     pq.write_table(rows, sink, compression="zstd")
     storage.write(path, sink.getvalue())
