@@ -56,15 +56,8 @@ _SAMPLES: Sequence[tuple[Mapping[str, str], str]] = (
     ({ANSWER: NOANS, CITATION: "", RATIONALE: ""}, NOT_CLEAR),
 )
 
-_LETTERS = {
-    "t": TRUE,
-    "true": TRUE,
-    "f": FALSE,
-    "false": FALSE,
-    "n": NOT_CLEAR,
-    "not clear": NOT_CLEAR,
-    "noans": NOT_CLEAR,
-}
+_LETTERS = {"t": TRUE, "true": TRUE, "f": FALSE, "false": FALSE}
+_LETTERS |= dict.fromkeys(("n", "not clear", "noans"), NOT_CLEAR)
 
 Pair = tuple[int, int]
 """(fact number, passage number), both from 1."""
@@ -200,14 +193,26 @@ class FactFunction:
             return {CHECKS: [], NOANS_LIST: [first, *others]}
         return {CHECKS: checks, NOANS_LIST: others}
 
+    def _entries(self, arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Yield what may be a check in the arguments of a reply."""
+        for number in range(1, len(self.facts) + 1):
+            value = arguments.get(argument(number))
+            checks = _list(value.get(CHECKS)) if isinstance(value, Mapping) else ()
+            yield from (entry for entry in (value, *checks) if isinstance(entry, Mapping))
+
     def wrong_verdict(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the first verdict of a reply that is none of the allowed ones, as text."""
-        for name in (argument(number) for number in range(1, len(self.facts) + 1)):
-            value = arguments.get(name)
-            for entry in (value, *_list(value.get(CHECKS) if isinstance(value, Mapping) else None)):
-                if isinstance(entry, Mapping) and VERDICT in entry and self._letter(entry) is None:
-                    return str(entry[VERDICT])
+        for entry in self._entries(arguments):
+            if VERDICT in entry and self._letter(entry) is None:
+                return str(entry[VERDICT])
         return None
+
+    def repeats_example(self, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether a check in a reply is copied from the prompt's example."""
+        return any(_is_sample(self._texts(entry)) for entry in self._entries(arguments))
+
+    def _texts(self, entry: Mapping[str, Any]) -> dict[str, str | None]:
+        return {name: _text(entry.get(name)) for name in self.control.fields if name != VERDICT}
 
     def invoke(self, arguments: Mapping[str, Any]) -> dict[Pair, Check]:
         """Return the checks that the arguments of a reply hold; never raises.
@@ -247,12 +252,9 @@ class FactFunction:
         verdict = self._letter(value)
         if verdict is None:
             return None
-        fields = self.control.fields
-        texts = {name: _text(value.get(name)) for name in fields if name != VERDICT}
-        if texts.get(ANSWER) and any(
-            all(texts[name] == sample[name] for name in texts) for sample, _ in _SAMPLES
-        ):
-            return None  # the example of the prompt, repeated
+        texts = self._texts(value)
+        if _is_sample(texts):
+            return None
         if is_noans(texts.get(ANSWER)):
             if self.control.options == TFN and verdict != NOT_CLEAR:
                 return None
@@ -263,6 +265,13 @@ class FactFunction:
         raw = value.get(VERDICT)
         verdict = _LETTERS.get(raw.strip().casefold()) if isinstance(raw, str) else None
         return verdict if verdict in self.control.verdicts else None
+
+
+def _is_sample(texts: Mapping[str, str | None]) -> bool:
+    """Tell whether the texts of a check are those of the prompt's example."""
+    return bool(texts.get(ANSWER)) and any(
+        all(texts[name] == sample[name] for name in texts) for sample, _ in _SAMPLES
+    )
 
 
 def argument(number: int) -> str:

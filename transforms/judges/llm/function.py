@@ -10,13 +10,6 @@ from itertools import chain
 from typing import Any
 
 from schemas.functions import (
-    ANSWER,
-    CITATION,
-    NOANS_LIST,
-    PASSAGES,
-    RATIONALE,
-    TFN,
-    VERDICT,
     Check,
     Control,
     Fact,
@@ -37,6 +30,7 @@ from transforms.judges.llm.formulation import (
     worth_keeping,
     worth_repairing,
 )
+from transforms.judges.llm.function_prompts import described, prompt_names, system
 from transforms.judges.llm.packing import (
     Limits,
     Packed,
@@ -55,6 +49,7 @@ _CONTEXT = 1500  # tokens, at most, of the text that the facts of a call stand i
 _SURROUNDINGS = 4  # the part of a small context that is for it
 _NEIGHBOURS = 60  # tokens of the sentences around those of the facts
 _SHOWN = 40  # characters of a wrong verdict
+_COPIED = "it repeated the example in place of judging the facts"
 _TOO_MUCH = (TRUNCATED, FILTERED, REFUSED)
 
 Answered = tuple[Packed, Reply, dict[Pair, Finding], str]
@@ -72,20 +67,12 @@ class FunctionFormulation:
         self._xml = xml
         self._limits = replace(limits, reply=reply_tokens(control.fields))
         self._repairs = repairs
-        self._system = (
-            self._xml_system()
-            if xml
-            else prompts.render("verify_facts_system", verdicts=prompts[self._verdicts])
-        )
+        self._system = system(prompts, control, xml)
 
     @property
     def names(self) -> Sequence[str]:
         """The prompts that its judgements depend on."""
-        arguments = [f"argument_{name}" for name in self._described()]
-        names = ["verify_user", "repair", self._verdicts, *arguments]
-        if self._xml:
-            return ["verify_xml_system", self._example, *names]
-        return ["verify_facts_system", "function_verify", *names]
+        return prompt_names(self._control, self._xml)
 
     async def judge(self, case: Case, asker: Asker) -> dict[Pair, Finding]:
         """Ask for all pairs, and once more for those that the replies lack."""
@@ -191,7 +178,7 @@ class FunctionFormulation:
         reply = await asker.ask(
             self._system,
             self._user(case, call, function, context),
-            self._object(function),
+            self._object(function, example=_COPIED not in wrong),
             wrong,
             keep,
             self._limits.reply * len(call.pairs),
@@ -207,6 +194,8 @@ class FunctionFormulation:
     def _wrong(self, function: FactFunction, said: Mapping[str, Any]) -> str:
         if not said:
             return f"it had no {'tag' if self._xml else 'argument'} of a fact, such as f1"
+        if function.repeats_example(said):
+            return _COPIED
         verdict = function.wrong_verdict(said)
         if verdict is not None:
             allowed = ", ".join(self._control.verdicts)
@@ -241,49 +230,15 @@ class FunctionFormulation:
             facts=wrapped("facts", "\n" + "\n".join(facts) + "\n"),
         )
 
-    def _object(self, function: FactFunction) -> Function | None:
+    def _object(self, function: FactFunction, example: bool = True) -> Function | None:
         if self._xml:
             return None
-        descriptions = {name: self._prompts[f"argument_{name}"] for name in self._described()}
+        descriptions = {
+            name: self._prompts[f"argument_{name}"] for name in described(self._control)
+        }
         parameters = function.parameters(descriptions)
-        return Function(NAME, self._prompts["function_verify"], parameters, function.example())
-
-    def _described(self) -> list[str]:
-        """What has a description: the fields but the verdict, and what stands beside them."""
-        beside = [] if self._xml or self._control.citation else [PASSAGES]
-        noans = [NOANS_LIST] if self._control.options == TFN else []
-        return [*(name for name in self._control.fields if name != VERDICT), *beside, *noans]
-
-    @property
-    def _verdicts(self) -> str:
-        return f"verdicts_{self._control.options}"
-
-    @property
-    def _example(self) -> str:
-        return f"verify_xml_example_{self._control.options}"
-
-    def _xml_system(self) -> str:
-        described = [
-            f"<{name}>: {self._prompts[f'argument_{name}']}"
-            for name in self._control.fields
-            if name != VERDICT
-        ]
-        described.append(f"<{VERDICT}>: {', '.join(self._control.verdicts)}")
-        if self._control.options == TFN:
-            text = self._prompts[f"argument_{NOANS_LIST}"]
-            described.append(f"After the passages, <{NOANS_LIST}>: {text}")
-        unused = {ANSWER, CITATION, RATIONALE}.difference(self._control.fields)
-        example = "\n".join(
-            line
-            for line in self._prompts[self._example].splitlines()
-            if not any(line.startswith(f"<{name}>") for name in unused)
-        )
-        return self._prompts.render(
-            "verify_xml_system",
-            verdicts=self._prompts[self._verdicts],
-            fields="\n".join(described),
-            example=example,
-        )
+        sample = function.example() if example else None
+        return Function(NAME, self._prompts["function_verify"], parameters, sample)
 
 
 def _after(earlier: Finding | None, finding: Finding) -> Finding:

@@ -61,6 +61,19 @@ def test_a_null_verdict_beside_an_empty_citation_is_repaired_and_never_guessed(l
     ]
 
 
+def test_a_copy_of_the_example_is_asked_again_without_the_example(llm):
+    units, found = llm.open_units([BORN]), [llm.passages("1815.")]
+    copied = {
+        "f1": {"answer": "1932", "rationale": "The passage gives the same year.", "verdict": "T"}
+    }
+    asked = llm.verify([copied, {"f1": YES}], units, found)
+    first, again = asked.client.requests
+    assert first.function.example["f1"] == copied["f1"]
+    assert again.function.example is None
+    assert "it repeated the example in place of judging the facts" in asked.users[1]
+    assert outcomes(asked) == [("u0", "supported", None)]
+
+
 BAD = [
     (REFUSAL, "refused"),
     (Choice("", arguments='{"f1": {"verdict": "T"}}', finish_reason="content_filter"), "filtered"),
