@@ -69,7 +69,7 @@ class Session:
                 request: Request, known: Capabilities, n: int
             ) -> tuple[Sequence[Choice], Capabilities]:
                 self.known = known
-                return await self.ask(request, n, rows), self.known
+                return await self.ask(request, n, rows, probing=True), self.known
 
             try:
                 self.known = await PROBES[shape](ask, self.known)
@@ -95,13 +95,16 @@ class Session:
             prompt_tokens(wire.body(request, self._endpoint.model, self.known, 1))
         )
 
-    async def ask(self, request: Request, n: int, rows: list[Usage]) -> Sequence[Choice]:
+    async def ask(
+        self, request: Request, n: int, rows: list[Usage], probing: bool = False
+    ) -> Sequence[Choice]:
         """Return between one and `n` choices; each request that is sent adds a row.
+
+        `probing` finds out what the endpoint can do: what a refusal teaches is tried at once.
 
         Raises:
             SendError: the last try's.
         """
-        probing = request.step == PROBE
         row = usage_row(request.step, request.source, self._endpoint.model, request.response_id)
         while True:
             known = self.known
@@ -119,7 +122,7 @@ class Session:
                 answer = await self._sender.send(body, exchange, row, rows)
                 if answer.thinks and not self.known.thinks:
                     self.known = replace(self.known, thinks=True)
-                if not probing:
+                if request.step != PROBE:
                     self._check_length(body, prompt, answer)
                 return answer.choices
             except SendError as error:

@@ -260,17 +260,6 @@ def test_a_reader_that_has_enough_is_no_error(folder):
         assert process.stderr.read() == b""
 
 
-def test_registering_imports_nothing_heavy():
-    code = (
-        "import argparse, sys; from pipelines.commands import importing as i, report as r; "
-        "s = argparse.ArgumentParser().add_subparsers(); r.register(s); i.register(s); "
-        "print([m for m in ('duckdb', 'rich', 'pyarrow', 'matplotlib') if m in sys.modules])"
-    )
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
-    assert done.stdout == b"[]\n"
-
-
 def test_json_and_csv_of_every_type(folder, printed):
     select = (
         "SELECT 1.5::DECIMAL(4,2) AS a, sum(3) AS b, 'nan'::DOUBLE AS c, DATE '2025-01-02' AS d, "
