@@ -1,11 +1,11 @@
 """What a run tells while it goes: a bar on a terminal, plain lines elsewhere; always on stderr."""
 
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any, Protocol
 
 import pyarrow.parquet as pq
@@ -67,7 +67,7 @@ class Progress:
         self._pooled = pooled
         self._quiet = quiet
         self._stream = sys.stderr
-        self._started = time.monotonic()
+        self._started = monotonic()
         self._spoke = self._started
         self._earlier = 0
         self._fresh = 0
@@ -131,7 +131,7 @@ class Progress:
 
     def line(self) -> str:
         """Return where the run is, in words."""
-        seconds = time.monotonic() - self._started
+        seconds = monotonic() - self._started
         # What a chunk under way has done is told by those who do it, and only by them.
         fresh = max(self._fresh, round(self._live.get(RESPONSES, 0)))
         done = self._earlier + fresh
@@ -168,7 +168,7 @@ class Progress:
             "responses": self._earlier + fresh,
             "of": self._total,
             "failures": self._failures(),
-            "seconds": round(time.monotonic() - self._started, 3),
+            "seconds": round(monotonic() - self._started, 3),
             **live,
             **({COST: self._live[COST]} if COST in self._live else {}),
         }
@@ -201,7 +201,7 @@ class Progress:
         if self._quiet:
             return
         with self._lock:
-            now = time.monotonic()
+            now = monotonic()
             if logs.as_json():
                 if now - self._spoke >= _SECONDS_BETWEEN_LINES:
                     logs.event("progress", **self._figures())

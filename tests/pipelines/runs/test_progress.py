@@ -14,7 +14,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr("pipelines.runs.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("pipelines.runs.progress.monotonic", lambda: now[0])
     return now
 
 
