@@ -70,13 +70,19 @@ def cycles(packages: tuple[str, ...]) -> list[list[str]]:
 
 def files_of_one_evaluate() -> list[str]:
     """Return the project's files whose functions run during one evaluation."""
-    import ufo  # imported late: what its import runs is not counted
+    import ufo  # after the path is set
 
     seen: set[str] = set()
 
+    def importing(frame: FrameType | None) -> bool:
+        while frame is not None and frame.f_code.co_name != "<module>":
+            frame = frame.f_back
+        return frame is not None and frame.f_code.co_filename != __file__
+
     def note(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call" and frame.f_code.co_name != "<module>":
-            seen.add(frame.f_code.co_filename)
+        name = frame.f_code.co_filename
+        if event == "call" and name not in seen and not importing(frame):
+            seen.add(name)
 
     threading.setprofile(note)
     sys.setprofile(note)
