@@ -15,7 +15,7 @@ from schemas.records import Failure
 from transforms.read import parse
 from transforms.splits import Line, Split, lines
 
-MOST_LINES = 2_000
+MOST_LINES = 4_000
 _FEWEST_LINES = 500
 _PIECES = 8
 

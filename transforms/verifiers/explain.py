@@ -4,10 +4,9 @@ The explanation reads claim and passage by itself. It is true of the two whichev
 but it is not what a trained model reasoned: a model gives no reasons.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from transforms.english.words import Word
 from transforms.verifiers.base import Pair
 from transforms.verifiers.overlap.contradictions import Contradiction, contradictions
 from transforms.verifiers.overlap.reading import (
@@ -87,20 +86,10 @@ def _missing(claim: ReadClaim, found: Match) -> str:
 
 def _parts(claim: ReadClaim, mask: int) -> str:
     """Return the parts in a mask as they are written, in the claim's order."""
-    found: dict[int, str] = {}
-    for k, place in enumerate(claim.places):
-        if not mask >> k & 1:
-            continue
-        if k < len(claim.items):
-            found[place] = claim.items[k].surface
-        else:
-            quantity = claim.numbers[k - len(claim.items)]
-            found[place] = _surface(claim.words[quantity.start : quantity.end])
-    listed = list(dict.fromkeys(found[place] for place in sorted(found)))
+    if not mask:
+        return ""
+    texts = {place: claim.text(k) for k, place in enumerate(claim.places) if mask >> k & 1}
+    listed = list(dict.fromkeys([texts[place] for place in sorted(texts)]))
     more = len(listed) - _NAMED
-    quoted = ", ".join(f'"{one}"' for one in listed[:_NAMED])
+    quoted = ", ".join([f'"{one}"' for one in listed[:_NAMED]])
     return f"{quoted} and {more} more" if more > 0 else quoted
-
-
-def _surface(words: Sequence[Word]) -> str:
-    return " ".join(word.surface for word in words)

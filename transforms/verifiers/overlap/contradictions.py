@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from transforms.english.quantities import agree, comparable
 from transforms.english.words import CONTENT, Word
-from transforms.verifiers.overlap.reading import Match, ReadClaim, ReadPassage
+from transforms.verifiers.overlap.reading import Match, ReadClaim, ReadPassage, surface
 
 KINDS: Final = ("number", "date", "name", "negation", "opposite")
 _DATES: Final = ("year", "month", "day")
@@ -106,7 +106,7 @@ def _names(claim: ReadClaim, passage: ReadPassage, found: Match) -> Iterator[Con
             near = words[max(0, other - _REACH) : other]
             partly = any(word.stem in passage.index for word in ours)
             if not partly and (not anchors or any(word.stem in anchors for word in near)):
-                said, claimed = _text(_whole_name(words, other)), _text(ours)
+                said, claimed = surface(_whole_name(words, other)), surface(ours)
                 yield Contradiction("name", found.best, said, claimed, share)
 
 
@@ -118,10 +118,6 @@ def _whole_name(words: Sequence[Word], at: int) -> Sequence[Word]:
     while end < len(words) and end - at < _LONGEST and words[end].named:
         end += 1
     return words[start:end]
-
-
-def _text(words: Sequence[Word]) -> str:
-    return " ".join([word.surface for word in words])
 
 
 def _negations(claim: ReadClaim, passage: ReadPassage, found: Match) -> Iterator[Contradiction]:

@@ -1,5 +1,6 @@
 """Compute what overlap measures of a pair, as a few named numbers between 0 and about 6."""
 
+from itertools import pairwise
 from math import log
 from typing import Final
 
@@ -70,7 +71,7 @@ def features(pair: Pair) -> list[float]:
         float(hedged),
         float(not _PERSONAL.isdisjoint(claim.lower)),
         log(1 + len(claim.words)),
-        log(1 + sum(map(len, passage.words))),
+        log(1 + passage.n_words),
         float(len(passage.sentences) == 1),
     ]
 
@@ -86,9 +87,12 @@ def _together(claim: ReadClaim, found: Match) -> tuple[float, float, float]:
 
     The shares are those of what the claim tells of its subject, and of its names.
     """
-    pairs = {0, *(a | b for a, b in zip(found.masks, [0, *found.masks], strict=False))}
+    masks = found.masks
+    together = {a | b for a, b in pairwise(masks)} or {*masks, 0}
+    weight, told, names = claim.weight, claim.told, claim.names
+    all_told, all_names = weight(told), weight(names)
     return (
-        max(map(claim.weight, pairs)),
-        max([_share(claim, both, claim.told) for both in pairs]),
-        max([_share(claim, both, claim.names) for both in pairs]),
+        max([weight(said) for said in together]),
+        max([weight(said & told) for said in together]) / all_told if all_told else 1.0,
+        max([weight(said & names) for said in together]) / all_names if all_names else 1.0,
     )

@@ -1,7 +1,7 @@
 """Read a claim and a passage into what overlap compares: parts, sentences, quantities, denials.
 
-Both readings are remembered, because a passage is read for several claims and a claim for several
-passages.
+Both readings are cached, because a passage is read for several claims and a claim for several
+passages; so is the match of the two, which the verdict and its explanation need.
 """
 
 import re
@@ -16,7 +16,9 @@ from transforms.english.words import NUMBER, Word, read
 
 _MAX_CLAIM_WORDS: Final = 400  # Longer claims are cut, to keep the time linear.
 _MAX_QUANTITIES: Final = 32
-_REMEMBERED: Final = 256
+# What a response needs at a time. More would outlive the garbage collector's first passes, which
+# costs more than reading again.
+_CACHED: Final = 16
 _REACH: Final = 3  # Words after a negation that it can deny.
 _PRONOUNS: Final = frozenset(("he", "she", "it", "they", "his", "her", "its", "their"))
 # A line that does not go on in lower case on the next one (a heading, an item) is a sentence too.
@@ -72,13 +74,21 @@ class ReadClaim:
             self._known[mask] = known
         return known
 
+    def text(self, part: int) -> str:
+        """Return a part as the claim has it, punctuation left out."""
+        if part < len(self.items):
+            return self.items[part].surface
+        quantity = self.numbers[part - len(self.items)]
+        return surface(self.words[quantity.start : quantity.end])
+
 
 class ReadPassage:
     """A passage: `words`, their forms in `lower` case and what is `denied` are by sentence.
 
-    `index` maps a stem to the numbers of the sentences that have it, `numbers` are quantities with
-    the number of their sentence, `title` has the stems of the title, `phrases` are neighbouring
-    words, and `pronouns` are the sentences after the first that begin with "It" or the like.
+    `n_words` counts the words, `index` maps a stem to the numbers of the sentences that have it,
+    `numbers` are quantities with the number of their sentence, `title` has the stems of the title,
+    `phrases` are neighbouring words, and `pronouns` are the sentences after the first that begin
+    with "It" or the like.
     """
 
     def __init__(self, text: str, title: str = "") -> None:
@@ -86,6 +96,7 @@ class ReadPassage:
         self.words = [read(sentence) for sentence in self.sentences]
         self.lower = [[word.lower for word in words] for words in self.words]
         self.denied = [_denials(words) for words in self.words]
+        self.n_words = sum(map(len, self.words))
         self.title = frozenset([word.stem for word in read(title) if word.kind])
         self.index: dict[str, list[int]] = {}
         self.numbers: list[tuple[int, Quantity]] = []
@@ -99,8 +110,8 @@ class ReadPassage:
         self.pronouns = [k for k, lower in starts if k and not _PRONOUNS.isdisjoint(lower[:1])]
 
 
-read_claim: Final = lru_cache(_REMEMBERED)(ReadClaim)
-read_passage: Final = lru_cache(_REMEMBERED)(ReadPassage)
+read_claim: Final = lru_cache(_CACHED)(ReadClaim)
+read_passage: Final = lru_cache(_CACHED)(ReadPassage)
 
 
 class Match(NamedTuple):
@@ -124,6 +135,11 @@ def segment(text: str) -> list[str]:
     return [sentence for sentence in map(str.strip, found) if sentence]
 
 
+def surface(words: Sequence[Word]) -> str:
+    """Return words as they are written, punctuation left out."""
+    return " ".join([word.surface for word in words])
+
+
 def _mask(parts: Sequence[int]) -> int:
     return sum([1 << k for k in parts])
 
@@ -141,6 +157,7 @@ def _denials(words: Sequence[Word]) -> dict[str, str]:
     return denied
 
 
+@lru_cache(_CACHED)
 def match(claim: ReadClaim, passage: ReadPassage) -> Match:
     """Look every part of the claim up in the passage. Linear in the parts and their mentions."""
     masks = [0] * len(passage.sentences)
