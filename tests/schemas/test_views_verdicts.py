@@ -68,7 +68,7 @@ runs = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(runs, min_size=1, max_size=4))
 def test_sql_gives_the_verdicts_of_the_rules(rows_of, write_run, drawn):
     expected = []

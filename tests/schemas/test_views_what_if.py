@@ -104,7 +104,7 @@ def _runs(tmp_path_factory, rows_of, write_run, request):
         yield results, drawn, tie
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(rules)
 def test_sql_gives_the_verdicts_of_the_rules(runs, rule):
     results, drawn, tie = runs

@@ -71,9 +71,6 @@ def test_nothing_makes_the_service_fail(document: Any, name: str) -> None:
 
     @hypothesis.settings(
         max_examples=EXAMPLES,
-        deadline=None,
-        derandomize=True,
-        database=None,
         suppress_health_check=list(HealthCheck),
     )
     @hypothesis.given(

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from pipelines.commands.serve import setup
-from tests.patience import PATIENCE
+from tests.parts import PATIENCE
 from tests.webapp.browser.demo_run import SOURCES, demo_rows
 from transforms.votes import tally, verdicts
 from webapp.desk import Setup

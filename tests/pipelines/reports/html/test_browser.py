@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.patience import PATIENCE
+from tests.parts import PATIENCE
 
 SIZES = [(1200, "light"), (1200, "dark"), (400, "light"), (400, "dark")]
 
