@@ -33,8 +33,10 @@ def test_every_table_and_view_has_the_run_first(tmp_path, rows_of, write_run):
     write_run(tmp_path, rows_of(ONE))
     with open_results(tmp_path) as results:
         assert {*TABLES, "scores", "source_contributions", "runs"} <= set(results.names)
+        listed = results.query("SHOW TABLES").column("name").to_pylist()
+        assert set(listed) == set(results.names)
         for name in results.names:
-            assert results.query(f"SELECT * FROM {name}").column_names[0] == "run", name
+            assert results.query(f"SELECT * FROM {name.upper()}").column_names[0] == "run", name
 
 
 def test_a_run_without_rows_has_empty_views(tmp_path, rows_of, write_run):
