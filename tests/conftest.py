@@ -54,7 +54,9 @@ _ON_FLINK = ("tests/flink", "tests/airflow/test_beam_operator")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--screenshots", metavar="DIR", help="where the page's screenshots are kept")
+    parser.addoption(
+        "--screenshots", metavar="DIR", help="take screenshots of the page, and keep them here"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

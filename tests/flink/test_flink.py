@@ -10,6 +10,7 @@ import pytest
 from pipelines.cli import main
 from schemas.results import open_results
 from schemas.tables import OF_EVALUATE
+from tests.flink.conftest import RESPONSES
 from tests.gcs_server import GcsServer
 from tests.llm_server import KEY, LlmServer
 
@@ -78,7 +79,7 @@ def test_a_run_on_flink_has_the_rows_of_one_in_process_and_both_task_managers_wo
     want = in_process(run, tmp_path / "here", expected)
     deciders = {row["source"] for row in want["verdicts"]}
     assert deciders == {"reference", "wikipedia", "llm", "none"}
-    assert len(want["responses"]) == 2_000
+    assert len(want["responses"]) == RESPONSES
     assert [row["error_type"] for row in want["failures"]] == ["unusable_record", "repeated_id"]
     before = [cluster.workers(number) for number in (1, 2)]
     run(tmp_path / "flink", *cluster.flags)

@@ -16,10 +16,11 @@ VOTES = {
 MODELS = {"a": "alder", "b": "birch", "c": "$cedar_$"}
 
 
-@pytest.fixture(name="results")
-def _results(tmp_path, rows_of, write_run):
-    write_run(tmp_path, rows_of(VOTES, models=MODELS))
-    with open_results(tmp_path) as results:
+@pytest.fixture(name="results", scope="module")
+def _results(tmp_path_factory, rows_of, write_run):
+    folder = tmp_path_factory.mktemp("run")
+    write_run(folder, rows_of(VOTES, models=MODELS))
+    with open_results(folder) as results:
         yield results
 
 

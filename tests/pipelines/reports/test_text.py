@@ -26,20 +26,21 @@ VOTES = {
 MODELS = {"a": "alder", "b": "birch", "c": "birch"}
 
 
-@pytest.fixture(name="folder")
-def _folder(tmp_path, rows_of, write_run):
+@pytest.fixture(name="folder", scope="module")
+def _folder(tmp_path_factory, rows_of, write_run):
+    folder = tmp_path_factory.mktemp("runs")
     rows = rows_of(VOTES, models=MODELS, datasets={"a": "bio", "b": "geo", "c": "geo"})
     rows["failures"] = [Failure("read", "in.jsonl:3", "BadJson", "not JSON", "{")]
     rows["sources"].append(SourceStatus(2, "web", "web", "unavailable", "no key", "{}"))
-    write_run(tmp_path, rows, "day", finished_at="2025-06-01T00:00:00Z")
+    write_run(folder, rows, "day", finished_at="2025-06-01T00:00:00Z")
     write_run(
-        tmp_path,
+        folder,
         rows_of({"z": {"u": {"ref": "s", "wiki": "s"}}}, mode="all"),
         "eve",
         mode="all",
         finished_at="2025-05-01T00:00:00Z",
     )
-    return tmp_path
+    return folder
 
 
 def test_the_overview_tells_what_matters_of_the_newest_run(folder, printed):

@@ -93,9 +93,11 @@ def _is_wrong(said: ConsoleMessage) -> bool:
 
 
 @pytest.fixture(scope="session")
-def shots(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where screenshots are kept: `--screenshots DIR`, or a temporary folder of the run."""
+def shots(pytestconfig: pytest.Config) -> Path | None:
+    """Where screenshots are kept: `--screenshots DIR`; without it none are taken."""
     given = pytestconfig.getoption("--screenshots", default=None)
-    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
+    if given is None:
+        return None
+    folder = Path(given)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
