@@ -5,10 +5,12 @@ The database is in memory, takes nothing but SELECT, and never reaches for the n
 """
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -41,6 +43,8 @@ CREATE TABLE runs (
 )
 """
 _INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+# What lists views rather than naming them.
+_LISTS = re.compile(r"\bshow\b|_schema\b|\b(duckdb|pg|sqlite)_", re.IGNORECASE)
 # DuckDB begins its messages with the kind of error; these are not the query's fault.
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
@@ -59,8 +63,8 @@ def open_results(
     With `all_runs` the tables hold the rows of every finished run, told apart by column `run`.
     `reports` is a folder of the user's own `.sql` files. A sentence whose credibility is below
     `threshold` is called not factual where it is compared with people's labels. `only` names the
-    views that are wanted, where it is not all of them, whose making takes some milliseconds; of the
-    tables there are then those that they read.
+    views that are wanted, where it is not all of them; of the tables there are then those that they
+    read.
 
     Raises:
         UsageError: no such folder, no finished run in it, or none of that name; a report of the
@@ -107,10 +111,10 @@ class Results:
                     f"a part file of {table!r} is damaged: {why}; evaluate its run again, or "
                     "remove the run's folder."
                 ) from error
-        shipped = {view.name for view in load_views()}
-        for view in self._views:
-            with _explained(RunError if view.name in shipped else UsageError, view.name):
-                self._connection.execute(view.definition)
+        self._made: set[str] = set()
+        self._making = Lock()
+        if reports is not None:  # what is wrong with a report of the user's is told at once
+            self._make(self._views)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,6 +144,24 @@ class Results:
         with _explained(UsageError):
             yield self._select(sql, params).to_arrow_reader(rows)
 
+    def _make(self, views: Iterable[View]) -> None:
+        """Create those of these views that are not there yet."""
+        shipped = {view.name for view in load_views()}
+        with self._making:
+            for view in views:
+                if view.name not in self._made:
+                    with _explained(RunError if view.name in shipped else UsageError, view.name):
+                        self._connection.cursor().execute(view.definition)
+                    self._made.add(view.name)
+
+    def _make_named(self, sql: str) -> None:
+        """Create the views that a query names; all of them would take tenths of a second."""
+        if len(self._made) == len(self._views):
+            return
+        known = {view.name for view in self._views}
+        named = known if _LISTS.search(sql) else known.intersection(re.findall(r"\w+", sql.lower()))
+        self._make(with_needs(named))
+
     def _select(
         self, sql: str, params: Sequence[object] | dict[str, object]
     ) -> "duckdb.DuckDBPyRelation":
@@ -154,6 +176,7 @@ class Results:
                 f"expected one SELECT (or FROM, WITH, DESCRIBE, SUMMARIZE, SHOW TABLES), found "
                 f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
             )
+        self._make_named(sql)
         return cursor.sql(sql, params=params or None)
 
     def close(self) -> None:

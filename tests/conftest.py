@@ -1,7 +1,6 @@
 """Run folders for tests of what reads them: tables written as Parquet under a manifest."""
 
 import json
-import os
 import shutil
 import signal
 import sys
@@ -9,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pyarrow.parquet as pq
 import pytest
 
@@ -37,6 +37,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.flink.cluster import cluster as cluster
+from tests.parts import MARKERS, PATIENCE, missing
+
+# Every run draws the same examples, however slow the machine is that draws them.
+hypothesis.settings.register_profile(
+    "same",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("same")
 
 # What takes longest begins first, so that no process waits for the other at the end.
 _LONG = ("tests/flink", "tests/airflow", "tests/gcs", "tests/dataflow", "tests/webapp/browser")
@@ -44,10 +54,16 @@ _ON_FLINK = ("tests/flink", "tests/airflow/test_beam_operator")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--screenshots", metavar="DIR", help="where the page's screenshots are kept")
+    parser.addoption(
+        "--screenshots", metavar="DIR", help="take screenshots of the page, and keep them here"
+    )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for name in MARKERS.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(MARKERS[name])
     items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
 
@@ -251,13 +267,8 @@ def browser() -> Iterator[Any]:
     """A real Chromium, driven by Playwright."""
     found = next(filter(None, map(shutil.which, _CHROMIUM)), None)
     if found is None:
-        message = "no Chromium on PATH; on Debian and Ubuntu: apt-get install chromium"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        missing("no Chromium on PATH; on Debian and Ubuntu: apt-get install chromium")
     from playwright.sync_api import expect, sync_playwright
-
-    from tests.patience import PATIENCE
 
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 NOT_PACKAGED = ("build", "dist", "results", "tests", "*.egg-info", "__pycache__", ".*")
 

@@ -27,9 +27,6 @@ def test_tokens_of_each_step_and_what_a_model_makes_of_them(llm_server: LlmServe
     steps = found["tokens"]
     assert {"verify_facts", "verify_xml", "stepwise_consistency", "fact_checker tfn"} <= set(steps)
     assert all(step["prefix"] > 0 and step["data"] > 0 for step in steps.values())
-    # Half of what they had: 545 and 678 by the same count.
-    assert steps["rationale"]["prefix"] <= 272
-    assert steps["verify_xml"]["prefix"] <= 339
     replies = found["replies"]
     assert set(replies) == {
         *("function", "xml", "stepwise", "rationale", "prompt"), "extract_facts",

@@ -129,6 +129,7 @@ def test_what_builds_it_tells_what_is_missing(build: Any) -> None:
     assert "needs 'docker'" in done.stderr
 
 
+@pytest.mark.slow
 def test_docker_is_sent_what_the_image_is_made_of(tmp_path: Path) -> None:
     lines = (ROOT / ".dockerignore").read_text().splitlines()
     for name in (line[1:] for line in lines if line.startswith("!")):

@@ -19,9 +19,9 @@ import pytest
 
 from schemas.kept import cache_folder
 from tests.llm_server import KEY
+from tests.parts import missing
 
 ROOT = Path(__file__).parents[2]
-REMEDY = "needs Java 11 or newer and Maven: apt-get install default-jre-headless maven"
 ENDED = ("FINISHED", "CANCELED", "FAILED")
 
 
@@ -93,14 +93,9 @@ def free_ports(count: int) -> list[int]:
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A Flink with two task managers and a pool of workers beside each.
-
-    Where Java is missing the tests are skipped and say so; in CI that is a failure.
-    """
+    """A Flink with two task managers and a pool of workers beside each."""
     if not (shutil.which("java") and shutil.which("mvn")):
-        if os.environ.get("CI"):
-            pytest.fail(REMEDY)
-        pytest.skip(REMEDY)
+        missing("needs Java 11 or newer and Maven: apt-get install default-jre-headless maven")
     rest, rpc, workers = free_ports(3)
     environment = {
         **os.environ,

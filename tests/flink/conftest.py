@@ -10,7 +10,7 @@ import pytest
 from tests.flink.cluster import Cluster
 from tests.llm_server import Chat, LlmServer, Reply
 
-RESPONSES = 2_000
+RESPONSES = 400
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi", "Bonn", "Perth"]
 
 

@@ -10,6 +10,7 @@ import pytest
 from pipelines.cli import main
 from schemas.results import open_results
 from schemas.tables import OF_EVALUATE
+from tests.flink.conftest import RESPONSES
 from tests.gcs_server import GcsServer
 from tests.llm_server import KEY, LlmServer
 
@@ -50,64 +51,29 @@ def run(responses: Path, index: Path, endpoint: LlmServer, monkeypatch: pytest.M
     return evaluate
 
 
-@pytest.fixture(scope="module")
-def expected() -> dict[str, Any]:
-    """What the run in process gives; made by the first test that compares with it."""
-    return {}
-
-
-def in_process(run: Run, output: Path, expected: dict[str, Any]) -> dict[str, Any]:
-    if not expected:
-        run(output, "--workers", "2")
-        expected.update({table: rows(output, table) for table in OF_EVALUATE})
-        expected["asked"] = asked(output)
-    return expected
-
-
-def check_equal(output: Path, expected: dict[str, Any]) -> None:
-    for table in OF_EVALUATE:
-        if table != "usage":
-            assert rows(output, table) == expected[table], table
-    # Nobody's requests are lost or counted twice in the tables, however often a step was run.
-    assert asked(output) == expected["asked"]
-
-
-def test_a_run_on_flink_has_the_rows_of_one_in_process_and_both_task_managers_work(
-    cluster: Any, run: Run, tmp_path: Path, expected: dict[str, Any]
+def test_a_run_has_the_rows_of_one_in_process_though_a_task_manager_is_killed(
+    cluster: Any, mended: None, run: Run, remembering: Any, tmp_path: Path
 ) -> None:
-    want = in_process(run, tmp_path / "here", expected)
+    run(tmp_path / "here", "--workers", "2")
+    want = {table: rows(tmp_path / "here", table) for table in OF_EVALUATE}
+    requests = asked(tmp_path / "here")
     deciders = {row["source"] for row in want["verdicts"]}
     assert deciders == {"reference", "wikipedia", "llm", "none"}
-    assert len(want["responses"]) == 2_000
+    assert len(want["responses"]) == RESPONSES
     assert [row["error_type"] for row in want["failures"]] == ["unusable_record", "repeated_id"]
     before = [cluster.workers(number) for number in (1, 2)]
-    run(tmp_path / "flink", *cluster.flags)
-    assert cluster.restarts() == 0
-    check_equal(tmp_path / "flink", want)
-    worked = {
-        int(row["worker_id"].rpartition(":")[2])
-        for row in rows(tmp_path / "flink", "usage")
-        if row["response_id"]
-    }
-    for number in (1, 2):
-        assert worked & (cluster.workers(number) - before[number - 1]), f"task manager {number}"
-
-
-def test_a_task_manager_that_is_killed_loses_and_doubles_nothing(
-    cluster: Any,
-    mended: None,
-    run: Run,
-    remembering: Any,
-    tmp_path: Path,
-    expected: dict[str, Any],
-) -> None:
-    want = in_process(run, tmp_path / "here", expected)
     # In the middle of the last source's requests, when earlier stages have left results with both.
-    remembering.at[remembering.asked + len(want["asked"]) // 2] = lambda: cluster.kill(2)
+    remembering.at[remembering.asked + len(requests) // 2] = lambda: cluster.kill(2)
     run(tmp_path / "flink", *cluster.flags)
     assert not remembering.at
     assert cluster.restarts() >= 1
-    check_equal(tmp_path / "flink", want)
+    for number in (1, 2):
+        assert cluster.workers(number) - before[number - 1], f"task manager {number}"
+    for table in OF_EVALUATE:
+        if table != "usage":
+            assert rows(tmp_path / "flink", table) == want[table], table
+    # Nobody's requests are lost or counted twice in the tables, however often a step was run.
+    assert asked(tmp_path / "flink") == requests
 
 
 def test_an_index_by_prefix_is_brought_by_the_workers_themselves(
@@ -126,6 +92,7 @@ def test_an_index_by_prefix_is_brought_by_the_workers_themselves(
         prefix = ("--index", f"gs://anonymous@b/index?{where}", "--sources", "wikipedia")
         words = ("evaluate", *places, *prefix, "--judge", "offline", *cluster.flags)
         assert main([str(word) for word in words]) == 0
+        assert cluster.restarts() == 0
         read = [path for _, path, _ in server.log if "alt=media" in path]
     decided = [row["source"] for row in rows(tmp_path / "out", "verdicts")]
     assert decided == ["wikipedia"] * 40

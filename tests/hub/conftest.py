@@ -7,21 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts import missing
+
 ROOT = Path(__file__).parents[2]
 PYTHON = Path(os.environ.get("UFO_HUB_VENV", ROOT / ".venv-hub")) / "bin/python"
 
 
 @pytest.fixture
-def with_torch() -> Callable[[Path], str]:
-    """Run a file's tests where torch is, and return what pytest says of them."""
+def with_torch() -> Callable[..., str]:
+    """Run the tests of files where torch is, and return what pytest says of them."""
     if not PYTHON.exists():
-        message = f"there is no {PYTHON}: run scripts/hub/setup"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        missing(f"there is no {PYTHON}: run scripts/hub/setup")
 
-    def run(path: Path) -> str:
-        words = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", path]
+    def run(*paths: Path) -> str:
+        words = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, (done.stdout + done.stderr)[-8000:]
         return done.stdout

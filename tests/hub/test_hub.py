@@ -4,9 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def test_models_of_each_architecture(with_torch: Callable[[Path], str]) -> None:
-    assert "passed" in with_torch(Path(__file__).with_name("models.py"))
-
-
-def test_an_embedder_of_sentence_transformers(with_torch: Callable[[Path], str]) -> None:
-    assert "passed" in with_torch(Path(__file__).with_name("embedder.py"))
+def test_models_of_each_architecture_and_an_embedder(with_torch: Callable[..., str]) -> None:
+    folder = Path(__file__).parent
+    assert "passed" in with_torch(folder / "models.py", folder / "embedder.py")

@@ -55,21 +55,6 @@ def test_what_cannot_be_used_is_refused_with_the_remedy(
     assert "ufo index build" in raised.value.message
 
 
-def test_changed_bytes_are_found_by_their_checksum(
-    build_folder: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = build_folder()
-    data = bytearray((path / "passages.arrow").read_bytes())
-    data[len(data) // 2] ^= 1
-    (path / "passages.arrow").write_bytes(data)
-    with pytest.raises(IndexUnusable, match=r"checksum of passages\.arrow"):
-        read_manifest(path)
-    monkeypatch.setattr("indexes.manifest._SMALL", len(data) - 1)
-    read_manifest(path)  # of a large one it would take too long
-    with pytest.raises(IndexUnusable, match=r"checksum of passages\.arrow"):
-        read_manifest(path, verify=True)
-
-
 def test_no_folder_and_a_file(tmp_path: Path) -> None:
     with pytest.raises(IndexUnusable, match="no such folder"):
         read_manifest(tmp_path / "none")

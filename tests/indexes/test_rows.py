@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.rows import Rows
@@ -36,7 +36,6 @@ _row = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(_row, max_size=20), max_size=4))
 def test_every_row_is_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[tuple[Any, ...]]]

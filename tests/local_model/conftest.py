@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts import missing
+
 ROOT = Path(__file__).parents[2]
 CONTEXT = 4096
 REPLY = 512
@@ -16,13 +18,10 @@ PYTHON = _VENV / "bin/python"
 
 
 @pytest.fixture(scope="session")
-def base_url() -> Iterator[str]:
+def local_model() -> Iterator[str]:
     """Where the model is while the tests run."""
     if not PYTHON.exists():
-        message = f"there is no {PYTHON}: run scripts/local_model/setup"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        missing(f"there is no {PYTHON}: run scripts/local_model/setup")
     program = [PYTHON, ROOT / "scripts/local_model/serve.py", "--port", "0"]
     sizes = ["--context", str(CONTEXT), "--reply_tokens", str(REPLY)]
     with subprocess.Popen([*program, *sizes], stdout=subprocess.PIPE, text=True) as server:

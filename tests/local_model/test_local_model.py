@@ -44,14 +44,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("options", FORMULATIONS, ids=lambda one: "-".join(one.values()))
 def test_every_unit_and_every_error_is_accounted_for(
-    base_url: str, responses: list[dict[str, Any]], cache: Path, options: dict[str, str]
+    local_model: str, responses: list[dict[str, Any]], cache: Path, options: dict[str, str]
 ) -> None:
     found = ufo.evaluate(
         responses,
         sources=["reference"],
         judge="llm",
         model="smollm2-135m",
-        base_url=base_url,
+        base_url=local_model,
         concurrency=2,
         workers=1,
         cache=str(cache),

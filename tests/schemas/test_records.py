@@ -13,7 +13,7 @@ import pytest
 from apache_beam import coders
 from apache_beam.coders.row_coder import RowCoder
 from apache_beam.runners.pipeline_context import PipelineContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas import recall, records
@@ -71,7 +71,7 @@ def test_every_dataclass_of_the_module_is_a_record_and_every_table_has_one() -> 
 
 
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(data=st.data())
 def test_round_trips(kind: Any, data: st.DataObject) -> None:
     rows = data.draw(st.lists(instances(kind), min_size=1, max_size=3))

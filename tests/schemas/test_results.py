@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from schemas.errors import RunError, UsageError
-from schemas.records import Failure
 from schemas.results import finished_runs, open_results
 from schemas.tables import TABLES
 
@@ -33,8 +32,10 @@ def test_every_table_and_view_has_the_run_first(tmp_path, rows_of, write_run):
     write_run(tmp_path, rows_of(ONE))
     with open_results(tmp_path) as results:
         assert {*TABLES, "scores", "source_contributions", "runs"} <= set(results.names)
+        listed = results.query("SHOW TABLES").column("name").to_pylist()
+        assert set(listed) == set(results.names)
         for name in results.names:
-            assert results.query(f"SELECT * FROM {name}").column_names[0] == "run", name
+            assert results.query(f"SELECT * FROM {name.upper()}").column_names[0] == "run", name
 
 
 def test_a_run_without_rows_has_empty_views(tmp_path, rows_of, write_run):
@@ -230,22 +231,6 @@ def test_parameters_and_results_that_do_not_disturb_each_other(tmp_path, rows_of
         for thread in threads:
             thread.join()
         assert sorted(totals) == [n * (n - 1) // 2 for n in range(1, 9)]
-
-
-def test_failures_are_told_by_step(tmp_path, rows_of, write_run):
-    rows = rows_of(ONE)
-    rows["failures"] = [
-        Failure("read", f"f:{n}", kind, "no")
-        for n, kind in enumerate(["BadJson", "BadJson", "NoResponse"])
-    ]
-    write_run(tmp_path, rows)
-    with open_results(tmp_path) as results:
-        found = results.query("SELECT step, error_type, n FROM failures_by_step ORDER BY n DESC")
-        assert found.to_pylist() == [
-            {"step": "read", "error_type": "BadJson", "n": 2},
-            {"step": "read", "error_type": "NoResponse", "n": 1},
-        ]
-        assert results.query("SELECT n_failures FROM runs").to_pydict() == {"n_failures": [3]}
 
 
 def test_nothing_is_left_in_the_current_folder(tmp_path, rows_of, write_run, monkeypatch):

@@ -1,6 +1,5 @@
 """Each view on a table small enough to compute by hand."""
 
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -25,121 +24,86 @@ ALL = {
 }
 
 
-@pytest.fixture(name="ask")
-def _ask(tmp_path, write_run):
-    @contextmanager
-    def opened(rows, mode="seq", tie="not_factual"):
-        write_run(tmp_path, rows, mode=mode, tie=tie)
-        with open_results(tmp_path) as results:
-            yield lambda sql: [tuple(row.values()) for row in results.query(sql).to_pylist()]
-
-    return opened
-
-
 def test_scores_count_undecided_as_zero_and_leave_out_what_has_no_units(ask, rows_of):
     rows = rows_of(SEQ, models={"a": "m1", "b": "m1", "c": "m2"})
     rows["responses"][0] = replace(rows["responses"][0], human_score=0.5)
     rows["responses"][2] = replace(rows["responses"][2], human_score=1.0)
     columns = "n_units, n_supported, n_refuted, n_undecided"
-    with ask(rows) as found:
-        assert found(
-            f"SELECT response_id, mode, source, {columns}, factuality_score, decided_score, "
-            "coverage FROM scores ORDER BY response_id"
-        ) == [
-            ("a", "seq", None, 3, 1, 1, 1, 1 / 3, 1 / 2, 2 / 3),
-            ("b", "seq", None, 1, 1, 0, 0, 1.0, 1.0, 1.0),
-            ("c", "seq", None, 0, 0, 0, 0, None, None, None),
-        ]
-        means = (
-            "n_responses, n_without_units, n_units, factuality_score, decided_score, coverage, "
-            "human_score, n_human_scores"
-        )
-        both = pytest.approx((2, 0, 4, 2 / 3, 3 / 4, 5 / 6, 0.5, 1))
-        assert found(f"SELECT {means} FROM scores_by_run") == [
-            pytest.approx((3, 1, 4, 2 / 3, 3 / 4, 5 / 6, 0.5, 1))
-        ]
-        assert found(f"SELECT {means} FROM scores_by_model ORDER BY model") == [
-            both,
-            (1, 1, 0, None, None, None, None, 0),
-        ]
-        assert found("SELECT dataset, n_responses FROM scores_by_dataset") == [(None, 3)]
-
-
-def test_decided_score_is_null_where_nothing_is_decided(ask, rows_of):
-    with ask(rows_of({"a": {"u": {"ref": "n", "wiki": "e"}}})) as found:
-        columns = "n_undecided, factuality_score, decided_score, coverage"
-        assert found(f"SELECT {columns} FROM scores") == [(1, 0.0, None, 0.0)]
+    found = ask(rows)
+    assert found(
+        f"SELECT response_id, mode, source, {columns}, factuality_score, decided_score, "
+        "coverage FROM scores ORDER BY response_id"
+    ) == [
+        ("a", "seq", None, 3, 1, 1, 1, 1 / 3, 1 / 2, 2 / 3),
+        ("b", "seq", None, 1, 1, 0, 0, 1.0, 1.0, 1.0),
+        ("c", "seq", None, 0, 0, 0, 0, None, None, None),
+    ]
+    means = (
+        "n_responses, n_without_units, n_units, factuality_score, decided_score, coverage, "
+        "human_score, n_human_scores"
+    )
+    both = pytest.approx((2, 0, 4, 2 / 3, 3 / 4, 5 / 6, 0.5, 1))
+    assert found(f"SELECT {means} FROM scores_by_run") == [
+        pytest.approx((3, 1, 4, 2 / 3, 3 / 4, 5 / 6, 0.5, 1))
+    ]
+    assert found(f"SELECT {means} FROM scores_by_model ORDER BY model") == [
+        both,
+        (1, 1, 0, None, None, None, None, 0),
+    ]
+    assert found("SELECT dataset, n_responses FROM scores_by_dataset") == [(None, 3)]
 
 
 def test_every_mode_of_a_run_of_mode_all_has_its_scores(ask, rows_of):
     rows = rows_of({**ALL, "c": {}}, mode="all")
     rows["sources"].append(SourceStatus(2, "web", "web", "unavailable", "no key", "{}"))
-    with ask(rows, mode="all") as found:
-        assert found(
-            "SELECT mode, source, response_id, n_supported, n_refuted, n_undecided FROM scores "
-            "ORDER BY ALL NULLS FIRST"
-        ) == [
-            ("mv", None, "a", 1, 1, 0),
-            ("mv", None, "b", 1, 0, 1),
-            ("mv", None, "c", 0, 0, 0),
-            ("seq", None, "a", 1, 1, 0),
-            ("seq", None, "b", 1, 0, 1),
-            ("seq", None, "c", 0, 0, 0),
-            ("single", "ref", "a", 1, 1, 0),
-            ("single", "ref", "b", 0, 0, 2),
-            ("single", "ref", "c", 0, 0, 0),
-            ("single", "wiki", "a", 0, 2, 0),
-            ("single", "wiki", "b", 1, 0, 1),
-            ("single", "wiki", "c", 0, 0, 0),
-        ]
+    found = ask(rows, mode="all")
+    assert found(
+        "SELECT mode, source, response_id, n_supported, n_refuted, n_undecided FROM scores "
+        "ORDER BY ALL NULLS FIRST"
+    ) == [
+        ("mv", None, "a", 1, 1, 0),
+        ("mv", None, "b", 1, 0, 1),
+        ("mv", None, "c", 0, 0, 0),
+        ("seq", None, "a", 1, 1, 0),
+        ("seq", None, "b", 1, 0, 1),
+        ("seq", None, "c", 0, 0, 0),
+        ("single", "ref", "a", 1, 1, 0),
+        ("single", "ref", "b", 0, 0, 2),
+        ("single", "ref", "c", 0, 0, 0),
+        ("single", "wiki", "a", 0, 2, 0),
+        ("single", "wiki", "b", 1, 0, 1),
+        ("single", "wiki", "c", 0, 0, 0),
+    ]
 
 
 def test_seq_contributions_are_shares_of_units_that_sum_to_one(ask, rows_of):
     models = {"a": "m1", "b": "m2", "c": "m2"}
     rows = rows_of(SEQ, sources=("ref", "wiki", "idle"), models=models)
     rows["sources"].append(SourceStatus(3, "web", "web", "unavailable", "no key", "{}"))
-    with ask(rows) as found:
-        columns = "source, position, n_units, n_decided, share, n_votes, agreeing_share"
-        assert found(f"SELECT {columns} FROM source_contributions ORDER BY position") == [
-            ("ref", 0, 4, 2, 0.5, None, None),
-            ("wiki", 1, 4, 1, 0.25, None, None),
-            ("idle", 2, 4, 0, 0.0, None, None),
-            ("none", None, 4, 1, 0.25, None, None),
-        ]
-        assert found(
-            "SELECT model, source, n_units, n_decided FROM source_contributions_by_model "
-            "WHERE source != 'idle' ORDER BY model, position"
-        ) == [
-            ("m1", "ref", 3, 1),
-            ("m1", "wiki", 3, 1),
-            ("m1", "none", 3, 1),
-            ("m2", "ref", 1, 1),
-            ("m2", "wiki", 1, 0),
-            ("m2", "none", 1, 0),
-        ]
-
-
-def test_mv_and_single_contributions(ask, rows_of):
-    # a1: ref ss, wiki r → supported; a2: ref r, wiki rs → refuted; b1: wiki s → supported.
-    with ask(rows_of(ALL, mode="all"), mode="all") as found:
-        assert found(
-            "SELECT source, n_units, n_votes, share, n_agreeing, agreeing_share "
-            "FROM source_contributions WHERE mode = 'mv' ORDER BY position"
-        ) == [
-            ("ref", 4, 3, 3 / 7, 3, 3 / 5),
-            ("wiki", 4, 4, 4 / 7, 2, 2 / 5),
-        ]
-        assert found(
-            "SELECT source, n_units, n_decided, share FROM source_contributions "
-            "WHERE mode = 'single' ORDER BY position"
-        ) == [("ref", 4, 2, 0.5), ("wiki", 4, 3, 0.75)]
+    found = ask(rows)
+    columns = "source, position, n_units, n_decided, share, n_votes, agreeing_share"
+    assert found(f"SELECT {columns} FROM source_contributions ORDER BY position") == [
+        ("ref", 0, 4, 2, 0.5, None, None),
+        ("wiki", 1, 4, 1, 0.25, None, None),
+        ("idle", 2, 4, 0, 0.0, None, None),
+        ("none", None, 4, 1, 0.25, None, None),
+    ]
+    assert found(
+        "SELECT model, source, n_units, n_decided FROM source_contributions_by_model "
+        "WHERE source != 'idle' ORDER BY model, position"
+    ) == [
+        ("m1", "ref", 3, 1),
+        ("m1", "wiki", 3, 1),
+        ("m1", "none", 3, 1),
+        ("m2", "ref", 1, 1),
+        ("m2", "wiki", 1, 0),
+        ("m2", "none", 1, 0),
+    ]
 
 
 def test_nothing_has_no_shares(ask, rows_of):
-    with ask(rows_of({"a": {}}, mode="all"), mode="all") as found:
-        assert set(found("SELECT share, agreeing_share FROM source_contributions")) == {
-            (None, None)
-        }
+    found = ask(rows_of({"a": {}}, mode="all"), mode="all")
+    assert set(found("SELECT share, agreeing_share FROM source_contributions")) == {(None, None)}
 
 
 def test_sentence_scores_leave_out_errors_and_what_has_no_passage(ask, rows_of):
@@ -159,25 +123,25 @@ def test_sentence_scores_leave_out_errors_and_what_has_no_passage(ask, rows_of):
     units[3] = replace(units[3], sentence_index=None)
     units[1] = replace(units[1], sentence_index=0)
     rows["sentences"].append(Sentence("é🙂", 5, 90, 99, "Nothing 🙂 claimed.", 0, 1))
-    with ask(rows) as found:
-        columns = "n_supported, n_refuted, n_noans, n_error, credibility, band"
-        assert found(
-            f"SELECT sentence_index, {columns} FROM sentence_scores ORDER BY sentence_index"
-        ) == [
-            (0, 1, 1, 2, 2, 0.25, "red"),
-            (1, 0, 0, 0, 0, None, "grey"),
-            (2, 3, 7, 0, 0, 0.3, "orange"),
-            (3, 0, 0, 0, 0, None, "grey"),
-            (4, 0, 0, 0, 0, None, "grey"),
-            (5, 0, 0, 0, 0, None, "grey"),
-        ]
-        assert found(
-            "SELECT text, n_units, human_label FROM sentence_scores WHERE sentence_index = 5"
-        ) == [("Nothing 🙂 claimed.", 0, 1)]
-        # Pooled, with the unplaced claim: 1 + 3 + 3 of 20; the mean of sentences would differ.
-        assert found(f"SELECT response_id, {columns} FROM passage_credibility") == [
-            ("é🙂", 7, 9, 3, 2, 7 / 19, "orange")
-        ]
+    found = ask(rows)
+    columns = "n_supported, n_refuted, n_noans, n_error, credibility, band"
+    assert found(
+        f"SELECT sentence_index, {columns} FROM sentence_scores ORDER BY sentence_index"
+    ) == [
+        (0, 1, 1, 2, 2, 0.25, "red"),
+        (1, 0, 0, 0, 0, None, "grey"),
+        (2, 3, 7, 0, 0, 0.3, "orange"),
+        (3, 0, 0, 0, 0, None, "grey"),
+        (4, 0, 0, 0, 0, None, "grey"),
+        (5, 0, 0, 0, 0, None, "grey"),
+    ]
+    assert found(
+        "SELECT text, n_units, human_label FROM sentence_scores WHERE sentence_index = 5"
+    ) == [("Nothing 🙂 claimed.", 0, 1)]
+    # Pooled, with the unplaced claim: 1 + 3 + 3 of 20; the mean of sentences would differ.
+    assert found(f"SELECT response_id, {columns} FROM passage_credibility") == [
+        ("é🙂", 7, 9, 3, 2, 7 / 19, "orange")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -193,29 +157,9 @@ def test_sentence_scores_leave_out_errors_and_what_has_no_passage(ask, rows_of):
     ],
 )
 def test_bands_are_half_open(ask, rows_of, votes, credibility, band):
-    with ask(rows_of({"a": {"u": {"ref": votes}}})) as found:
-        for view in ("sentence_scores", "passage_credibility"):
-            assert found(f"SELECT credibility, band FROM {view}") == [(credibility, band)]
-
-
-def test_category_shares(ask, rows_of):
-    votes = {"a": {"u": {"ref": "nn-", "wiki": "ssr"}}, "b": {"v": {"ref": "sr"}}}
-    with ask(rows_of(votes)) as found:
-        assert found(
-            "SELECT source_category, n_evidence, share, share_of_supported, share_of_refuted "
-            "FROM category_shares ORDER BY source_category"
-        ) == [
-            ("other", 4, 4 / 7, 1 / 3, 1 / 2),
-            ("wiki", 3, 3 / 7, 2 / 3, 1 / 2),
-        ]
-
-
-def test_evidence_full_keeps_evidence_without_a_passage(ask, rows_of):
-    with ask(rows_of({"a": {"u": {"ref": "-", "wiki": "s"}}})) as found:
-        assert found("SELECT source, title, text FROM evidence_full ORDER BY source") == [
-            ("ref", None, None),
-            ("wiki", "Page u", "Passage wiki:a-u-0."),
-        ]
+    found = ask(rows_of({"a": {"u": {"ref": votes}}}))
+    for view in ("sentence_scores", "passage_credibility"):
+        assert found(f"SELECT credibility, band FROM {view}") == [(credibility, band)]
 
 
 def test_views_of_several_runs_keep_them_apart(tmp_path, rows_of, write_run):

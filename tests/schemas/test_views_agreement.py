@@ -190,36 +190,29 @@ def test_kappa_between_sources(results):
 
 
 @pytest.mark.parametrize(("wiki", "kappa"), [("sssssss", 0.0), ("srsrrss", 1.0)])
-def test_a_kappa_that_nothing_varies_about_has_no_interval(
-    tmp_path, rows_of, write_run, wiki, kappa
-):
+def test_a_kappa_that_nothing_varies_about_has_no_interval(ask, rows_of, wiki, kappa):
     votes = {
         f"r{n}": {f"u{n}-{i}": {"ref": ref, "wiki": said} for i in range(n % 3 + 1)}
         for n, (ref, said) in enumerate(zip("srsrrss", wiki, strict=True))
     }
-    write_run(tmp_path, rows_of(votes, mode="all"), mode="all")
-    with open_results(tmp_path) as results:
-        (row,) = results.query("FROM source_agreement").to_pylist()
-    assert row["kappa"] == kappa
-    assert (row["low"], row["high"], row["interval_method"]) == (None, None, None)
+    found = ask(rows_of(votes, mode="all"), "all")
+    columns = "kappa, low, high, interval_method"
+    assert found(f"SELECT {columns} FROM source_agreement") == [(kappa, None, None, None)]
 
 
-def test_kappas_error_is_the_usual_one_where_each_response_has_one_unit(
-    tmp_path, rows_of, write_run
-):
+def test_kappas_error_is_the_usual_one_where_each_response_has_one_unit(ask, rows_of):
     draw = random.Random(7)
     votes = {
         f"r{n}": {"u": {"ref": one, "wiki": one if draw.random() < 0.7 else draw.choice("sr")}}
         for n in range(200)
         for one in [draw.choice("sssr")]
     }
-    write_run(tmp_path, rows_of(votes, mode="all"), mode="all")
-    with open_results(tmp_path) as results:
-        (row,) = results.query("FROM source_agreement").to_pylist()
+    found = ask(rows_of(votes, mode="all"), "all")
+    ((kappa, low, high),) = found("SELECT kappa, low, high FROM source_agreement")
     table = np.zeros((2, 2))
     for units in votes.values():
         table["sr".index(units["u"]["ref"]), "sr".index(units["u"]["wiki"])] += 1
     expected = cohens_kappa(table)
     error = expected.std_kappa * np.sqrt(200 / 199)
-    assert row["kappa"] == pytest.approx(expected.kappa)
-    assert (row["high"] - row["low"]) / 2 == pytest.approx(1.959963984540054 * error)
+    assert kappa == pytest.approx(expected.kappa)
+    assert (high - low) / 2 == pytest.approx(1.959963984540054 * error)

@@ -78,7 +78,7 @@ def test_every_order_scores_as_its_verdicts_do(tmp_path, rows, write_run):
     assert best["rank_by_people"] == 1
 
 
-def test_an_order_is_charged_for_what_earlier_sources_leave_open(tmp_path, rows_of, write_run):
+def test_an_order_is_charged_for_what_earlier_sources_leave_open(ask, rows_of):
     votes = {
         "a": {f"a{n}": {"ref": "s" if n < 3 else "n", "wiki": "r"} for n in range(4)},
         "b": {"b0": {"ref": "s", "wiki": "s"}},
@@ -92,13 +92,9 @@ def test_an_order_is_charged_for_what_earlier_sources_leave_open(tmp_path, rows_
         request("b", "wiki", 7.0, coalesced=True),  # charged to who asked first
         request("b", "ref", 0.0, cached=True),  # it would have been needed
     ]
-    write_run(tmp_path, rows, mode="all")
-    with open_results(tmp_path) as results:
-        found = results.query(
-            "SELECT mode, source_order, n_calls, cost_usd FROM source_benchmark"
-        ).to_pylist()
-        costs = {(row.pop("mode"), row.pop("source_order")): tuple(row.values()) for row in found}
-    assert costs == {
+    found = ask(rows, "all")
+    costs = found("SELECT mode, source_order, n_calls, cost_usd FROM source_benchmark")
+    assert {row[:2]: row[2:] for row in costs} == {
         ("single", "ref"): (2, pytest.approx(0.4)),
         ("single", "wiki"): (9, pytest.approx(2.5)),
         ("mv", "ref,wiki"): (11, pytest.approx(2.9)),
@@ -108,14 +104,11 @@ def test_an_order_is_charged_for_what_earlier_sources_leave_open(tmp_path, rows_
     }
 
 
-def test_a_cost_that_nobody_knows_is_not_a_sum(tmp_path, rows_of, write_run):
+def test_a_cost_that_nobody_knows_is_not_a_sum(ask, rows_of):
     rows = rows_of({"a": {"a0": {"ref": "s", "wiki": "s"}}}, mode="all")
     rows["usage"] = [request("a", "ref", 0.5), replace(request("a", "wiki", 0.5), cost_usd=None)]
-    write_run(tmp_path, rows, mode="all")
-    with open_results(tmp_path) as results:
-        found = results.query("SELECT mode, source_order, cost_usd FROM source_benchmark")
-        costs = {tuple(list(row.values())[:2]): row["cost_usd"] for row in found.to_pylist()}
-    assert costs == {
+    costs = ask(rows, "all")("SELECT mode, source_order, cost_usd FROM source_benchmark")
+    assert {row[:2]: row[2] for row in costs} == {
         ("single", "ref"): 0.5,
         ("single", "wiki"): None,
         ("mv", "ref,wiki"): None,
@@ -124,26 +117,17 @@ def test_a_cost_that_nobody_knows_is_not_a_sum(tmp_path, rows_of, write_run):
     }
 
 
-def test_the_orders_of_seven_sources_are_refused_with_a_remedy(tmp_path, rows_of, write_run):
+def test_the_orders_of_seven_sources_are_refused_with_a_remedy(ask, rows_of):
     names = "abcdefg"
-    votes = {"r": {"u": dict.fromkeys(names, "s")}}
-    write_run(tmp_path, rows_of(votes, names, mode="all"), mode="all")
-    with open_results(tmp_path) as results:
-        with pytest.raises(UsageError, match=r"orders of 7 sources .*ufo benchmark DIR --order"):
-            results.query("FROM source_benchmark")
-        assert results.query("FROM source_agreement").num_rows == 21
+    found = ask(rows_of({"r": {"u": dict.fromkeys(names, "s")}}, names, mode="all"), "all")
+    with pytest.raises(UsageError, match=r"orders of 7 sources .*ufo benchmark DIR --order"):
+        found("FROM source_benchmark")
+    assert len(found("FROM source_agreement")) == 21
 
 
-def test_six_sources_have_all_their_orders(tmp_path, rows_of, write_run):
+def test_six_sources_have_all_their_orders(ask, rows_of):
     names = "abcdef"
     votes = {"r": {"u": {name: "s" if name == "f" else "n" for name in names}}}
-    write_run(tmp_path, rows_of(votes, names, mode="all"), mode="all")
-    with open_results(tmp_path) as results:
-        found = results.query(
-            "SELECT mode, count(*) AS n, min(coverage) AS c FROM source_benchmark GROUP BY ALL"
-        ).to_pylist()
-    assert {row["mode"]: (row["n"], row["c"]) for row in found} == {
-        "seq": (720, 1.0),
-        "single": (6, 0.0),
-        "mv": (1, 1.0),
-    }
+    found = ask(rows_of(votes, names, mode="all"), "all")
+    sql = "SELECT mode, count(*), min(coverage) FROM source_benchmark GROUP BY ALL"
+    assert set(found(sql)) == {("seq", 720, 1.0), ("single", 6, 0.0), ("mv", 1, 1.0)}

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from schemas.records import Usage
-from schemas.results import open_results
 
 
 def usage(step: str, response_id: str | None, model: str = "m", **changes: Any) -> Usage:
@@ -31,8 +30,8 @@ def usage(step: str, response_id: str | None, model: str = "m", **changes: Any) 
 NOTHING = {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
 
 
-@pytest.fixture(name="ask")
-def _ask(tmp_path, write_run, rows_of):
+@pytest.fixture(name="found")
+def _found(ask, rows_of):
     rows = rows_of({"a": {"u": {"ref": "s"}}, "b": {"v": {"ref": "s"}}})
     rows["usage"] = [
         usage("probe", None),
@@ -43,17 +42,15 @@ def _ask(tmp_path, write_run, rows_of):
         usage("verify", "b", coalesced=True, cost_usd=0.0),
         usage("verify", "b", model="unknown", cost_usd=None),
     ]
-    write_run(tmp_path, rows)
-    with open_results(tmp_path) as results:
-        yield lambda sql: [tuple(row.values()) for row in results.query(sql).to_pylist()]
+    return ask(rows)
 
 
 COUNTS = "n_requests, n_failed, n_cached, n_coalesced"
 SUMS = "prompt_tokens, completion_tokens, saved_tokens, seconds, cost_usd, n_unpriced"
 
 
-def test_cost_by_step_source_and_model(ask):
-    assert ask(f"SELECT step, source, model, {COUNTS}, {SUMS} FROM cost ORDER BY ALL") == [
+def test_cost_by_step_source_and_model(found):
+    assert found(f"SELECT step, source, model, {COUNTS}, {SUMS} FROM cost ORDER BY ALL") == [
         ("extract", None, "m", 2, 1, 1, 0, 100, 10, 110, 0.6, 0.25, 0),
         ("probe", None, "m", 1, 0, 0, 0, 100, 10, None, 0.5, 0.25, 0),
         ("verify", "ref", "m", 1, 0, 0, 1, 100, 10, 110, 0.5, 1.0, 0),
@@ -61,16 +58,16 @@ def test_cost_by_step_source_and_model(ask):
     ]
 
 
-def test_cost_by_response(ask):
-    found = ask(f"SELECT response_id, {COUNTS}, {SUMS} FROM cost_by_response ORDER BY ALL")
-    assert found == [
+def test_cost_by_response(found):
+    rows = found(f"SELECT response_id, {COUNTS}, {SUMS} FROM cost_by_response ORDER BY ALL")
+    assert rows == [
         ("a", 3, 1, 0, 0, 200, 20, None, 1.1, 1.25, 0),
         ("b", 1, 0, 1, 1, 100, 10, 220, 0.5, None, 1),
         (None, 1, 0, 0, 0, 100, 10, None, 0.5, 0.25, 0),
     ]
 
 
-def test_both_views_have_the_same_sum(ask):
-    assert ask("SELECT sum(cost_usd) FROM cost") == ask(
+def test_both_views_have_the_same_sum(found):
+    assert found("SELECT sum(cost_usd) FROM cost") == found(
         "SELECT sum(cost_usd) FROM cost_by_response"
     )

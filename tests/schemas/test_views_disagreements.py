@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from schemas.results import open_results
-
 VOTES = {
     "a": {
         "even": {"ref": "s", "wiki": "r", "web": "n"},
@@ -24,20 +22,18 @@ SOURCES = ("ref", "wiki", "web")
 MODELS = {"a": "alder", "b": "birch"}
 
 
-@pytest.fixture(name="ask")
-def _ask(tmp_path: Any, rows_of: Any, write_run: Any) -> Any:
+@pytest.fixture(name="found")
+def _found(rows_of: Any, ask: Any) -> Any:
     """A function: the rows of a query over that run, under a rule for ties, with labels."""
 
-    def ask(query: str, tie: str = "not_factual", labels: Any = None) -> list[tuple[Any, ...]]:
+    def found(query: str, tie: str = "not_factual", labels: Any = None) -> Any:
         rows = rows_of(VOTES, mode="all", sources=SOURCES, models=MODELS, tie=tie)
         rows["fact_units"] = [
             replace(row, human_label=(labels or {}).get(row.unit_id)) for row in rows["fact_units"]
         ]
-        write_run(tmp_path / tie, rows, mode="all", tie=tie)
-        with open_results(tmp_path / tie) as results:
-            return [tuple(row.values()) for row in results.query(query).to_pylist()]
+        return ask(rows, "all", tie=tie)(query)
 
-    return ask
+    return found
 
 
 SOURCES_DIFFER = """
@@ -46,33 +42,33 @@ WHERE kind = 'sources' ORDER BY severity DESC, unit_id
 """
 
 
-def test_sources_differ_the_worst_first_and_a_tie_is_on_the_side_of_its_rule(ask: Any) -> None:
-    assert ask(SOURCES_DIFFER) == [
+def test_sources_differ_the_worst_first_and_a_tie_is_on_the_side_of_its_rule(found: Any) -> None:
+    assert found(SOURCES_DIFFER) == [
         ("even", 1.0, "ref", "wiki"),
         ("most", 0.5, "ref", "wiki"),
         ("tied", 0.5, "ref", "wiki"),
     ]
-    assert ask(SOURCES_DIFFER, tie="factual") == [
+    assert found(SOURCES_DIFFER, tie="factual") == [
         ("even", 1.0, "ref", "wiki"),
         ("most", 0.5, "ref", "wiki"),
     ]
 
 
-def test_verdicts_differ_from_people_by_the_votes_against_them(ask: Any) -> None:
+def test_verdicts_differ_from_people_by_the_votes_against_them(found: Any) -> None:
     query = """
     SELECT unit_id, label, human_label, severity FROM disagreements
     WHERE kind = 'people' ORDER BY unit_id
     """
     labels = {"even": 0, "same": 1, "open": 1, "past": 1}
-    assert ask(query, labels=labels) == [("even", 1, 0, 1.0), ("past", 0, 1, 1.0)]
+    assert found(query, labels=labels) == [("even", 1, 0, 1.0), ("past", 0, 1, 1.0)]
 
 
-def test_coverage_tells_why_units_are_open(ask: Any) -> None:
+def test_coverage_tells_why_units_are_open(found: Any) -> None:
     query = """
     SELECT model, n_units, n_decided, n_unanswered, n_failed, n_tied, n_past_error, coverage
     FROM coverage WHERE mode = 'seq' ORDER BY model
     """
-    assert ask(query) == [
+    assert found(query) == [
         ("alder", 4, 4, 0, 0, 0, 0, 1.0),
         ("birch", 3, 1, 1, 1, 0, 1, pytest.approx(1 / 3)),
     ]

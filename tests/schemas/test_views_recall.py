@@ -1,7 +1,6 @@
 """The views of factual recall, on tables small enough to add up by hand."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from schemas.recall import (
     RecallRecord,
     RecallVerdict,
 )
-from schemas.results import open_results
+from tests.conftest import rows_of
 from tests.schemas.test_views_cost import NOTHING, usage
 
 _OUTCOMES = {"t": ("supported", 1), "f": ("refuted", 0), "n": ("noans", 0), "-": ("error", None)}
@@ -41,19 +40,11 @@ def people(record: str, variant: str, human: str) -> list[Any]:
     return [row for row in found if row.label is not None]
 
 
-@pytest.fixture(name="ask")
-def _ask(tmp_path, write_run, rows_of):
-    @contextmanager
-    def opened(rows: list[Any], requests: list[Any] = ()) -> Iterator[Any]:  # type: ignore[assignment]
-        tables = rows_of({})
-        tables["recall_verdicts"] = rows
-        tables["usage"] = list(requests)
-        tables["recall_records"] = [RecallRecord("a", "Q", "T", 4, 2, True)]
-        write_run(tmp_path, tables, mode="recall")
-        with open_results(tmp_path) as results:
-            yield lambda sql: [tuple(row.values()) for row in results.query(sql).to_pylist()]
-
-    return opened
+def of_recall(rows: list[Any], requests: Sequence[Any] = ()) -> dict[str, list[Any]]:
+    records = [RecallRecord("a", "Q", "T", 4, 2, True)]
+    return rows_of({}) | {
+        "recall_verdicts": rows, "usage": list(requests), "recall_records": records,
+    }  # fmt: skip
 
 
 def test_scores_by_people_and_by_formulation(ask):
@@ -68,12 +59,12 @@ def test_scores_by_people_and_by_formulation(ask):
         "n_records, n_facts, n_true, n_false, n_na, n_na_before_repair, accuracy, recall, "
         "mean_recall"
     )
-    with ask(rows) as found:
-        assert found(f"SELECT formulation, variant, {columns} FROM recall_scores ORDER BY ALL") == [
-            ("human", "rag", 2, 4, 2, 2, 0, 0, 0.5, 0.5, pytest.approx(1 / 3)),
-            ("tf", "poor", 1, 1, 0, 0, 1, 1, None, None, None),
-            ("tf", "rag", 2, 5, 2, 2, 1, 2, 0.5, 0.4, 0.25),
-        ]
+    found = ask(of_recall(rows), "recall")
+    assert found(f"SELECT formulation, variant, {columns} FROM recall_scores ORDER BY ALL") == [
+        ("human", "rag", 2, 4, 2, 2, 0, 0, 0.5, 0.5, pytest.approx(1 / 3)),
+        ("tf", "poor", 1, 1, 0, 0, 1, 1, None, None, None),
+        ("tf", "rag", 2, 5, 2, 2, 1, 2, 0.5, 0.4, 0.25),
+    ]
 
 
 def test_failures_are_counted_by_call_and_by_fact(ask):
@@ -84,12 +75,12 @@ def test_failures_are_counted_by_call_and_by_fact(ask):
         *verdicts("a", "rag", "prompt", "t-T", "ttf"),
     ]
     columns = "n_na, n_na_before_repair, n_calls, n_failed_calls, n_failed_calls_before_repair"
-    with ask(rows) as found:
-        assert found(f"SELECT formulation, {columns} FROM recall_scores ORDER BY ALL") == [
-            ("human", 0, 0, None, None, None),
-            ("prompt", 1, 2, 3, 1, 2),
-            ("tf", 3, 5, 2, 1, 2),
-        ]
+    found = ask(of_recall(rows), "recall")
+    assert found(f"SELECT formulation, {columns} FROM recall_scores ORDER BY ALL") == [
+        ("human", 0, 0, None, None, None),
+        ("prompt", 1, 2, 3, 1, 2),
+        ("tf", 3, 5, 2, 1, 2),
+    ]
 
 
 def test_calls_that_were_split_are_counted_each(ask):
@@ -104,11 +95,11 @@ def test_calls_that_were_split_are_counted_each(ask):
         *by("tf+xml", "tFtF-", "axbxx"),
     ]
     columns = "n_calls, n_failed_calls, n_failed_calls_before_repair"
-    with ask(rows) as found:
-        assert found(f"SELECT formulation, {columns} FROM recall_scores ORDER BY ALL") == [
-            ("tf", 3, 1, 2),
-            ("tf+xml", 2, 1, 1),
-        ]
+    found = ask(of_recall(rows), "recall")
+    assert found(f"SELECT formulation, {columns} FROM recall_scores ORDER BY ALL") == [
+        ("tf", 3, 1, 2),
+        ("tf+xml", 2, 1, 1),
+    ]
 
 
 COUNTS = "n_labelled, n_false, n_na, n_na_before_repair, n_wrong"
@@ -116,8 +107,8 @@ RATES = "error_rate, precision_false, recall_false, f1_false, error_rate_with_na
 
 
 def errors(ask: Any, said: str, human: str) -> list[tuple[Any, ...]]:
-    with ask(verdicts("a", "rag", "tf", said, human)) as found:
-        rows: list[tuple[Any, ...]] = found(f"SELECT {COUNTS}, {RATES} FROM recall_errors")
+    found = ask(of_recall(verdicts("a", "rag", "tf", said, human)), "recall")
+    rows: list[tuple[Any, ...]] = found(f"SELECT {COUNTS}, {RATES} FROM recall_errors")
     return rows
 
 
@@ -145,8 +136,10 @@ def test_errors_over_answered_facts_and_with_unanswered_ones(ask, said, human, c
 
 
 def test_what_nobody_labelled_and_people_themselves_are_no_errors(ask):
-    with ask([*verdicts("a", "rag", "tf", "tf", "  "), *people("a", "rag", "tf")]) as found:
-        assert found("FROM recall_errors") == []
+    found = ask(
+        of_recall([*verdicts("a", "rag", "tf", "tf", "  "), *people("a", "rag", "tf")]), "recall"
+    )
+    assert found("FROM recall_errors") == []
 
 
 def test_calls_and_tokens_of_each_formulation(ask):
@@ -171,21 +164,17 @@ def test_calls_and_tokens_of_each_formulation(ask):
         "formulation, n_answers, n_facts, n_calls, n_requests, n_failed, n_cached, n_shared, "
         "calls_per_answer, prompt_tokens, completion_tokens, cost_usd"
     )
-    with ask(rows, requests) as found:
-        order = "formulation IS NOT NULL, formulation"
-        assert found(f"SELECT {columns} FROM recall_cost ORDER BY {order}") == [
-            (None, None, None, 1, 1, 0, 0, 0, None, 100, 10, 0.5),
-            ("prompt", 1, 2, 1, 1, 0, 0, 0, 1.0, 100, 10, None),
-            ("tf", 2, 4, 2, 2, 1, 1, 1, 1.0, 200, 20, 0.25),
-            ("tfn", 1, 2, 0, 0, 0, 0, 0, 0.0, 0, 0, 0.0),
-        ]
+    found = ask(of_recall(rows, requests), "recall")
+    order = "formulation IS NOT NULL, formulation"
+    assert found(f"SELECT {columns} FROM recall_cost ORDER BY {order}") == [
+        (None, None, None, 1, 1, 0, 0, 0, None, 100, 10, 0.5),
+        ("prompt", 1, 2, 1, 1, 0, 0, 0, 1.0, 100, 10, None),
+        ("tf", 2, 4, 2, 2, 1, 1, 1, 1.0, 200, 20, 0.25),
+        ("tfn", 1, 2, 0, 0, 0, 0, 0, 0.0, 0, 0, 0.0),
+    ]
 
 
-def test_views_of_another_commands_run_are_empty(tmp_path, write_run, rows_of):
-    tables = rows_of({"a": {"u": {"ref": "s"}}})
-    tables["usage"] = [usage("verify", "a")]
-    folder = write_run(tmp_path, tables)
-    with open_results(tmp_path) as results:
-        for view in ("recall_scores", "recall_errors", "recall_cost"):
-            assert results.query(f"FROM {view}").num_rows == 0
-    assert folder.name == "run=r1"
+def test_views_of_another_commands_run_are_empty(ask):
+    found = ask(rows_of({"a": {"u": {"ref": "s"}}}) | {"usage": [usage("verify", "a")]})
+    for view in ("recall_scores", "recall_errors", "recall_cost"):
+        assert found(f"FROM {view}") == []

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.results import open_results
-
 # Shares of supporting evidence: .5 (a tie, so refuted), .5, 1 and, its error apart, 0; b2 has no
 # passage.
 VOTES = {
@@ -16,7 +14,7 @@ LABELS = {"a1": 1, "a2": 0, "a3": 1, "b1": 0, "b2": 1}
 PROBABILITIES = {("a1", 0): 0.93, ("a1", 1): 0.2, ("a3", 0): 0.97, ("b1", 0): 0.3}
 
 
-def test_bins_hold_what_was_measured_beside_what_people_say(tmp_path, rows_of, write_run):
+def test_bins_hold_what_was_measured_beside_what_people_say(ask, rows_of):
     rows = rows_of(VOTES)
     rows["fact_units"] = [
         replace(row, human_label=LABELS[row.unit_id]) for row in rows["fact_units"]
@@ -29,11 +27,9 @@ def test_bins_hold_what_was_measured_beside_what_people_say(tmp_path, rows_of, w
         replace(row, probability=PROBABILITIES.get((row.unit_id, row.rank)))
         for row in rows["evidence"]
     ]
-    write_run(tmp_path, rows)
-    with open_results(tmp_path) as results:
-        found = results.query("FROM reliability ORDER BY measure, bin").to_pylist()
-    names = ("measure", "bin", "n", "measured", "people")
-    assert [tuple(row[name] for name in names) for row in found] == [
+    found = ask(rows)
+    names = "measure, bin, n, measured, people"
+    assert found(f"SELECT {names} FROM reliability ORDER BY measure, bin") == [
         ("credibility", 0, 1, 0.0, 0.0),
         ("credibility", 5, 2, 0.5, 0.5),
         ("credibility", 9, 1, 1.0, 1.0),
@@ -42,6 +38,6 @@ def test_bins_hold_what_was_measured_beside_what_people_say(tmp_path, rows_of, w
         ("score", 0, 1, 0.0, 0.25),
         ("score", 6, 1, pytest.approx(2 / 3), 0.5),
     ]
-    two = next(row for row in found if (row["measure"], row["bin"]) == ("credibility", 5))
+    (two,) = found("SELECT low, high FROM reliability WHERE measure = 'credibility' AND bin = 5")
     # Wilson's interval of 1 in 2, by the textbook.
-    assert (two["low"], two["high"]) == pytest.approx((0.0945, 0.9055), abs=1e-4)
+    assert two == pytest.approx((0.0945, 0.9055), abs=1e-4)

@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from transforms.align import align
@@ -48,7 +48,6 @@ def test_word_forms_agree() -> None:
     assert align(["Ada publishes."], ["It rained.", "She published much."]) == [1]
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=8), st.lists(st.text(max_size=30), max_size=8))
 def test_indexes_are_in_range(claims: list[str], sentences: list[str]) -> None:
     placed = align(claims, sentences)
@@ -56,7 +55,6 @@ def test_indexes_are_in_range(claims: list[str], sentences: list[str]) -> None:
     assert all(index is None or 0 <= index < len(sentences) for index in placed)
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.text("abcdefgh ", min_size=3, max_size=30), max_size=6, unique=True))
 def test_a_sentence_is_placed_under_itself(sentences: list[str]) -> None:
     for index, found in enumerate(align(sentences, sentences)):

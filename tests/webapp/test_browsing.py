@@ -110,10 +110,8 @@ def test_reports_as_json_and_csv(client: httpx.Client) -> None:
 
 def test_every_report_and_plot_can_be_had(client: httpx.Client) -> None:
     for one in client.get("/reports").json():
-        for form in ("json", "csv"):
-            params = {"run": "older", "format": form}
-            response = client.get(f"/reports/{one['name']}", params=params)
-            assert response.status_code == 200, response.text
+        response = client.get(f"/reports/{one['name']}", params={"run": "older"})
+        assert response.status_code == 200, response.text
         if one["plot"]:
             drawn = client.get(f"/reports/{one['name']}.svg", params={"run": "older"})
             assert drawn.headers["content-type"] == "image/svg+xml"

@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -135,20 +133,3 @@ def test_other_computers_need_a_token(
     monkeypatch.delenv("UFO_TOKEN", raising=False)
     assert main(["serve", "--host", "0.0.0.0", "--index", str(index)]) == 2
     assert "--token" in capsys.readouterr().err
-
-
-def test_the_service_has_no_beam_in_its_process(index: Path, tmp_path: Path) -> None:
-    code = """
-import sys, httpx
-from pipelines.commands.serve import setup
-from webapp.server import served
-with served(setup(sys.argv[1], sys.argv[2])) as url:
-    body = {"text": "Oslo is the capital of Norway.", "sources": ["wikipedia"]}
-    found = httpx.post(url + "/check", json=body, trust_env=False, timeout=60).text
-    runs = httpx.get(url + "/runs", trust_env=False).json()
-beam = [name for name in sys.modules if name.startswith("apache_beam")]
-print("event: done" in found, runs, beam)
-"""
-    words = [sys.executable, "-c", code, str(tmp_path), str(index)]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.stdout.strip() == "True [] []", done.stderr

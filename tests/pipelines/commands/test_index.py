@@ -1,7 +1,5 @@
 import argparse
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -127,9 +125,3 @@ def test_passages_for_other_programs(index: str, tmp_path: Path) -> None:
 def test_what_is_no_index(tmp_path: Path, command: tuple[str, ...]) -> None:
     with pytest.raises(IndexUnusable, match="ufo index build"):
         _run(*command, str(tmp_path), *(["x"] if command == ("search",) else []))
-
-
-def test_only_building_imports_beam() -> None:
-    code = "import sys, pipelines.commands.index; print('apache_beam' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"

@@ -65,8 +65,19 @@ def _results(tmp_path, rows_of, write_run):
     return write
 
 
-def test_a_verifier_that_reads_the_wrong_number_learns(ufo, results, wrong, tmp_path):
-    done = ufo("judges", "fit", results(), "--verifier", wrong, "--output", tmp_path / "mine")
+@pytest.fixture(name="fit")
+def _fit(ufo, wrong, tmp_path):
+    """Fits that verifier, or another, to a run; what is written goes to `mine`."""
+
+    def fit(runs, *words, verifier=wrong, output="mine"):
+        named = ("--verifier", verifier, "--output", tmp_path / output)
+        return ufo("judges", "fit", runs, *named, *words)
+
+    return fit
+
+
+def test_a_verifier_that_reads_the_wrong_number_learns(fit, results, wrong, tmp_path):
+    done = fit(results())
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0] == "run r1: 60 labels, 0 of them of sheets"
@@ -93,38 +104,32 @@ def test_a_verifier_that_reads_the_wrong_number_learns(ufo, results, wrong, tmp_
     assert "| AUC | " in card
 
 
-def test_what_it_wrote_is_a_verifier_and_no_base_of_another(ufo, results, wrong, tmp_path):
+def test_what_it_wrote_is_a_verifier_and_no_base_of_another(fit, results, tmp_path):
     from transforms.verifiers.base import Pair
     from transforms.verifiers.registry import opened
 
     folder = tmp_path / "mine"
     runs = results()
-    assert ufo("judges", "fit", runs, "--verifier", wrong, "--output", folder).code == 0
+    assert fit(runs).code == 0
     high, low = opened(str(folder)).predict([Pair("A.", "3 -2"), Pair("A.", "-1 2")])
     assert high.supported > 0.7 > 0.3 > low.supported
     before = (folder / "verifier.json").read_bytes()
-    again = ufo("judges", "fit", runs, "--verifier", wrong, "--output", folder)
+    again = fit(runs)
     assert (again.code, (folder / "verifier.json").read_bytes()) == (0, before)
-    nested = ufo("judges", "fit", runs, "--verifier", folder, "--output", tmp_path / "next")
+    nested = fit(runs, verifier=folder, output="next")
     assert nested.code == 2
     assert "is itself fitted to labels" in nested.err
 
 
-def test_random_labels_gain_nothing_and_write_nothing(ufo, results, wrong, tmp_path):
-    done = ufo(
-        "judges", "fit", results(shuffled=True), "--verifier", wrong, "--output", tmp_path / "mine"
-    )
+def test_random_labels_gain_nothing_and_write_nothing(fit, results, tmp_path):
+    done = fit(results(shuffled=True))
     assert done.code == 0
     assert "nothing gained, nothing written: " in done.out
     assert not (tmp_path / "mine").exists()
 
 
-def test_json_has_the_same(ufo, results, wrong, tmp_path):
-    done = ufo(
-        *("judges", "fit", results(shuffled=True), "--verifier", wrong, "--json"),
-        *("--output", tmp_path / "mine"),
-    )
-    found = done.json
+def test_json_has_the_same(fit, results, wrong):
+    found = fit(results(shuffled=True), "--json").json
     assert (found["verifier"], found["run"], found["n_labelled"]) == (wrong, "r1", 60)
     assert found["gained"] is False
     assert found["why"]
@@ -134,7 +139,7 @@ def test_json_has_the_same(ufo, results, wrong, tmp_path):
     }
 
 
-def test_sheets_win_over_labels_of_the_input_and_tags_leave_out(ufo, results, wrong, tmp_path):
+def test_sheets_win_over_labels_of_the_input_and_tags_leave_out(ufo, fit, results, tmp_path):
     runs, sheet = results(labelled=40), tmp_path / "sheet.csv"
     with sheet.open("w", newline="") as stream:
         writer = csv.writer(stream)
@@ -144,14 +149,12 @@ def test_sheets_win_over_labels_of_the_input_and_tags_leave_out(ufo, results, wr
         writer.writerow(["a00", "u002", "", "wrong_judgement"])
         writer.writerow(["a14", "u143", "false", ""])
     assert ufo("label", "import", runs, sheet).code == 0
-    found = ufo(
-        "judges", "fit", runs, "--verifier", wrong, "--output", tmp_path / "mine", "--json"
-    ).json
+    found = fit(runs, "--json").json
     assert (found["n_labelled"], found["of_sheets"], found["tagged"]) == (41, 2, 2)
     assert found["n_claims"] == 39
 
 
-def test_what_needs_no_last_layer_is_not_learned_from(ufo, results, tmp_path):
+def test_what_needs_no_last_layer_is_not_learned_from(fit, results, tmp_path):
     (tmp_path / "some.py").write_text(
         WRONG.replace("class Wrong", "class Some")
         + """
@@ -160,48 +163,43 @@ def test_what_needs_no_last_layer_is_not_learned_from(ufo, results, tmp_path):
                 for pair in pairs]
 """
     )
-    found = ufo(
-        *("judges", "fit", results(), "--verifier", f"{tmp_path}/some.py:Some", "--json"),
-        *("--output", tmp_path / "mine"),
-    ).json
+    found = fit(results(), "--json", verifier=f"{tmp_path}/some.py:Some").json
     assert (found["n_labelled"], found["settled"], found["n_claims"]) == (60, 5, 55)
 
 
-def test_too_few_labels_say_what_to_do(ufo, results, wrong, tmp_path):
+def test_too_few_labels_say_what_to_do(fit, results, tmp_path):
     runs = results(labelled=12)
-    done = ufo("judges", "fit", runs, "--verifier", wrong, "--output", tmp_path / "mine")
+    done = fit(runs)
     assert done.code == 1
     assert "run 'r1' has 12 claims to learn from" in done.err
     assert f"'ufo label sample {runs}', then 'ufo label import {runs} SHEET'" in done.err
     assert not (tmp_path / "mine").exists()
 
 
-def test_claims_without_passages_are_not_learned_from(ufo, results, wrong, tmp_path):
-    done = ufo(
-        *("judges", "fit", results(passages="-"), "--verifier", wrong),
-        *("--output", tmp_path / "mine"),
-    )
+def test_claims_without_passages_are_not_learned_from(fit, results):
+    done = fit(results(passages="-"))
     assert done.code == 1
     assert "has 0 claims to learn from" in done.err
     assert "Left out of 60 labelled claims: 60 without a passage" in done.err
 
 
-def test_a_folder_of_something_else_is_left_alone(ufo, results, wrong, tmp_path):
+def test_a_folder_of_something_else_is_left_alone(fit, results, tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("mine")
+    runs = results()
     for place in ("notes", "notes/a.txt"):
-        done = ufo("judges", "fit", results, "--verifier", wrong, "--output", tmp_path / place)
+        done = fit(runs, output=place)
         assert done.code == 2
         assert "--output" in done.err
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["a.txt"]
 
 
-def test_an_unknown_run_or_verifier_is_a_usage_error(ufo, results, tmp_path):
+def test_an_unknown_run_or_verifier_is_a_usage_error(fit, results):
     runs = results()
-    done = ufo("judges", "fit", runs, "--verifier", "overlapp", "--output", tmp_path / "mine")
+    done = fit(runs, verifier="overlapp")
     assert done.code == 2
     assert "Did you mean 'overlap'?" in done.err
-    done = ufo("judges", "fit", runs, "--run", "r2", "--output", tmp_path / "mine")
+    done = fit(runs, "--run", "r2")
     assert done.code == 2
     assert "unknown run 'r2'" in done.err
 

@@ -1,13 +1,13 @@
 import csv
 import json
-import os
 import subprocess
-import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
-from io import StringIO
+from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
 
+from pipelines.cli import main
 from pipelines.reports.overview import overview
 from pipelines.reports.text import bar, render_overview
 from schemas.errors import UsageError
@@ -26,20 +26,21 @@ VOTES = {
 MODELS = {"a": "alder", "b": "birch", "c": "birch"}
 
 
-@pytest.fixture(name="folder")
-def _folder(tmp_path, rows_of, write_run):
+@pytest.fixture(name="folder", scope="module")
+def _folder(tmp_path_factory, rows_of, write_run):
+    folder = tmp_path_factory.mktemp("runs")
     rows = rows_of(VOTES, models=MODELS, datasets={"a": "bio", "b": "geo", "c": "geo"})
     rows["failures"] = [Failure("read", "in.jsonl:3", "BadJson", "not JSON", "{")]
     rows["sources"].append(SourceStatus(2, "web", "web", "unavailable", "no key", "{}"))
-    write_run(tmp_path, rows, "day", finished_at="2025-06-01T00:00:00Z")
+    write_run(folder, rows, "day", finished_at="2025-06-01T00:00:00Z")
     write_run(
-        tmp_path,
+        folder,
         rows_of({"z": {"u": {"ref": "s", "wiki": "s"}}}, mode="all"),
         "eve",
         mode="all",
         finished_at="2025-05-01T00:00:00Z",
     )
-    return tmp_path
+    return folder
 
 
 def test_the_overview_tells_what_matters_of_the_newest_run(folder, printed):
@@ -105,14 +106,11 @@ def test_the_overview_fits_and_is_readable_without_unicode(folder, width):
 
 
 def test_an_output_that_is_not_unicode_is_written_all_the_same(folder):
-    code = (
-        "import argparse; from pipelines.commands import report as r; "
-        "p = argparse.ArgumentParser(); r.register(p.add_subparsers()); "
-        f"a = p.parse_args(['report', {str(folder)!r}]); raise SystemExit(a.handler(a))"
-    )
-    env = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
-    text = done.stdout.decode("ascii")
+    out = TextIOWrapper(BytesIO(), "ascii")
+    with redirect_stdout(out):
+        assert main(["report", str(folder)]) == 0
+    out.seek(0)
+    text = out.read()
     assert "ref > wiki" in text
     assert "x refuted by wiki" in text
     assert "####" in text
@@ -239,19 +237,9 @@ def test_plots_are_written_beside_the_report(folder, printed, tmp_path):
         printed("report", folder, "--plots", tmp_path / "file" / "x")
 
 
-def test_a_reader_that_has_enough_is_no_error(folder):
-    code = (
-        "import argparse; from pipelines.commands import report as r; "
-        "p = argparse.ArgumentParser(); r.register(p.add_subparsers()); "
-        f"a = p.parse_args(['sql', {str(folder)!r}, 'FROM range(1000000)', '--csv']); "
-        "raise SystemExit(a.handler(a))"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+def test_a_reader_that_has_enough_is_no_error(folder, command):
+    words = command("sql", folder, "FROM range(1000000)", "--csv")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline() == b"range\n"

@@ -246,7 +246,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(st.lists(PARTS, min_size=1, max_size=14).map(" ".join))
 def test_no_word_is_lost_whatever_is_said(sentence: str) -> None:
     claims = claims_of(sentence)
@@ -254,7 +254,6 @@ def test_no_word_is_lost_whatever_is_said(sentence: str) -> None:
     assert content(sentence) <= content(" ".join(claims))
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_taken(text: str) -> None:
     for claim in claims_of(text):

@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from transforms.extraction.extract import (
@@ -70,7 +70,6 @@ def test_paragraphs_begin_after_a_blank_line() -> None:
     assert paragraph_starts(text, segment(text)) == [0, 2, 4]
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.text(max_size=200), st.one_of(st.none(), st.text(max_size=40)))
 def test_any_text_is_taken(text: str, question: str | None) -> None:
     spans = segment(text)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from transforms.extraction.queries import query_of
@@ -42,7 +42,6 @@ def test_query_of(claim: str, query: str) -> None:
     assert query_of(claim) == query
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.text(max_size=60))
 def test_a_claim_with_a_word_has_a_query(claim: str) -> None:
     query = query_of(claim)

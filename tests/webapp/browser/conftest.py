@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from pipelines.commands.serve import setup
-from tests.patience import PATIENCE
+from tests.parts import PATIENCE
 from tests.webapp.browser.demo_run import SOURCES, demo_rows
 from transforms.votes import tally, verdicts
 from webapp.desk import Setup
@@ -93,9 +93,11 @@ def _is_wrong(said: ConsoleMessage) -> bool:
 
 
 @pytest.fixture(scope="session")
-def shots(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where screenshots are kept: `--screenshots DIR`, or a temporary folder of the run."""
+def shots(pytestconfig: pytest.Config) -> Path | None:
+    """Where screenshots are kept: `--screenshots DIR`; without it none are taken."""
     given = pytestconfig.getoption("--screenshots", default=None)
-    folder = Path(given) if given else tmp_path_factory.mktemp("screenshots")
+    if given is None:
+        return None
+    folder = Path(given)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

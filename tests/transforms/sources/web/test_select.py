@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from indexes.vectors import unit_rows
@@ -96,7 +96,6 @@ def test_what_shares_nothing_with_the_query_is_not_found():
     assert SentenceRanking(["...", "?"]).best("lake", 3) == []
 
 
-@settings(deadline=None)  # the first example imports
 @given(st.lists(st.text("ab 12.", max_size=12), max_size=8), st.text("ab 12", max_size=8))
 def test_scores_fall_and_no_row_comes_twice(sentences, query):
     for ranking in (SentenceRanking(sentences), DenseRanking(sentences, Letters())):

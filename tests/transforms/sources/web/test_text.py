@@ -208,7 +208,7 @@ def test_a_broken_or_hostile_page_is_read_or_told(page):
     assert found.text or found.reason
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.sampled_from(
