@@ -98,15 +98,12 @@ class Recording:
         """Return None: there is no context."""
         return None
 
-    async def aclose(self) -> None:
-        """Do nothing."""
-
 
 @dataclass
 class Counting:
     """Another client whose requests are counted."""
 
-    client: Client
+    client: OpenAiClient
     calls: int = 0
 
     async def complete(self, request: Request) -> Completion:
@@ -115,9 +112,6 @@ class Counting:
 
     def room(self, request: Request) -> int | None:
         return self.client.room(request)
-
-    async def aclose(self) -> None:
-        await self.client.aclose()
 
 
 def read_pairs(path: Path) -> list[Labelled]:
@@ -244,7 +238,7 @@ async def replies_of(
                 "correct": round(right / len(rows), 3),
                 "correct_of_usable": round(right / len(usable), 3) if usable else None,
             }
-        await client.aclose()
+        await client.client.aclose()
         seconds = round(perf_counter() - begun, 1)
         found[name] = {**figures, "calls": client.calls, "seconds": seconds}
         print(f"{name}: {found[name]}", file=sys.stderr)

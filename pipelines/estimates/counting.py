@@ -101,9 +101,6 @@ class Counter:
     def _prompt(self, request: Request) -> float:
         return self._longer * prompt_tokens(_body(request))
 
-    async def aclose(self) -> None:
-        """Do nothing."""
-
 
 def _body(request: Request) -> dict[str, Any]:
     return wire.body(request, request.model, Capabilities(), request.n)

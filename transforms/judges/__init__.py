@@ -3,7 +3,7 @@
 Judges are entry points in the group `ufo.judges`, or a file's class.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -49,22 +49,26 @@ def make_judge(
     """
     context = None
     if spec.llm is not None and spec.client is not None:
-        context = _context(spec.llm, spec.client, client, llm_judge)
+        context = _context(spec.llm, spec.client, client)
+        context = replace(context, llm_judge=partial(_llm_judge, context, llm_judge))
     judge = JUDGES.make(spec, context=context)
     judge.name = spec.name
     return judge
 
 
 def _context(
-    settings: "LlmSettings",
-    endpoint: "ClientSettings",
-    client: "Client | None",
-    instead: Judge | None,
+    settings: "LlmSettings", endpoint: "ClientSettings", client: "Client | None"
 ) -> JudgeContext:
     from transforms.judges.llm.judgement_cache import shared_judgement_cache
     from transforms.llm.shared import shared_client
 
     if client is not None:
-        return JudgeContext(settings, lambda: client, instead=instead)
-    known = partial(shared_judgement_cache, settings, endpoint)
-    return JudgeContext(settings, partial(shared_client, endpoint), known, instead)
+        return JudgeContext(settings, lambda: client)
+    cache = partial(shared_judgement_cache, settings, endpoint)
+    return JudgeContext(settings, partial(shared_client, endpoint), cache)
+
+
+def _llm_judge(context: JudgeContext, instead: Judge | None) -> Judge:
+    from transforms.judges.llm.judge import LlmJudge
+
+    return instead or LlmJudge(context)

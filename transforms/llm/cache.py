@@ -47,9 +47,6 @@ class CachingClient:
         """Return what the context holds beside the request's prompt."""
         return self._inner.room(request)
 
-    async def aclose(self) -> None:
-        """Leave the client within open: others use it."""
-
     async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
         kept = await self._memory.get_many(keys)
         found = {key: answer for key, value in kept.items() if (answer := _read(value))}

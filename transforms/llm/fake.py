@@ -24,7 +24,6 @@ class FakeClient:
     def __init__(self, script: Script) -> None:
         self._script = script
         self.requests: list[Request] = []
-        self.closed = False
 
     async def complete(self, request: Request) -> Completion:
         """Return the next reply.
@@ -48,10 +47,6 @@ class FakeClient:
     def room(self, request: Request) -> int | None:
         """Return None: a script has no context."""
         return None
-
-    async def aclose(self) -> None:
-        """Note that it was closed."""
-        self.closed = True
 
     def _next(self, request: Request) -> Reply:
         if callable(self._script):

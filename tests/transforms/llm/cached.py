@@ -37,9 +37,6 @@ class Model:
     def room(self, request: Request) -> int | None:
         return None
 
-    async def aclose(self) -> None:
-        """Nothing is open."""
-
     def _choice(self) -> Choice:
         self.choices += 1
         return Choice(f"answer {self.choices}", logprob_mean=-0.5)

@@ -28,8 +28,7 @@ from transforms.sources.base import Found, Retrieved
 class LlmJudge(Judge):
     """Extracts and verifies by asking a model.
 
-    The client is made at the first request; the judge can be pickled before that, where
-    `context.client` can.
+    The client is taken at the first request, and left open: others of the run use it.
 
     Raises:
         UsageError: a prompt of `context.settings.prompts_dir` cannot be used.
@@ -60,14 +59,6 @@ class LlmJudge(Judge):
         queries depend on."""
         name = extraction.SENTENCES if units == "sentence" else extraction.CLAIMS
         return self._prompts.version([*extraction.prompt_names(name), *queries.PROMPTS])
-
-    def close(self) -> None:
-        """Close the client, for whoever is not on its loop."""
-        self._askers.close()
-
-    async def aclose(self) -> None:
-        """Close the client, on its loop."""
-        await self._askers.aclose()
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims of the response: one call, a few where it is long."""
