@@ -57,9 +57,10 @@ from transforms.llm.base import (  # noqa: E402
     Request,
 )
 from transforms.llm.capabilities import Capabilities  # noqa: E402
-from transforms.llm.client import ClientSettings, OpenAiClient  # noqa: E402
+from transforms.llm.client import OpenAiClient  # noqa: E402
 from transforms.llm.endpoint import Endpoint  # noqa: E402
-from transforms.llm.tokens import count  # noqa: E402
+from transforms.llm.settings import ClientSettings  # noqa: E402
+from transforms.llm.window import count  # noqa: E402
 from transforms.llm.wire import body  # noqa: E402
 from transforms.prompts import load_prompts  # noqa: E402
 from transforms.recall.formulations import DEFAULT  # noqa: E402

@@ -16,8 +16,9 @@ from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.base import VERIFIER
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
+from transforms.llm.settings import ClientSettings
 from transforms.sources.base import Found, Retrieved
 
 TEXT = (

@@ -14,7 +14,7 @@ from transforms.registry import Registry, Spec
 if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
     from transforms.llm.base import Client
-    from transforms.llm.client import ClientSettings
+    from transforms.llm.settings import ClientSettings
 
 JUDGES: Final = Registry("ufo.judges", Judge, "judge")
 

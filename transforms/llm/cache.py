@@ -10,10 +10,10 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from schemas.records import Usage
-from transforms.llm.base import VERIFIER, Choice, Client, Completion, LlmError, Request
+from transforms.llm.base import Choice, Client, Completion, LlmError, Request
 from transforms.llm.capabilities import PROBE
-from transforms.llm.client import ClientSettings
 from transforms.llm.memory import Memory, key_of
+from transforms.llm.settings import ClientSettings
 from transforms.llm.usage import OK, shares, total, usage_row
 
 _WITHHELD: Final = ("content_filter", "length")
@@ -91,17 +91,12 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     canonical = asdict(replace(request, keep=None, max_tokens=None))
     for name in ("role", "n", "step", "source", "response_id", "keep", "expects"):
         del canonical[name]
-    place = place_of(settings, request.role, request.model)
+    asked = settings.endpoint(request.role, request.model)
+    place = asked.url, asked.model
     apart = [] if settings.share else [request.response_id]
     return [
         key_of("r", *place, canonical, settings.repeat, index, *apart) for index in range(request.n)
     ]
-
-
-def place_of(settings: ClientSettings, role: str, model: str) -> tuple[str, str]:
-    """Return the URL and the model that a role's requests go to."""
-    endpoint = settings.endpoints.get(role) or settings.endpoints[VERIFIER]
-    return endpoint.url, model or endpoint.model
 
 
 def usable(request: Request, choice: Choice) -> bool:
@@ -140,7 +135,7 @@ def _read(value: Any) -> Answer | None:
 
 
 def _cached(request: Request, settings: ClientSettings, answers: Sequence[Answer]) -> Usage:
-    model = place_of(settings, request.role, request.model)[1]
+    model = settings.endpoint(request.role, request.model).model
     row = usage_row(request.step, request.source, model, request.response_id, answers[0][1])
     return replace(
         row,

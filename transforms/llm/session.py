@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Final
 from schemas.records import TRUNCATED, Usage
 from transforms.llm import wire
 from transforms.llm.base import Choice, LlmError, Request
-from transforms.llm.capabilities import PROBE, Capabilities, learned
+from transforms.llm.capabilities import PROBE, PROBES, Capabilities, learned
 from transforms.llm.endpoint import Endpoint
-from transforms.llm.failures import SendError
-from transforms.llm.overflow import LARGER
-from transforms.llm.probes import PROBES
+from transforms.llm.failures import LARGER, SendError
 from transforms.llm.sending import Received, Sender
-from transforms.llm.tokens import prompt_tokens
 from transforms.llm.usage import OK, usage_row
-from transforms.llm.window import Window
+from transforms.llm.window import Window, prompt_tokens
 
 if TYPE_CHECKING:
     from transforms.llm.transport import Transport

@@ -20,6 +20,8 @@ _AT_ONCE: Final = 32
 class PrefixStore:
     """`gs://bucket/ufo/`, `s3://bucket/ufo/` or a local folder, given with a `/` at its end."""
 
+    threads = _AT_ONCE
+
     def __init__(self, uri: str) -> None:
         try:
             if is_remote(uri):

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from tests.transforms.llm.simulated import Simulated, refused, simulate
-from transforms.llm.backoff import Backoff
 from transforms.llm.failures import SendError
-from transforms.llm.retry import Retry, retrying
+from transforms.llm.retry import Backoff, Retry, Timing, retrying
 
 Told = list[tuple[float, str]]
 
@@ -98,7 +97,7 @@ def test_what_answers_no_more_is_waited_for_by_time_and_not_by_tries(
         backoff = Backoff(300.0, lambda message: None, reached=reached)
         retry = Retry(attempts=3, seconds=300.0)
         with pytest.raises(SendError):
-            await retrying(send, retry, clock=loop.time, backoff=backoff)
+            await retrying(send, retry, Timing(clock=loop.time), backoff)
         return loop.time()
 
     assert seconds <= simulate(main) <= seconds + 10.0

@@ -9,8 +9,7 @@ import pytest
 
 from schemas.errors import CostCapped
 from tests.transforms.llm.test_usage_log import row
-from transforms.llm.budget import Budget
-from transforms.llm.prices import Price
+from transforms.llm.budget import Budget, Price
 from transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,

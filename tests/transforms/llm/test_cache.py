@@ -12,9 +12,9 @@ from schemas.records import Usage
 from tests.transforms.llm.cached import ASKED, SETTINGS, Ask, Model, complete, texts
 from transforms.llm.base import KNOWLEDGE, VERIFIER, Choice, LlmError, Message
 from transforms.llm.cache import CachingClient
-from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.memory import Memory
+from transforms.llm.settings import ClientSettings
 from transforms.llm.store_sqlite import SqliteStore
 
 

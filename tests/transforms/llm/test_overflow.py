@@ -3,7 +3,7 @@
 import pytest
 
 from tests.llm_server import PROFILES
-from transforms.llm.overflow import Overflow, overflow_of
+from transforms.llm.failures import Overflow, overflow_of
 
 SAID = [
     (

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from schemas.errors import UsageError
 from schemas.records import Usage
-from transforms.llm.prices import Price, load_prices, priced
-from transforms.llm.tokens import count, prompt_tokens
+from transforms.llm.budget import Price, load_prices, priced
+from transforms.llm.window import count, prompt_tokens
 
 
 def usage(model: str | None, prompt: int | None, completion: int | None) -> Usage:

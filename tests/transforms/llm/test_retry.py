@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from transforms.llm.failures import SendError
-from transforms.llm.retry import Retry, retrying
+from transforms.llm.retry import Retry, Timing, retrying
 
 POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
 
@@ -32,7 +32,7 @@ def run(
         return f"attempt {attempt}"
 
     try:
-        done = asyncio.run(retrying(send, retry, sleep, lambda: 0.0, lambda: now))
+        done = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
     except SendError as error:
         return pauses, error
     return pauses, done

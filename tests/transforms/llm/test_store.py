@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import UsageError
-from transforms.llm.memory import key_of, packed, unpacked
+from transforms.llm.memory import key_of, open_store, packed, unpacked
 from transforms.llm.store import OFF, Store, StoreError, checked_uri, default_uri
 from transforms.llm.store_sqlite import SqliteStore
-from transforms.llm.stores import open_store
 
 A, B, C = (key_of(kind, "x") for kind in "jrc")
 Open = Callable[[], Store]
@@ -56,7 +55,7 @@ def test_more_keys_than_one_statement_takes(opened: Open) -> None:
 WRITER = """
 import sys
 from transforms.llm.memory import key_of
-from transforms.llm.stores import open_store
+from transforms.llm.memory import open_store
 store = open_store(sys.argv[1])
 for n in range(100):
     store.put_many({key_of("r", sys.argv[2], n): sys.argv[2].encode()})

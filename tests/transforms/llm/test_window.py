@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.llm.overflow import Overflow
-from transforms.llm.tokens import prompt_tokens
-from transforms.llm.window import Window
+from transforms.llm.failures import Overflow
+from transforms.llm.window import Window, prompt_tokens
 
 
 def body(words: int) -> dict[str, Any]:

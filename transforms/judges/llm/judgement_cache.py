@@ -18,9 +18,8 @@ from transforms.judges.llm.context import paragraph, spans_of, surroundings
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from transforms.llm.base import VERIFIER
-from transforms.llm.cache import place_of
-from transforms.llm.client import ClientSettings
 from transforms.llm.memory import Memory, key_of
+from transforms.llm.settings import ClientSettings
 from transforms.llm.shared import shared_memory
 from transforms.llm.usage import OK, shares, total, usage_row
 
@@ -82,7 +81,8 @@ class JudgementCache:
         options = asdict(settings)
         for name in _NOT_OF_JUDGEMENTS:
             del options[name]
-        self._how = [*place_of(client, VERIFIER, settings.model), options, client.repeat]
+        asked = client.endpoint(VERIFIER, settings.model)
+        self._how = [asked.url, asked.model, options, client.repeat]
 
     async def judge(
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
