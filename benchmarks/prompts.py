@@ -5,7 +5,7 @@
 
 It prints JSON. `tokens` has for each step the mean tokens of the `prefix`, the same in each call
 but for its numbers (system message and function), and of the `data`; counted without a model's
-vocabulary (`transforms.llm.tokens`), and nothing is sent for it.
+vocabulary (`transforms.llm.window`), and nothing is sent for it.
 
 With an endpoint, `replies` has for each formulation the shares of pairs (fact, passage) with a
 usable judgement in the first reply (`usable_first`) and after the repair (`usable`), and with the

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
 
+from schemas.parameters import closed
 from schemas.records import TRANSPORT, TRUNCATED
 from transforms.llm.base import Choice, Function, Message, Request
 from transforms.llm.failures import SendError
@@ -181,16 +182,7 @@ _CALL = Request(
         Message("system", "You call the function that you are given."),
         Message("user", "Report the word: ready"),
     ),
-    function=Function(
-        "report",
-        "Reports a word.",
-        {
-            "type": "object",
-            "properties": {"word": {"type": "string"}},
-            "required": ["word"],
-            "additionalProperties": False,
-        },
-    ),
+    function=Function("report", "Reports a word.", closed({"word": {"type": "string"}})),
     max_tokens=1024,  # enough for a model that thinks first
     step=PROBE,
 )

@@ -18,7 +18,7 @@ from schemas.functions import (
 )
 from schemas.records import FILTERED, REFUSED, TRUNCATED
 from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.context import spans_of, surroundings
+from transforms.judges.llm.excerpts import spans_of, surroundings
 from transforms.judges.llm.formulation import (
     Case,
     Finding,

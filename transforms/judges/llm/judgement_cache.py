@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from schemas.records import ERROR, OUTCOMES, Usage
 from transforms.judges.llm.asking import Asker
-from transforms.judges.llm.context import paragraph, spans_of, surroundings
+from transforms.judges.llm.excerpts import paragraph, spans_of, surroundings
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from transforms.llm.base import VERIFIER
