@@ -103,8 +103,8 @@ class OpenAiClient:
         return session.known, rows
 
     async def models(self, role: str) -> list[str]:
-        """Return the models that the role's endpoint lists; none where it does not tell."""
-        return await self._session(role).models()
+        """Return the models that the role's endpoint lists; none where it lists none."""
+        return await self._transport(self._settings.endpoint(role)).models()
 
     async def aclose(self) -> None:
         """Close the connections; a later request opens them again."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.request import getproxies
 
@@ -14,6 +14,7 @@ from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError, of_response
+from transforms.llm.sending import Received
 
 _CONNECT_SECONDS = 10.0
 _KEPT_SECONDS = 30.0
@@ -72,15 +73,6 @@ def _limits(connections: int) -> httpx2.Limits:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a request of status 200 brought: JSON, its headers, and the id the endpoint gave it."""
-
-    payload: Any
-    request_id: str | None
-    headers: Mapping[str, str]
-
-
 class Transport:
     """The connections to one endpoint, enough for `concurrency` requests under way at a time.
 
@@ -96,8 +88,8 @@ class Transport:
         self._key = ""
         self._reached = reached
 
-    async def send(self, body: Mapping[str, Any]) -> Reply:
-        """Post a chat completion and return the reply.
+    async def send(self, body: Mapping[str, Any]) -> Received[Any]:
+        """Post a chat completion and return the JSON of the reply.
 
         Raises:
             SendError: no reply, or one of status 400 and above.
@@ -110,10 +102,10 @@ class Transport:
         except ValueError:
             message = f"{self._endpoint.shown_url} answered with something that is no JSON"
             raise SendError(message, "garbled", transient=True, request_id=request_id) from None
-        return Reply(payload, request_id, response.headers)
+        return Received(payload, response.headers, request_id)
 
     async def models(self) -> list[str]:
-        """Return the names of the models that the endpoint lists; none where it does not tell."""
+        """Return the names of the models that the endpoint lists; none where it lists none."""
         try:
             response = await self._exchange("GET", "/models", None)
             listed = json.loads(response.content)["data"]

@@ -37,7 +37,7 @@ _NAME: Final = re.compile(r"(?<=\s)[^\w\s]*[A-ZÀ-ÖØ-Þ]")
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class CountedFinding:
     """A finding and its share of the tokens of the request that it came with."""
 
     finding: Finding
@@ -90,14 +90,14 @@ class JudgementCache:
         """Return a finding for every pair of the case; `asker` has the usage of all of them."""
         keys = self._keys(case, prompt_version, asker.response_id)
 
-        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Judgement]:
+        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, CountedFinding]:
             kept = await self._memory.get_many(keys[pair] for pair in pairs)
             read = {pair: _read(kept.get(keys[pair])) for pair in pairs}
             known = {pair: judgement for pair, judgement in read.items() if judgement is not None}
             asker.usage += _usage(asker, known.values(), cached=True)
             return known
 
-        async def ask(pairs: Sequence[Pair]) -> dict[Pair, Judgement]:
+        async def ask(pairs: Sequence[Pair]) -> dict[Pair, CountedFinding]:
             sent = len(asker.usage)
             wanted = _by_unit(pairs)
             findings = await formulation.judge(replace(case, wanted=wanted), asker)
@@ -143,7 +143,9 @@ def _by_unit(pairs: Iterable[Pair]) -> dict[int, list[int]]:
     return wanted
 
 
-def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Judgement]:
+def _with_tokens(
+    findings: Mapping[Pair, Finding], sent: Sequence[Usage]
+) -> dict[Pair, CountedFinding]:
     """Return the findings, those that are no error with their share of their request's tokens."""
     rows = {row.request_id: row for row in sent if row.status == OK}
     counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
@@ -162,14 +164,14 @@ def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dic
     for pair, finding in findings.items():
         known = finding.outcome != ERROR and finding.request_id in left
         tokens = left[finding.request_id].pop() if known else (None, None)
-        judgements[pair] = Judgement(finding, *tokens)
+        judgements[pair] = CountedFinding(finding, *tokens)
     return judgements
 
 
-def _usage(asker: Asker, judgements: Iterable[Judgement], cached: bool) -> list[Usage]:
+def _usage(asker: Asker, judgements: Iterable[CountedFinding], cached: bool) -> list[Usage]:
     """Return a row for each request whose judgements are taken over: those kept from before with
     the tokens that are saved, those of another response under way with none."""
-    by_request: dict[str, list[Judgement]] = {}
+    by_request: dict[str, list[CountedFinding]] = {}
     for one in judgements:
         by_request.setdefault(one.finding.request_id or "", []).append(one)
     rows = []
@@ -186,11 +188,11 @@ def _usage(asker: Asker, judgements: Iterable[Judgement], cached: bool) -> list[
     return rows
 
 
-def _written(one: Judgement) -> list[Any]:
+def _written(one: CountedFinding) -> list[Any]:
     return [*astuple(one.finding), one.prompt_tokens, one.completion_tokens]
 
 
-def _read(value: Any) -> Judgement | None:
+def _read(value: Any) -> CountedFinding | None:
     """Return a kept judgement; None where the value is none, whoever wrote it."""
     if not isinstance(value, list) or len(value) != _WIDTH:
         return None
@@ -199,4 +201,4 @@ def _read(value: Any) -> Judgement | None:
         return None
     if not all(isinstance(count, int | None) for count in (prompt, reply)):
         return None
-    return Judgement(Finding(*texts), prompt, reply)
+    return CountedFinding(Finding(*texts), prompt, reply)
