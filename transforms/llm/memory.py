@@ -57,17 +57,19 @@ class Memory:
         """Whether what is put here stays."""
 
     async def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is kept under these keys; what does not read well is not there."""
+        """Return what is kept under these keys, in their order; what does not read well is not
+        there."""
         if not self.reads or self._store is None:
             return {}
+        keys = list(keys)
         try:
-            kept = await self._in_thread(self._store.get_many, list(keys))
+            kept = await self._in_thread(self._store.get_many, keys)
         except StoreError as error:
             if self.reads:
                 self._fail("read, and the run goes on without it", error)
             self.reads = self.writes = False
             return {}
-        found = {key: unpacked(value) for key, value in kept.items()}
+        found = {key: unpacked(kept[key]) for key in keys if key in kept}
         return {key: value for key, value in found.items() if value is not None}
 
     async def put_many(self, values: Mapping[str, Any]) -> None:

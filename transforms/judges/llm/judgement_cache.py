@@ -18,10 +18,11 @@ from transforms.judges.llm.excerpts import paragraph, spans_of, surroundings
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from transforms.llm.base import VERIFIER
+from transforms.llm.failures import Tokens
 from transforms.llm.memory import Memory, key_of
 from transforms.llm.settings import ClientSettings
 from transforms.llm.shared import shared_memory
-from transforms.llm.usage import OK, shares, total, usage_row
+from transforms.llm.usage import OK, reused, shares, usage_row
 
 # What a judgement does not depend on: who extracts, where prompts lie (their version is in the
 # key), and whether an unusable reply is asked for again.
@@ -41,8 +42,7 @@ class CountedFinding:
     """A finding and its share of the tokens of the request that it came with."""
 
     finding: Finding
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    tokens: Tokens = (None, None)
 
     @property
     def usable(self) -> bool:
@@ -149,14 +149,8 @@ def _with_tokens(
     """Return the findings, those that are no error with their share of their request's tokens."""
     rows = {row.request_id: row for row in sent if row.status == OK}
     counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
-    left: dict[str | None, list[tuple[int | None, int | None]]] = {
-        request: list(
-            zip(
-                shares([rows[request].prompt_tokens], count),
-                shares([rows[request].completion_tokens], count),
-                strict=True,
-            )
-        )
+    left: dict[str | None, list[Tokens]] = {
+        request: shares([rows[request]], count)
         for request, count in counts.items()
         if request in rows
     }
@@ -164,7 +158,7 @@ def _with_tokens(
     for pair, finding in findings.items():
         known = finding.outcome != ERROR and finding.request_id in left
         tokens = left[finding.request_id].pop() if known else (None, None)
-        judgements[pair] = CountedFinding(finding, *tokens)
+        judgements[pair] = CountedFinding(finding, tokens)
     return judgements
 
 
@@ -177,19 +171,12 @@ def _usage(asker: Asker, judgements: Iterable[CountedFinding], cached: bool) -> 
     rows = []
     for request, some in by_request.items():
         row = usage_row(asker.step, asker.source, asker.model, asker.response_id, request)
-        if cached:
-            row = replace(
-                row,
-                cached=True,
-                prompt_tokens=total(one.prompt_tokens for one in some),
-                completion_tokens=total(one.completion_tokens for one in some),
-            )
-        rows.append(row if cached else replace(row, coalesced=True))
+        rows.append(reused(row, (one.tokens for one in some) if cached else None))
     return rows
 
 
 def _written(one: CountedFinding) -> list[Any]:
-    return [*astuple(one.finding), one.prompt_tokens, one.completion_tokens]
+    return [*astuple(one.finding), *one.tokens]
 
 
 def _read(value: Any) -> CountedFinding | None:
@@ -201,4 +188,4 @@ def _read(value: Any) -> CountedFinding | None:
         return None
     if not all(isinstance(count, int | None) for count in (prompt, reply)):
         return None
-    return CountedFinding(Finding(*texts), prompt, reply)
+    return CountedFinding(Finding(*texts), (prompt, reply))
