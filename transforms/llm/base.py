@@ -15,6 +15,9 @@ EXTRACTOR = "extractor"
 VERIFIER = "verifier"
 KNOWLEDGE = "knowledge"
 
+Report = Callable[[str], None]
+"""Shows the user a message about something that the run goes on without or waits for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-from transforms.llm.store import Report, Store, StoreError, report
+from transforms.llm.base import Report
+from transforms.llm.store import Store, StoreError, report
 from transforms.llm.store_sqlite import SqliteStore
 
 _DIGITS: Final = 40

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import Final, TypeVar
 
+from transforms.llm.base import Report
 from transforms.llm.failures import SendError
 
 UNANSWERED: Final = ("timeout", "connection")
@@ -30,7 +31,6 @@ _LOG = logging.getLogger("ufo.llm")
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

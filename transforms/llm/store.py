@@ -8,7 +8,7 @@ processes may use one at once.
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -27,8 +27,6 @@ KINDS: Final = {
     "p": "pages",
 }
 KEY: Final = re.compile(rf"[{''.join(KINDS)}]-[0-9a-f]{{40}}")
-
-Report = Callable[[str], None]
 
 
 class StoreError(Exception):

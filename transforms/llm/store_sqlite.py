@@ -11,7 +11,8 @@ from typing import Any, Final, TypeVar
 
 from filelock import FileLock
 
-from transforms.llm.store import Entry, Report, StoreError, report
+from transforms.llm.base import Report
+from transforms.llm.store import Entry, StoreError, report
 
 _APPLICATION: Final = 0x75666F31  # "ufo1", in the header of the files that are ours
 _VERSION: Final = 1

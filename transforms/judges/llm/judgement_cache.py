@@ -21,7 +21,6 @@ from transforms.llm.base import VERIFIER
 from transforms.llm.failures import Tokens
 from transforms.llm.memory import Memory, key_of
 from transforms.llm.settings import ClientSettings
-from transforms.llm.shared import shared_memory
 from transforms.llm.usage import OK, reused, shares, usage_row
 
 # What a judgement does not depend on: who extracts, where prompts lie (their version is in the
@@ -64,11 +63,6 @@ def leans_on_context(claim: str) -> bool:
     if _POINTING.search(claim):
         return True
     return bool(_DEFINITE.match(claim)) and not _NAME.search(claim)
-
-
-def shared_judgement_cache(settings: LlmSettings, client: ClientSettings) -> "JudgementCache":
-    """Return the judgements of this process and its cache for these settings."""
-    return JudgementCache(settings, client, shared_memory(client))
 
 
 class JudgementCache:
