@@ -123,3 +123,14 @@ def trouble(reply: Reply, otherwise: str) -> str:
 def repeats(query: str, claim: str) -> bool:
     """Tell whether a query says no more than the claim that it is to settle."""
     return query.strip(" .?").casefold() == claim.strip(" .?").casefold()
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return sorted numbers as people write them: "1-3 5"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
