@@ -13,8 +13,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from schemas.errors import CostCapped, UsageError
 from schemas.records import Usage
 from transforms.llm.limiter import estimated
@@ -80,6 +78,8 @@ def _read(path: Path) -> dict[str, Price]:
 
 
 def _prices(where: str, text: str) -> dict[str, Price]:
+    import yaml  # a run that asks no model need not wait for it
+
     try:
         given = yaml.safe_load(text) or {}
     except yaml.YAMLError as error:

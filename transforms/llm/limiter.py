@@ -93,7 +93,7 @@ class Minute:
         self._tokens = limits.tokens_per_minute
         self._sent: deque[Sent] = deque()
 
-    def enter(self, sent: Sent) -> None:
+    def add(self, sent: Sent) -> None:
         """Add a request."""
         self._sent.append(sent)
 
@@ -157,7 +157,7 @@ class Limiter:
         self._next = -inf  # when the even spacing allows the next request
         self._minute = Minute(limits)
         for _ in range(before):
-            self._minute.enter(Sent(0, timing.clock(), 0.0, 0.0))
+            self._minute.add(Sent(0, timing.clock(), 0.0, 0.0))
 
     @asynccontextmanager
     async def admitted(self, body: Mapping[str, Any]) -> AsyncIterator[Sent]:
@@ -168,7 +168,7 @@ class Limiter:
         """
         tokens = float(estimated(body)) if self._counts_tokens else 0.0
         async with self._turn:
-            sent = await self._let(tokens)
+            sent = await self._wait_turn(tokens)
         try:
             yield sent
         finally:
@@ -177,7 +177,7 @@ class Limiter:
             self._freed.set()
 
     def answered(self, sent: Sent, headers: Mapping[str, str], tokens: int | None) -> None:
-        """Take note of a good reply, and of the `tokens` that it came to."""
+        """Learn from a good reply, and from the `tokens` that it came to."""
         self.backoff.answered()
         if self.timing.clock() - sent.at > self._slow:
             self._starting = False
@@ -189,7 +189,7 @@ class Limiter:
         self._pause(used_up(headers, time.time()))
 
     def failed(self, sent: Sent, error: SendError) -> SendError:
-        """Take note of an error: fewer at once, a pause for all, or the end of all.
+        """Learn from an error: fewer at once, a pause for all, or the end of all.
 
         Returns the error, or a final one where the endpoint has not answered for too long.
         """
@@ -209,7 +209,7 @@ class Limiter:
         if seconds and seconds <= self.backoff.seconds:
             self.backoff.pause(self.timing.clock() + seconds)
 
-    async def _let(self, tokens: float) -> Sent:
+    async def _wait_turn(self, tokens: float) -> Sent:
         while True:
             now = self.timing.clock()
             message = self._stop.stopped(now)
@@ -236,5 +236,5 @@ class Limiter:
         if self._pace:
             self._next = max(self._next, now - _CATCH_UP) + _MINUTE / self._pace
         if self._pace or self._counts_tokens:
-            self._minute.enter(sent)
+            self._minute.add(sent)
         return sent

@@ -105,7 +105,7 @@ class Window:
         return self._said is not None and _SURE * self._ratio * prompt > self._said
 
     def refused(self, prompt: int, limit: int, overflow: Overflow) -> None:
-        """Take note that a prompt, with a reply of up to `limit` tokens, was too much."""
+        """Learn that a prompt, with a reply of up to `limit` tokens, was too much."""
         if overflow.prompt:
             counted = overflow.prompt / prompt
             self._ratio = counted if prompt >= _SHORT else max(self._ratio, counted)
@@ -117,11 +117,11 @@ class Window:
             self._guess(int(self._ratio * prompt / 2))
 
     def ended(self, tokens: int) -> None:
-        """Take note that a reply ended before its limit, with so many tokens in all."""
+        """Learn that a reply ended before its limit, with so many tokens in all."""
         self._guess(tokens)
 
     def arrived(self, body: Mapping[str, Any], prompt: int, counted: int) -> bool:
-        """Take note of what the endpoint counted of a prompt; tell whether it was all of it.
+        """Learn from what the endpoint counted of a prompt; tell whether it was all of it.
 
         A prompt that is no longer than one that arrived whole is not cut. Nor is one that comes to
         less than a cut one did: that endpoint counts in another way.

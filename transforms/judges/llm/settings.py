@@ -29,8 +29,8 @@ def declared(
 ) -> Any:
     """Return the field of an option that users can set; `of_function` if it is the formulation
     `function`'s alone."""
-    told = {"help": help, "metavar": metavar, "choices": choices, "low": low, "high": high}
-    return field(default=default, metadata={"option": told, "of_function": of_function})
+    described = {"help": help, "metavar": metavar, "choices": choices, "low": low, "high": high}
+    return field(default=default, metadata={"option": described, "of_function": of_function})
 
 
 @dataclass(frozen=True, slots=True)
