@@ -45,8 +45,9 @@ from transforms.judges.context import JudgeContext  # noqa: E402
 from transforms.judges.llm.judge import LlmJudge  # noqa: E402
 from transforms.judges.llm.settings import LlmSettings  # noqa: E402
 from transforms.judges.offline.judge import OfflineJudge  # noqa: E402
-from transforms.llm.client import ClientSettings, OpenAiClient  # noqa: E402
+from transforms.llm.client import OpenAiClient  # noqa: E402
 from transforms.llm.endpoint import endpoints  # noqa: E402
+from transforms.llm.settings import ClientSettings  # noqa: E402
 from transforms.sources.base import FactSource  # noqa: E402
 from transforms.sources.context import SourceContext  # noqa: E402
 from transforms.sources.llm import BUNDLED, PER_QUERY, SAMPLINGS, LlmSource  # noqa: E402

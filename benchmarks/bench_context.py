@@ -29,8 +29,9 @@ from transforms.judges.context import JudgeContext  # noqa: E402
 from transforms.judges.llm.judge import LlmJudge  # noqa: E402
 from transforms.judges.llm.settings import LlmSettings  # noqa: E402
 from transforms.judges.offline.judge import OfflineJudge  # noqa: E402
-from transforms.llm.client import ClientSettings, OpenAiClient  # noqa: E402
+from transforms.llm.client import OpenAiClient  # noqa: E402
 from transforms.llm.endpoint import endpoints  # noqa: E402
+from transforms.llm.settings import ClientSettings  # noqa: E402
 from transforms.sentences import segment  # noqa: E402
 from transforms.sources.base import Found, Retrieved  # noqa: E402
 

@@ -5,7 +5,7 @@
 
 It prints JSON. `tokens` has for each step the mean tokens of the `prefix`, the same in each call
 but for its numbers (system message and function), and of the `data`; counted without a model's
-vocabulary (`transforms.llm.tokens`), and nothing is sent for it.
+vocabulary (`transforms.llm.window`), and nothing is sent for it.
 
 With an endpoint, `replies` has for each formulation the shares of pairs (fact, passage) with a
 usable judgement in the first reply (`usable_first`) and after the repair (`usable`), and with the
@@ -57,9 +57,10 @@ from transforms.llm.base import (  # noqa: E402
     Request,
 )
 from transforms.llm.capabilities import Capabilities  # noqa: E402
-from transforms.llm.client import ClientSettings, OpenAiClient  # noqa: E402
+from transforms.llm.client import OpenAiClient  # noqa: E402
 from transforms.llm.endpoint import Endpoint  # noqa: E402
-from transforms.llm.tokens import count  # noqa: E402
+from transforms.llm.settings import ClientSettings  # noqa: E402
+from transforms.llm.window import count  # noqa: E402
 from transforms.llm.wire import body  # noqa: E402
 from transforms.prompts import load_prompts  # noqa: E402
 from transforms.recall.formulations import DEFAULT  # noqa: E402
@@ -98,15 +99,12 @@ class Recording:
         """Return None: there is no context."""
         return None
 
-    async def aclose(self) -> None:
-        """Do nothing."""
-
 
 @dataclass
 class Counting:
     """Another client whose requests are counted."""
 
-    client: Client
+    client: OpenAiClient
     calls: int = 0
 
     async def complete(self, request: Request) -> Completion:
@@ -115,9 +113,6 @@ class Counting:
 
     def room(self, request: Request) -> int | None:
         return self.client.room(request)
-
-    async def aclose(self) -> None:
-        await self.client.aclose()
 
 
 def read_pairs(path: Path) -> list[Labelled]:
@@ -244,7 +239,7 @@ async def replies_of(
                 "correct": round(right / len(rows), 3),
                 "correct_of_usable": round(right / len(usable), 3) if usable else None,
             }
-        await client.aclose()
+        await client.client.aclose()
         seconds = round(perf_counter() - begun, 1)
         found[name] = {**figures, "calls": client.calls, "seconds": seconds}
         print(f"{name}: {found[name]}", file=sys.stderr)

@@ -86,7 +86,7 @@ async def opened(
     finally:
         for source in ready:
             source.close()
-        await judge.aclose()
+        judge.close()
 
 
 async def check_text(

@@ -14,7 +14,7 @@ from transforms.sources.context import SourceContext
 from transforms.sources.registry import SourceSpec
 
 if TYPE_CHECKING:
-    from transforms.llm.client import ClientSettings
+    from transforms.llm.settings import ClientSettings
 
 IN_FLIGHT = 256
 COUNTED = "ufo."

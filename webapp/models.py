@@ -4,9 +4,11 @@ Every text is checked for what no table could hold, and every list and text has 
 is beyond it is refused with the limit, not cut.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetPydanticSchema
+
+from transforms.judges.llm.settings import LLM_OPTIONS
 
 MAX_TEXT = 100_000
 MAX_ITEMS = 2_000
@@ -28,6 +30,17 @@ Word = Annotated[str, Field(max_length=1_000), AfterValidator(_storable)]
 Line = Annotated[str, Field(min_length=1, max_length=5_000), AfterValidator(_storable)]
 Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_storable)]
 
+Mode = Literal["seq", "mv", "single", "all"]
+Tie = Literal["not_factual", "factual"]
+Units = Literal["claim", "sentence"]
+Retriever = Literal["bm25", "dense", "hybrid"]
+
+
+def _declared(name: str) -> GetPydanticSchema:
+    """Let a text be one of the values that the LLM judge declares for this option."""
+    values: Any = Literal[LLM_OPTIONS[name]["option"]["choices"]]
+    return GetPydanticSchema(lambda _, handler: handler(values))
+
 
 class Given(BaseModel):
     """A request's body; a field that it does not know is an error, not a wish unheard."""
@@ -41,9 +54,9 @@ class Judging(Given):
     judge: Name | None = Field(None, description="one that is installed, by its name")
     model: Name | None = Field(None, description="the judge's model, at the server's endpoint")
     extractor_model: Name | None = None
-    formulation: Literal["function", "stepwise", "rationale", "prompt"] | None = None
-    options: Literal["tfn", "tf"] | None = None
-    explain: Literal["short", "none"] | None = None
+    formulation: Annotated[str, _declared("formulation")] | None = None
+    options: Annotated[str, _declared("options")] | None = None
+    explain: Annotated[str, _declared("explain")] | None = None
     citation: bool | None = None
 
 
@@ -53,10 +66,10 @@ class Asking(Judging):
     sources: list[Name] | None = Field(
         None, min_length=1, max_length=20, description="names in the order they are asked"
     )
-    mode: Literal["seq", "mv", "single", "all"] = "seq"
-    tie: Literal["not_factual", "factual"] = "not_factual"
-    units: Literal["claim", "sentence"] = "claim"
-    retriever: Literal["bm25", "dense", "hybrid"] | None = None
+    mode: Mode = "seq"
+    tie: Tie = "not_factual"
+    units: Units = "claim"
+    retriever: Retriever | None = None
     passages: int | None = Field(None, ge=1, le=50, description="of a source for a claim")
     pages: int | None = Field(None, ge=1, le=20, description="of a web search")
     passages_per_page: int | None = Field(None, ge=0, le=20)
@@ -77,7 +90,7 @@ class ExtractRequest(Judging):
     text: Text = Field(min_length=1)
     question: Text | None = None
     language: Word | None = None
-    units: Literal["claim", "sentence"] = "claim"
+    units: Units = "claim"
 
 
 class CheckRequest(Asking):
@@ -96,7 +109,7 @@ class SearchRequest(Given):
 
     queries: list[Line] = Field(min_length=1, max_length=100)
     passages: int = Field(5, ge=1, le=50)
-    retriever: Literal["bm25", "dense", "hybrid"] = "bm25"
+    retriever: Retriever = "bm25"
 
 
 class Claim(Given):
@@ -128,7 +141,7 @@ class VerifyRequest(Judging):
 
     claims: list[Claim] = Field(min_length=1, max_length=100)
     passages: list[GivenPassage] = Field(min_length=1, max_length=100)
-    tie: Literal["not_factual", "factual"] = "not_factual"
+    tie: Tie = "not_factual"
     text: Text | None = Field(None, description="what the claims are from, as their context")
     question: Text | None = None
     language: Word | None = None
@@ -167,8 +180,8 @@ class ScoreRequest(Given):
     passages: list[ScorePassage] = Field([], max_length=50_000)
     sources: list[Name] = Field(max_length=20, description="in the order they are asked")
     n_sentences: int = Field(ge=0, le=MAX_ITEMS)
-    mode: Literal["seq", "mv", "single", "all"] = "seq"
-    tie: Literal["not_factual", "factual"] = "not_factual"
+    mode: Mode = "seq"
+    tie: Tie = "not_factual"
     without_passages: list[Word] = Field([], max_length=50_000)
     without_categories: list[Name] = Field([], max_length=50)
     only_categories: list[Name] | None = Field(None, max_length=50)

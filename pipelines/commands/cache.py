@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pipelines.options.arguments import Parser, number
 from schemas.errors import RunError, UsageError
-from transforms.llm.memory import unpacked
+from transforms.llm.memory import open_store, unpacked
 from transforms.llm.store import (
     KINDS,
     OFF,
@@ -21,7 +21,6 @@ from transforms.llm.store import (
     default_uri,
 )
 from transforms.llm.store_sqlite import SqliteStore
-from transforms.llm.stores import open_store
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0

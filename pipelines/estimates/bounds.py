@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pipelines.estimates.counting import Counter
 from pipelines.estimates.sampling import standard_error
-from transforms.llm.prices import Price
+from transforms.llm.budget import Price
 
 _ERRORS = 2.0  # standard errors of a sample, which are about 95 %
 

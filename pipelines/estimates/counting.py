@@ -16,11 +16,9 @@ from transforms.llm import wire
 from transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
 from transforms.llm.cache import CachingClient
 from transforms.llm.capabilities import Capabilities
-from transforms.llm.memory import Memory
+from transforms.llm.memory import Memory, open_store
 from transforms.llm.store import OFF, StoreError
-from transforms.llm.stores import open_store
-from transforms.llm.tokens import prompt_tokens
-from transforms.llm.window import Window
+from transforms.llm.window import Window, prompt_tokens
 
 PASSAGE: Final = 100  # tokens of a passage that is not fetched, and of what a model knows
 _LEAST_REPLY: Final = 0.05  # of what is expected; "NOANS" where 40 tokens are
@@ -100,9 +98,6 @@ class Counter:
 
     def _prompt(self, request: Request) -> float:
         return self._longer * prompt_tokens(_body(request))
-
-    async def aclose(self) -> None:
-        """Do nothing."""
 
 
 def _body(request: Request) -> dict[str, Any]:

@@ -60,7 +60,7 @@ async def _count(
     finally:
         for source in sources:
             source.close()
-        await judge.aclose()
+        judge.close()
 
 
 def _source(spec: SourceSpec, settings: Settings, counter: Counter) -> FactSource:

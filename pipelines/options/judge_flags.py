@@ -1,17 +1,16 @@
 """The options of judges and of models; see `pipelines.options.flags`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipelines.options.arguments import (
     Affects,
-    of_function,
     of_judge,
     of_results,
     of_source,
     option,
 )
-from schemas.functions import EXPLAIN, OPTIONS
+from transforms.judges.llm.settings import LLM_OPTIONS
 
 if TYPE_CHECKING:
     from transforms.registry import Spec
@@ -25,6 +24,13 @@ def _cache(text: str) -> str:
     from transforms.llm.store import checked_uri
 
     return checked_uri(text)
+
+
+def _of_llm_judge(name: str) -> Any:
+    """Return the field of an option that the LLM judge declares."""
+    declared = LLM_OPTIONS[name]
+    affects = Affects.FUNCTION if declared["of_function"] else Affects.JUDGE
+    return option(**declared["option"], affects=affects)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,31 +59,17 @@ class Judging:
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """How the LLM judge asks."""
+    """How the LLM judge asks: the options that it declares; None is its default."""
 
-    formulation: str | None = of_judge(
-        "function: all facts in one call (default); stepwise; rationale; prompt",
-        "HOW",
-        choices=("function", "stepwise", "rationale", "prompt"),
-    )
-    options: str | None = of_judge(
-        "tfn: true, false, not clear (default); tf cannot abstain", "WHICH", choices=OPTIONS
-    )
-    explain: str | None = of_function(
-        "short: answer and rationale (default); none", "HOW", choices=EXPLAIN
-    )
-    citation: bool | None = of_function("ask for an exact quote with each verdict")
-    format: str | None = of_function(
-        "of the function's reply: json (default) or xml", "FORMAT", choices=("json", "xml")
-    )
-    repairs: int | None = of_judge(
-        "ask once more for what a reply lacks: 1 (default) or 0", "N", low=0, high=1
-    )
-    passages_per_call: int | None = of_function("passages in one call", "N", low=1)
-    facts_per_call: int | None = of_function("facts in one call", "N", low=1)
-    extract_tokens: int | None = of_judge(
-        "a longer text is extracted in parts (default 2000)", "N", low=50
-    )
+    formulation: str | None = _of_llm_judge("formulation")
+    options: str | None = _of_llm_judge("options")
+    explain: str | None = _of_llm_judge("explain")
+    citation: bool | None = _of_llm_judge("citation")
+    format: str | None = _of_llm_judge("format")
+    repairs: int | None = _of_llm_judge("repairs")
+    passages_per_call: int | None = _of_llm_judge("passages_per_call")
+    facts_per_call: int | None = _of_llm_judge("facts_per_call")
+    extract_tokens: int | None = _of_llm_judge("extract_tokens")
     prompts: str | None = option(
         "a folder with prompts in place of the shipped ones of that name", "DIR", affects=_BOTH
     )

@@ -19,8 +19,8 @@ from transforms.sources.registry import SourceSpec, make_source
 if TYPE_CHECKING:
     from transforms.judges.llm.settings import LlmSettings
     from transforms.llm.base import Client
-    from transforms.llm.client import ClientSettings
     from transforms.llm.retry import Retry
+    from transforms.llm.settings import ClientSettings
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""
@@ -68,13 +68,13 @@ class Settings(
     ) -> SourceContext:
         """Return what else fact sources are told: `client` is how the models are reached where that
         is known already; `run` is an id of the run, None outside of one."""
-        from transforms.llm.calls import CallSettings
+        from transforms.llm.settings import CallSettings
 
         calls = CallSettings(
-            self.concurrency,
-            self.retry(),
-            client.cache if client is not None else self.cache_uri(),
-            client.cache_writes if client is not None else True,
+            concurrency=self.concurrency,
+            retry=self.retry(),
+            cache=client.cache if client is not None else self.cache_uri(),
+            cache_writes=client.cache_writes if client is not None else True,
             run=run,
         )
         return SourceContext(calls, client, self.judge_class.needs_endpoint)
@@ -166,10 +166,10 @@ class Settings(
     def client(self) -> "ClientSettings":
         """Return how the models are reached."""
         from transforms.llm.base import EXTRACTOR, KNOWLEDGE
-        from transforms.llm.client import ClientSettings
+        from transforms.llm.budget import load_prices
         from transforms.llm.endpoint import endpoints
-        from transforms.llm.limits import Limits
-        from transforms.llm.prices import load_prices
+        from transforms.llm.limiter import Limits
+        from transforms.llm.settings import ClientSettings
 
         places = self.given(*(name for name in names_of(Models) if name != "context"), "timeout")
         own = {
@@ -178,8 +178,8 @@ class Settings(
         }
         return ClientSettings(
             endpoints(**places),
-            self.concurrency,
-            self.retry(),
+            concurrency=self.concurrency,
+            retry=self.retry(),
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
             limits={role: limits for role, limits in own.items() if limits != Limits()},

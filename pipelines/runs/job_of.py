@@ -16,7 +16,7 @@ from transforms.sources.base import FactSource
 from transforms.sources.registry import located
 
 if TYPE_CHECKING:
-    from transforms.llm.client import ClientSettings
+    from transforms.llm.settings import ClientSettings
 
 
 def job_of(

@@ -9,10 +9,10 @@ from typing import Any
 from pipelines.services import doctor_judging, doctor_tests
 from pipelines.services.doctor_tests import RETRY, Line, Patient, Tell, Tested
 from transforms.llm.base import VERIFIER, LlmError
-from transforms.llm.capabilities import Capabilities
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.capabilities import CALL, SAMPLE, Capabilities
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import NO_KEY, Endpoint
-from transforms.llm.probes import CALL, SAMPLE
+from transforms.llm.settings import ClientSettings
 
 _REFUSED = ("401", "403")
 _UNREACHED = ("connection", "timeout")

@@ -149,7 +149,8 @@ async def _judged(patient: Patient, way: _Way) -> _Result:
     for unit in units:
         spans += [start, start + len(unit.claim)]
         start += len(unit.claim) + 1
-    judge = LlmJudge(JudgeContext(way.settings, patient.client))
+    client = patient.client()
+    judge = LlmJudge(JudgeContext(way.settings, lambda: client))
     try:
         judged = await judge.verify(
             OpenUnits("doctor", text, None, "en", spans, [], units), "doctor", found
@@ -158,7 +159,7 @@ async def _judged(patient: Patient, way: _Way) -> _Result:
         patient.requests += len(error.usage)
         raise
     finally:
-        await judge.aclose()
+        await client.aclose()
     patient.requests += len(judged.usage)
     outcomes = [row.outcome for row in judged.evidence]
     right = sum(outcome == wanted for outcome, (*_, wanted) in zip(outcomes, PAIRS, strict=True))

@@ -8,8 +8,7 @@ from typing import Any
 from schemas.records import Usage
 from transforms.llm.base import LlmError
 from transforms.llm.failures import SendError
-from transforms.llm.limiter import Limiter
-from transforms.llm.limits import Limits
+from transforms.llm.limiter import Limiter, Limits
 from transforms.llm.retry import Retry
 from transforms.sources.web.engine import Engine
 from transforms.sources.web.search import (

@@ -14,9 +14,10 @@ from transforms.llm.capabilities import (
     WORDS,
     Capabilities,
 )
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.retry import Retry
+from transforms.llm.settings import ClientSettings
 
 Line = tuple[str, str, str]
 """What was tested, what came of it, and a note."""
@@ -52,7 +53,7 @@ class Patient:
         """Return a client that sends what `known` has, and finds out nothing by itself."""
         can = {self.endpoint: known or self.known}
         places = {VERIFIER: self.endpoint}
-        return OpenAiClient(ClientSettings(places, CONCURRENCY, RETRY, can))
+        return OpenAiClient(ClientSettings(places, can, concurrency=CONCURRENCY, retry=RETRY))
 
     async def ask(self, request: Request, known: Capabilities | None = None) -> Completion:
         """Send one request.

@@ -10,16 +10,15 @@ from pipelines.options.settings import Settings
 from schemas.errors import RunError, UsageError
 from schemas.records import Usage
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
-from transforms.llm.capabilities import Capabilities
+from transforms.llm.capabilities import CALL, SAMPLE, Capabilities
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.memory import key_of
-from transforms.llm.probes import CALL, SAMPLE
 from transforms.llm.shared import shared_memory
 from transforms.loop import wait_for
 from transforms.sources.registry import SourceSpec
 
 if TYPE_CHECKING:
-    from transforms.llm.client import ClientSettings
+    from transforms.llm.settings import ClientSettings
 
 _KNOWLEDGE_TYPE: Final = "llm"
 _VALID_SECONDS: Final = 7 * 86_400.0  # of what is known of an endpoint: servers are updated

@@ -1,7 +1,8 @@
 """What the server answers to the LLM judge is what the offline judge says in process."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -15,8 +16,9 @@ from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
 from transforms.llm.base import VERIFIER
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
+from transforms.llm.settings import ClientSettings
 from transforms.sources.base import Found, Retrieved
 
 TEXT = (
@@ -46,11 +48,11 @@ def record(text: str = TEXT) -> InputRecord:
     return InputRecord("k", "r1", text, question="Who was Marie Curie?")
 
 
-def judge(server: LlmServer, settings: LlmSettings = SETTINGS[0]) -> LlmJudge:
-    endpoint = Endpoint("offline-judge", server.base_url)
-    return LlmJudge(
-        JudgeContext(settings, lambda: OpenAiClient(ClientSettings({VERIFIER: endpoint})))
-    )
+@asynccontextmanager
+async def judge(server: LlmServer, settings: LlmSettings = SETTINGS[0]) -> AsyncIterator[LlmJudge]:
+    client = OpenAiClient(ClientSettings({VERIFIER: Endpoint("offline-judge", server.base_url)}))
+    yield LlmJudge(JudgeContext(settings, lambda: client))
+    await client.aclose()
 
 
 def found(units: OpenUnits, passages: Sequence[Passage] = PASSAGES) -> list[Found]:
@@ -76,10 +78,8 @@ def verified(server: LlmServer, settings: LlmSettings, text: str = TEXT) -> tupl
     units = units_of(text)
 
     async def verify() -> Judged:
-        over_http = judge(server, settings)
-        judged = await over_http.verify(units, "s", found(units))
-        await over_http.aclose()
-        return judged
+        async with judge(server, settings) as over_http:
+            return await over_http.verify(units, "s", found(units))
 
     in_process = asyncio.run(OfflineJudge().verify(units, "s", found(units)))
     return asyncio.run(verify()), in_process
@@ -104,10 +104,8 @@ def test_verdicts_on_another_language(llm_server: LlmServer) -> None:
 @pytest.mark.parametrize("kind", [CLAIM, SENTENCE])
 def test_units_are_those_in_process(llm_server: LlmServer, kind: str) -> None:
     async def extracted() -> OpenUnits:
-        over_http = judge(llm_server)
-        result = await extract(record(), over_http, kind)
-        await over_http.aclose()
-        return result.open_units
+        async with judge(llm_server) as over_http:
+            return (await extract(record(), over_http, kind)).open_units
 
     in_process = asyncio.run(extract(record(), OfflineJudge(), kind)).open_units
     assert asyncio.run(extracted()) == in_process

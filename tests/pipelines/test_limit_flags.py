@@ -13,7 +13,7 @@ from pipelines.options.flags import add_evaluate_options
 from pipelines.options.settings import cores
 from tests.llm_server import LlmServer, faults
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE
-from transforms.llm.limits import Limits
+from transforms.llm.limiter import Limits
 
 Ufo = Callable[..., Any]
 

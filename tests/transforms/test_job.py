@@ -9,18 +9,17 @@ from transforms.job import Job
 from transforms.judges import JudgeSpec
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import KNOWLEDGE, VERIFIER
-from transforms.llm.calls import CallSettings
 from transforms.llm.capabilities import Capabilities
-from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint, endpoints
+from transforms.llm.settings import CallSettings, ClientSettings
 from transforms.sources.context import SourceContext
 from transforms.sources.registry import SourceSpec
 
 
 def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:
-    client = ClientSettings({VERIFIER: Endpoint()}, 10, requests_per_minute=100)
+    client = ClientSettings({VERIFIER: Endpoint()}, concurrency=10, requests_per_minute=100)
     judge = JudgeSpec("llm", "llm", client=client)
-    context = SourceContext(CallSettings(40), client)
+    context = SourceContext(CallSettings(concurrency=40), client)
     job = Job((), {"passages": 3}, context, judge)
     shared = job.among(3)
     assert shared.client == shared.context.models
@@ -38,8 +37,8 @@ def test_a_job_without_a_model_has_nothing_to_divide() -> None:
 
 
 def test_what_sources_ask_is_written_into_the_usage_log_of_the_run() -> None:
-    job = Job((), context=SourceContext(CallSettings(40)), usage_log="usage.jsonl")
-    assert job.source_context.calls == CallSettings(40, usage_log="usage.jsonl")
+    job = Job((), context=SourceContext(CallSettings(concurrency=40)), usage_log="usage.jsonl")
+    assert job.source_context.calls == CallSettings(concurrency=40, usage_log="usage.jsonl")
 
 
 def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,18 +3,18 @@
 Judges are entry points in the group `ufo.judges`, or a file's class.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from transforms.judges.base import Judge
 from transforms.judges.context import JudgeContext
+from transforms.judges.llm.settings import LlmSettings
+from transforms.llm.base import Client
 from transforms.registry import Registry, Spec
 
-if TYPE_CHECKING:
-    from transforms.judges.llm.settings import LlmSettings
-    from transforms.llm.base import Client
-    from transforms.llm.client import ClientSettings
+if TYPE_CHECKING:  # it brings the client's code, which only a process that asks needs
+    from transforms.llm.settings import ClientSettings
 
 JUDGES: Final = Registry("ufo.judges", Judge, "judge")
 
@@ -29,7 +29,7 @@ class JudgeSpec(Spec):
 
     name: str = "offline"
     type: str = "offline"
-    llm: "LlmSettings | None" = None
+    llm: LlmSettings | None = None
     client: "ClientSettings | None" = None
 
 
@@ -39,7 +39,7 @@ def asks_llm_judge(spec: Spec) -> bool:
 
 
 def make_judge(
-    spec: JudgeSpec, client: "Client | None" = None, llm_judge: Judge | None = None
+    spec: JudgeSpec, client: Client | None = None, llm_judge: Judge | None = None
 ) -> Judge:
     """Return the judge; what it needs is imported only here. `client` takes the place of the
     endpoints that `spec` names, and `llm_judge` that of the LLM judge.
@@ -49,22 +49,27 @@ def make_judge(
     """
     context = None
     if spec.llm is not None and spec.client is not None:
-        context = _context(spec.llm, spec.client, client, llm_judge)
+        context = _context(spec.llm, spec.client, client)
+        context = replace(context, llm_judge=partial(_llm_judge, context, llm_judge))
     judge = JUDGES.make(spec, context=context)
     judge.name = spec.name
     return judge
 
 
-def _context(
-    settings: "LlmSettings",
-    endpoint: "ClientSettings",
-    client: "Client | None",
-    instead: Judge | None,
-) -> JudgeContext:
-    from transforms.judges.llm.judgement_cache import shared_judgement_cache
-    from transforms.llm.shared import shared_client
+def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | None) -> JudgeContext:
+    from transforms.judges.llm.judgement_cache import JudgementCache
+    from transforms.llm.shared import shared_client, shared_memory
 
     if client is not None:
-        return JudgeContext(settings, lambda: client, instead=instead)
-    known = partial(shared_judgement_cache, settings, endpoint)
-    return JudgeContext(settings, partial(shared_client, endpoint), known, instead)
+        return JudgeContext(llm, lambda: client)
+    return JudgeContext(
+        llm,
+        lambda: shared_client(endpoints),
+        lambda: JudgementCache(llm, endpoints, shared_memory(endpoints)),
+    )
+
+
+def _llm_judge(context: JudgeContext, instead: Judge | None) -> Judge:
+    from transforms.judges.llm.judge import LlmJudge
+
+    return instead or LlmJudge(context)

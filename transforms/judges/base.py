@@ -156,11 +156,7 @@ class Judge:
         """Open what the judge needs in this process. Called once before the first response."""
 
     def close(self) -> None:
-        """Close what `open` opened; for whoever is not on the loop that the judge was used in."""
-
-    async def aclose(self) -> None:
-        """Close what `open` opened, on the loop that the judge was used in."""
-        self.close()
+        """Close what `open` opened."""
 
     async def extract(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return the checkable claims of the response, in the order of its sentences."""

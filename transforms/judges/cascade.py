@@ -49,14 +49,9 @@ class CascadeJudge(Judge):
         self._second.open()
 
     def close(self) -> None:
-        """Close both, for whoever is not on the loop that they were used in."""
+        """Close both judges."""
         self._offline.close()
         self._second.close()
-
-    async def aclose(self) -> None:
-        """Close both, on the loop that they were used in."""
-        await self._offline.aclose()
-        await self._second.aclose()
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the second judge's claims."""

@@ -1,10 +1,10 @@
-"""The evidence row of a judgement, whoever judged."""
+"""Make the evidence row of a judgement, whoever judged; look its citation up in the passage."""
 
 from schemas.records import REFUTED, SUPPORTED, Evidence, FactUnit
-from transforms.judges.citations import citation_found
 from transforms.sources.base import Retrieved
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
+_QUOTES = " \"'“”‘’«»"
 
 
 def evidence_row(
@@ -56,3 +56,14 @@ def evidence_row(
         logprob_mean=hit.logprob_mean,
         request_id=request_id or hit.request_id,
     )
+
+
+def citation_found(citation: str, passage: str) -> bool:
+    """Tell whether the passage has the citation, white space normalised and outer quotes aside."""
+    text = _normalised(passage)
+    quotes = (citation, citation.strip(_QUOTES))
+    return any(quote and quote in text for quote in map(_normalised, quotes))
+
+
+def _normalised(text: str) -> str:
+    return " ".join(text.split())

@@ -15,6 +15,9 @@ EXTRACTOR = "extractor"
 VERIFIER = "verifier"
 KNOWLEDGE = "knowledge"
 
+Report = Callable[[str], None]
+"""Shows the user a message about something that the run goes on without or waits for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -95,7 +98,7 @@ class Completion:
 
 
 class Client(Protocol):
-    """Sends requests to the model of each role. Opened on the loop it is used in."""
+    """Sends requests to the model of each role."""
 
     async def complete(self, request: Request) -> Completion:
         """Return the completion.
@@ -108,10 +111,6 @@ class Client(Protocol):
     def room(self, request: Request) -> int | None:
         """Return about how many tokens the model's context holds beside the prompt of a request,
         None where that is not known (yet)."""
-        ...
-
-    async def aclose(self) -> None:
-        """Close the connections."""
         ...
 
 

@@ -5,16 +5,17 @@ response) is not in it. Each of several samples is kept under its own number. Wh
 never kept (`usable`), and so is asked for again by a later run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
 from schemas.records import Usage
-from transforms.llm.base import VERIFIER, Choice, Client, Completion, LlmError, Request
+from transforms.llm.base import Choice, Client, Completion, LlmError, Request
 from transforms.llm.capabilities import PROBE
-from transforms.llm.client import ClientSettings
+from transforms.llm.failures import Tokens
 from transforms.llm.memory import Memory, key_of
-from transforms.llm.usage import OK, shares, total, usage_row
+from transforms.llm.settings import ClientSettings
+from transforms.llm.usage import OK, reused, shares, usage_row
 
 _WITHHELD: Final = ("content_filter", "length")
 
@@ -40,22 +41,25 @@ class CachingClient:
 
         found, shared = await self._memory.ask_once({0: f"{keys[0]}*{request.n}"}, ask)
         if shared:
-            return replace(shared[0], usage=[_shared(request, shared[0])])
+            model = next((row.model for row in shared[0].usage), request.model)
+            row = _reused(request, model, shared[0].request_id)
+            return replace(shared[0], usage=[row])
         return found[0]
 
     def room(self, request: Request) -> int | None:
         """Return what the context holds beside the request's prompt."""
         return self._inner.room(request)
 
-    async def aclose(self) -> None:
-        """Leave the client within open: others use it."""
-
     async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
         kept = await self._memory.get_many(keys)
         found = {key: answer for key, value in kept.items() if (answer := _read(value))}
         missing = [key for key in keys if key not in found]
-        usage = [_cached(request, self._settings, list(found.values()))] if found else []
-        first = usage[0].request_id if usage else ""
+        usage: list[Usage] = []
+        first = ""
+        if found:
+            first = next(iter(found.values()))[1]
+            model = self._settings.endpoint(request.role, request.model).model
+            usage = [_reused(request, model, first, (tokens for *_, tokens in found.values()))]
         failed = None
         if missing:
             try:
@@ -84,8 +88,8 @@ class CachingClient:
         return Completion(choices, first, usage)
 
 
-Answer = tuple[Choice, str, int | None, int | None]
-"""A choice, the id of its request, and its share of that request's prompt and completion tokens."""
+Answer = tuple[Choice, str, Tokens]
+"""A choice, the id of its request, and its share of that request's tokens."""
 
 
 def request_keys(request: Request, settings: ClientSettings) -> list[str]:
@@ -94,17 +98,12 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     canonical = asdict(replace(request, keep=None, max_tokens=None))
     for name in ("role", "n", "step", "source", "response_id", "keep", "expects"):
         del canonical[name]
-    place = place_of(settings, request.role, request.model)
+    asked = settings.endpoint(request.role, request.model)
+    place = asked.url, asked.model
     apart = [] if settings.share else [request.response_id]
     return [
         key_of("r", *place, canonical, settings.repeat, index, *apart) for index in range(request.n)
     ]
-
-
-def place_of(settings: ClientSettings, role: str, model: str) -> tuple[str, str]:
-    """Return the URL and the model that a role's requests go to."""
-    endpoint = settings.endpoints.get(role) or settings.endpoints[VERIFIER]
-    return endpoint.url, model or endpoint.model
 
 
 def usable(request: Request, choice: Choice) -> bool:
@@ -119,17 +118,13 @@ def usable(request: Request, choice: Choice) -> bool:
 def _answers(completion: Completion) -> list[Answer]:
     # A client may have asked what the endpoint can do first, which is accounted here too.
     paid = [row for row in completion.usage if row.status == OK and row.step != PROBE]
-    count = len(completion.choices)
-    prompt = shares([row.prompt_tokens for row in paid], count)
-    reply = shares([row.completion_tokens for row in paid], count)
-    return [
-        (choice, completion.request_id, prompt[at], reply[at])
-        for at, choice in enumerate(completion.choices)
-    ]
+    tokens = shares(paid, len(completion.choices))
+    pairs = zip(completion.choices, tokens, strict=True)
+    return [(choice, completion.request_id, its) for choice, its in pairs]
 
 
-def _written(choice: Choice, request_id: str, prompt: int | None, reply: int | None) -> Any:
-    return {"choice": asdict(choice), "request": request_id, "tokens": [prompt, reply]}
+def _written(choice: Choice, request_id: str, tokens: Tokens) -> Any:
+    return {"choice": asdict(choice), "request": request_id, "tokens": tokens}
 
 
 def _read(value: Any) -> Answer | None:
@@ -137,23 +132,13 @@ def _read(value: Any) -> Answer | None:
     try:
         choice = Choice(**value["choice"])
         prompt, reply = (None if one is None else int(one) for one in value["tokens"])
-        return choice, str(value["request"]), prompt, reply
+        return choice, str(value["request"]), (prompt, reply)
     except (TypeError, KeyError, ValueError, AttributeError):
         return None
 
 
-def _cached(request: Request, settings: ClientSettings, answers: Sequence[Answer]) -> Usage:
-    model = place_of(settings, request.role, request.model)[1]
-    row = usage_row(request.step, request.source, model, request.response_id, answers[0][1])
-    return replace(
-        row,
-        cached=True,
-        prompt_tokens=total(prompt for _, _, prompt, _ in answers),
-        completion_tokens=total(reply for *_, reply in answers),
-    )
-
-
-def _shared(request: Request, completion: Completion) -> Usage:
-    model = next((row.model for row in completion.usage), request.model)
-    row = usage_row(request.step, request.source, model, request.response_id, completion.request_id)
-    return replace(row, coalesced=True)
+def _reused(
+    request: Request, model: str | None, request_id: str, tokens: Iterable[Tokens] | None = None
+) -> Usage:
+    row = usage_row(request.step, request.source, model, request.response_id, request_id)
+    return reused(row, tokens)

@@ -57,6 +57,11 @@ class Endpoint:
         return url.rstrip("/")
 
     @property
+    def place(self) -> tuple[str | None, str]:
+        """What endpoints of several models have in common: the address and the key's variable."""
+        return self.base_url, self.api_key_env
+
+    @property
     def shown_url(self) -> str:
         """The base URL without its query, for messages."""
         return self.url.partition("?")[0]

@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from schemas.records import Usage
 from transforms.llm.base import Choice, Completion, LlmError, Request
+from transforms.llm.usage import usage_row
 
 Reply = str | Mapping[str, Any] | Choice | Completion | Exception | Sequence[Any]
 Script = Sequence[Reply] | Callable[[Request], Reply]
@@ -24,7 +24,6 @@ class FakeClient:
     def __init__(self, script: Script) -> None:
         self._script = script
         self.requests: list[Request] = []
-        self.closed = False
 
     async def complete(self, request: Request) -> Completion:
         """Return the next reply.
@@ -41,17 +40,14 @@ class FakeClient:
         if isinstance(reply, str | Mapping | Choice):
             reply = [reply] * request.n
         request_id = f"fake-{len(self.requests)}"
-        return Completion(
-            [_choice(item) for item in reply], request_id, [_usage(request, request_id)]
+        row = usage_row(
+            request.step, request.source, request.model, request.response_id, request_id
         )
+        return Completion([_choice(item) for item in reply], request_id, [row])
 
     def room(self, request: Request) -> int | None:
         """Return None: a script has no context."""
         return None
-
-    async def aclose(self) -> None:
-        """Note that it was closed."""
-        self.closed = True
 
     def _next(self, request: Request) -> Reply:
         if callable(self._script):
@@ -72,22 +68,3 @@ def _choice(item: Any) -> Choice:
     if isinstance(item, str):
         return Choice(item)
     return Choice(arguments=json.dumps(item, ensure_ascii=False), finish_reason="tool_calls")
-
-
-def _usage(request: Request, request_id: str) -> Usage:
-    return Usage(
-        request_id=request_id,
-        step=request.step,
-        source=request.source,
-        model=request.model,
-        response_id=request.response_id,
-        worker_id=None,
-        status="ok",
-        cached=False,
-        coalesced=False,
-        retries=0,
-        prompt_tokens=None,
-        completion_tokens=None,
-        seconds=None,
-        cost_usd=None,
-    )

@@ -3,9 +3,7 @@
 Requests to language models and to search engines go through it.
 """
 
-import asyncio
 import logging
-import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +15,7 @@ from schemas.records import Usage
 from transforms.llm.budget import Budget
 from transforms.llm.failures import SendError, Tokens
 from transforms.llm.limiter import Limiter, Sent
-from transforms.llm.retry import Retry, Sleep, retrying
+from transforms.llm.retry import REAL, Retry, Timing, retrying
 from transforms.llm.spans import span
 from transforms.llm.usage import OK
 
@@ -37,10 +35,7 @@ class Received(Generic[T]):
 
 
 class Sender:
-    """Sends requests to one endpoint; for one event loop.
-
-    `name` is that of a request's span. `sleep`, `chance` and `clock` are for tests.
-    """
+    """Sends requests to one endpoint; for one event loop. `name` is that of a request's span."""
 
     def __init__(
         self,
@@ -48,15 +43,13 @@ class Sender:
         limiter: Limiter,
         retry: Retry,
         budget: Budget,
-        sleep: Sleep = asyncio.sleep,
-        chance: Callable[[], float] = random.random,
-        clock: Callable[[], float] = time.monotonic,
+        timing: Timing = REAL,
     ) -> None:
         self._name = name
         self._limiter = limiter
         self._retry = retry
         self._budget = budget
-        self._retrying = (retry, sleep, chance, clock, limiter.backoff)
+        self._timing = timing
 
     async def send(
         self,
@@ -74,7 +67,8 @@ class Sender:
             LlmError: no request can succeed any more.
             CostCapped: the request could pass the cap of the budget.
         """
-        return await retrying(partial(self._once, body, exchange, row, rows), *self._retrying)
+        send = partial(self._once, body, exchange, row, rows)
+        return await retrying(send, self._retry, self._timing, self._limiter.backoff)
 
     async def _once(
         self,

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Final
 from schemas.records import TRUNCATED, Usage
 from transforms.llm import wire
 from transforms.llm.base import Choice, LlmError, Request
-from transforms.llm.capabilities import PROBE, Capabilities, learned
+from transforms.llm.capabilities import PROBE, PROBES, Capabilities, learned
 from transforms.llm.endpoint import Endpoint
-from transforms.llm.failures import SendError
-from transforms.llm.overflow import LARGER
-from transforms.llm.probes import PROBES
+from transforms.llm.failures import LARGER, SendError
 from transforms.llm.sending import Received, Sender
-from transforms.llm.tokens import prompt_tokens
 from transforms.llm.usage import OK, usage_row
-from transforms.llm.window import Window
+from transforms.llm.window import Window, prompt_tokens
 
 if TYPE_CHECKING:
     from transforms.llm.transport import Transport
@@ -82,10 +79,6 @@ class Session:
                 raise LlmError(*self._unusable.args)
             self._probed.add(shape)
 
-    async def models(self) -> list[str]:
-        """Return the names of the models that the endpoint lists; none where it does not tell."""
-        return await self._transport.models()
-
     def room(self, request: Request) -> int | None:
         """Return about how many tokens fit beside the request's prompt, None where that is not
         known."""
@@ -142,19 +135,20 @@ class Session:
     async def _exchange(
         self, body: Mapping[str, object], function: str | None
     ) -> Received[wire.Answer]:
-        reply = await self._transport.send(body)
-        tokens = wire.tokens(reply.payload)
+        received = await self._transport.send(body)
+        tokens = wire.tokens(received.value)
         try:
-            answer = wire.answer(reply.payload, function)
+            answer = wire.answer(received.value, function)
         except wire.Garbled as garbled:
             raise SendError(
                 f"{self._endpoint.shown_url}: {garbled}",
                 "garbled",
                 transient=True,
-                request_id=reply.request_id,
+                request_id=received.request_id,
                 tokens=tokens,
             ) from None
-        return Received(answer, reply.headers, reply.request_id or answer.id, tokens)
+        request_id = received.request_id or answer.id
+        return Received(answer, received.headers, request_id, tokens)
 
     def _check_length(self, body: Mapping[str, object], prompt: int, answer: wire.Answer) -> None:
         """Learn from an answer what the context holds.
@@ -162,7 +156,7 @@ class Session:
         Raises:
             SendError: the endpoint cut the prompt, so that the answer is to something else.
         """
-        counted, said = answer.prompt_tokens or 0, answer.completion_tokens or 0
+        counted, said = (tokens or 0 for tokens in answer.tokens)
         if not self._window.arrived(body, prompt, counted):
             message = (
                 f"{self._endpoint.shown_url} read {counted:,} tokens of a prompt of about "

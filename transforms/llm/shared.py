@@ -9,14 +9,13 @@ from collections.abc import Callable, Hashable
 from math import inf
 from typing import Any, Protocol, TypeVar
 
-from transforms.llm.backoff import Stop
 from transforms.llm.base import Client
 from transforms.llm.cache import CachingClient
-from transforms.llm.calls import CallSettings
-from transforms.llm.client import ClientSettings, OpenAiClient, RunLimits
-from transforms.llm.memory import Memory
+from transforms.llm.client import OpenAiClient, Shared
+from transforms.llm.memory import Memory, open_store
+from transforms.llm.retry import Stop
+from transforms.llm.settings import CallSettings, ClientSettings
 from transforms.llm.store import OFF, StoreError, report
-from transforms.llm.stores import open_store
 
 
 class Closable(Protocol):
@@ -59,13 +58,13 @@ def shared_client(settings: ClientSettings) -> Client:
     Of one run are those whose settings name the same usage log.
     """
     run = settings.usage_log
-    limits = once(run, RunLimits, lambda: RunLimits(Stop(inf) if run else Stop()))
+    shared = once(run, Shared, lambda: Shared(Stop(inf) if run else Stop()))
     # Settings hold mappings and so are no keys; their text tells equal ones, and has no secret.
-    client = once(run, repr(settings), lambda: OpenAiClient(settings, run=limits))
+    client = once(run, repr(settings), lambda: OpenAiClient(settings, shared=shared))
     return CachingClient(client, settings, shared_memory(settings))
 
 
-def shared_memory(settings: ClientSettings | CallSettings) -> Memory:
+def shared_memory(settings: CallSettings) -> Memory:
     """Return what this process has kept in the place that the settings name as their cache."""
     uri = settings.cache or OFF
     key = uri, settings.cache_writes

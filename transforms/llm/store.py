@@ -1,14 +1,14 @@
 """Define the store of answers between runs: bytes by key, in a file or below a prefix.
 
 A key is its kind (`KINDS`), a dash, and hex digits. A store may lose what it holds at any time, and
-what it gives back is checked by whoever asked: it is never the only copy of anything. Stores are
-used from one thread (`transforms.llm.memory`); any number of processes may use one at once.
+what it gives back is checked by whoever asked: it is never the only copy of anything. Any number of
+processes may use one at once.
 """
 
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -28,8 +28,6 @@ KINDS: Final = {
 }
 KEY: Final = re.compile(rf"[{''.join(KINDS)}]-[0-9a-f]{{40}}")
 
-Report = Callable[[str], None]
-
 
 class StoreError(Exception):
     """The store cannot be read or written: a full disk, no permission, no connection."""
@@ -45,7 +43,12 @@ class Entry:
 
 
 class Store(Protocol):
-    """Bytes by key. Every method raises StoreError where the store fails as a whole."""
+    """Bytes by key. Every method raises StoreError where the store fails as a whole.
+
+    `threads` is in how many threads it may be used at a time.
+    """
+
+    threads: int
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return what there is of these keys."""

@@ -20,6 +20,8 @@ _AT_ONCE: Final = 32
 class PrefixStore:
     """`gs://bucket/ufo/`, `s3://bucket/ufo/` or a local folder, given with a `/` at its end."""
 
+    threads = _AT_ONCE
+
     def __init__(self, uri: str) -> None:
         try:
             if is_remote(uri):
@@ -31,7 +33,6 @@ class PrefixStore:
                 self._system.create_dir(self._root, recursive=True)
         except (OSError, ValueError) as error:  # Arrow's errors are among these
             raise StoreError(f"{uri}: {said(error)}") from error
-        self._folders: set[str] = set()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="ufo-store")
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
@@ -41,10 +42,6 @@ class PrefixStore:
 
     def put_many(self, entries: Mapping[str, bytes]) -> None:
         """Keep the entries, written side by side."""
-        for folder in {self._folder(key) for key in entries} - self._folders:
-            if self._local:
-                self._all(lambda path: self._system.create_dir(path, recursive=True), [folder])
-            self._folders.add(folder)
         self._all(self._put, list(entries.items()))
 
     def entries(self) -> Iterator[Entry]:
@@ -80,6 +77,8 @@ class PrefixStore:
         path = f"{self._folder(key)}/{key}"
         # An object appears when it is closed; a local file would be seen while it is written.
         target = f"{path}.{uuid4().hex[:8]}.tmp" if self._local else path
+        if self._local:
+            self._system.create_dir(self._folder(key), recursive=True)
         with self._system.open_output_stream(target) as stream:
             stream.write(value)
         if self._local:

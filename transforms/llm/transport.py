@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from urllib.request import getproxies
 
@@ -12,20 +12,65 @@ import httpx2
 import openai
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-from transforms.llm.connections import Connections
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError, of_response
+from transforms.llm.sending import Received
 
 _CONNECT_SECONDS = 10.0
+_KEPT_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a request of status 200 brought: JSON, its headers, and the id the endpoint gave it."""
+class Connections(httpx2.AsyncBaseTransport):
+    """As many connections as there are requests at a time, who sees to that; idle ones are kept.
 
-    payload: Any
-    request_id: str | None
-    headers: Mapping[str, str]
+    Each is a pool of its own: a pool of `httpcore` looks at every connection, the idle ones down to
+    their sockets, whenever a request begins or ends, so a request costs more the more are under
+    way. Here the one used last is taken again (`benchmarks/bench_concurrency.py`).
+    """
+
+    def __init__(self) -> None:
+        self._trusted = httpx2.create_ssl_context()
+        self._idle: list[httpx2.AsyncHTTPTransport] = []
+        self._all: list[httpx2.AsyncHTTPTransport] = []
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send the request by a connection that is idle, or a new one; return the whole reply."""
+        connection = self._idle.pop() if self._idle else self._opened()
+        try:
+            response = await connection.handle_async_request(request)
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            try:
+                body = b"".join([part async for part in response.stream])
+            finally:
+                await response.stream.aclose()
+        finally:
+            self._idle.append(connection)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=httpx2.ByteStream(body),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        self._idle.clear()
+        for connection in self._all:
+            await connection.aclose()
+        self._all.clear()
+
+    def _opened(self) -> httpx2.AsyncHTTPTransport:
+        connection = httpx2.AsyncHTTPTransport(verify=self._trusted, limits=_limits(1))
+        self._all.append(connection)
+        return connection
+
+
+def _limits(connections: int) -> httpx2.Limits:
+    return httpx2.Limits(
+        max_connections=connections,
+        max_keepalive_connections=connections,
+        keepalive_expiry=_KEPT_SECONDS,
+    )
 
 
 class Transport:
@@ -43,8 +88,8 @@ class Transport:
         self._key = ""
         self._reached = reached
 
-    async def send(self, body: Mapping[str, Any]) -> Reply:
-        """Post a chat completion and return the reply.
+    async def send(self, body: Mapping[str, Any]) -> Received[Any]:
+        """Post a chat completion and return the JSON of the reply.
 
         Raises:
             SendError: no reply, or one of status 400 and above.
@@ -55,11 +100,12 @@ class Transport:
         try:
             payload = json.loads(response.content)
         except ValueError:
-            raise self._garbled(request_id) from None
-        return Reply(payload, request_id, response.headers)
+            message = f"{self._endpoint.shown_url} answered with something that is no JSON"
+            raise SendError(message, "garbled", transient=True, request_id=request_id) from None
+        return Received(payload, response.headers, request_id)
 
     async def models(self) -> list[str]:
-        """Return the names of the models that the endpoint lists; none where it does not tell."""
+        """Return the names of the models that the endpoint lists; none where it lists none."""
         try:
             response = await self._exchange("GET", "/models", None)
             listed = json.loads(response.content)["data"]
@@ -99,33 +145,26 @@ class Transport:
         if self._client is None:
             self._key = self._endpoint.key()
             seconds = self._endpoint.timeout
+            # Through a proxy the client finds its own way. Its pool keeps 100 connections by
+            # default, whatever it has open: beyond that each request would open a new one.
+            pool: dict[str, Any] = (
+                {"limits": _limits(self._concurrency + 1)}
+                if getproxies()
+                else {"transport": Connections()}
+            )
             self._client = AsyncOpenAI(
                 api_key=self._key,
                 base_url=self._endpoint.url,
                 max_retries=0,  # retries are ours: this client's would hide what was paid for
                 http_client=DefaultAsyncHttpxClient(
                     timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
-                    **self._pool(),
+                    **pool,
                 ),
             )
         return self._client
 
-    def _pool(self) -> dict[str, Any]:
-        """Return the options of a client that are about its connections."""
-        if not getproxies():
-            return {"transport": Connections()}
-        # Through a proxy the client finds its own way. Its pool keeps 100 connections by default,
-        # whatever it has open: beyond that each request would open a new one.
-        limits = httpx2.Limits(
-            max_connections=self._concurrency + 1,
-            max_keepalive_connections=self._concurrency + 1,
-            keepalive_expiry=30.0,
-        )
-        return {"limits": limits}
-
     def _unconnected(self, error: Exception) -> SendError:
         cause = error.__cause__ or error
-        kind = type(cause).__name__
         where = self._endpoint.shown_url
         if isinstance(cause, httpx2.ConnectError) and not self._reached:
             return SendError(
@@ -133,9 +172,10 @@ class Transport:
                 "connection",
                 final=True,
             )
-        return SendError(f"the connection to {where} broke ({kind})", "connection", transient=True)
+        message = f"the connection to {where} broke ({type(cause).__name__})"
+        return SendError(message, "connection", transient=True)
 
-    def _refused(self, error: Any, model: str) -> SendError:
+    def _refused(self, error: openai.APIStatusError, model: str) -> SendError:
         self._reached = True
         endpoint = replace(self._endpoint, model=model)
         response = error.response
@@ -146,7 +186,3 @@ class Transport:
         return of_response(
             endpoint, self._key, response.status_code, response.headers, payload, time.time()
         )
-
-    def _garbled(self, request_id: str | None) -> SendError:
-        message = f"{self._endpoint.shown_url} answered with something that is no JSON"
-        return SendError(message, "garbled", transient=True, request_id=request_id)

@@ -52,7 +52,7 @@ class UsageLog:
         if line["add"] or row is not None:
             self._append(line)
 
-    def tell(self, message: str) -> None:
+    def report(self, message: str) -> None:
         """Leave a message for the user; one that cannot be written is lost."""
         with suppress(RunError):
             self._append({"message": message})

@@ -1,15 +1,22 @@
-"""Learn the size of a model's context: set by the user, named by an error, or tried.
+"""Estimate the tokens of a prompt, and learn the size of a model's context.
+
+Tokens are estimated without any model's vocabulary, never for bills: byte-pair encodings first cut
+a text into words, short runs of digits and runs of signs (GPT-2's rule, and that of most since);
+common words stay whole, longer ones become pieces. The size of the context is set by the user,
+named by an error, or tried.
 
 A server that is sent too much refuses it, or cuts the prompt and says nothing. Ollama does the
 latter: it drops the prompt's middle and counts what it kept, half of the context and a little
 (github.com/ollama/ollama/issues/17427, github.com/ollama/ollama/issues/17889).
 """
 
+import json
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
-from transforms.llm.overflow import Overflow
-from transforms.llm.tokens import at_least
+from transforms.llm.failures import Overflow
 
 _RATIO: Final = 1.0  # until an endpoint has counted; SmolLM2 has 0.97 to 1.2 for English
 _MORE: Final = 1.3  # times as many, where what should have fitted did not
@@ -19,13 +26,50 @@ _SURE: Final = 0.8  # an estimate may be so much too high
 _SHORT: Final = 256  # tokens; in a shorter prompt, what a chat template adds decides the ratio
 _CUT: Final = 0.7  # of the least that a prompt can have, below which some of it is gone
 _SAME: Final = 0.9  # prompts that were cut come to the same count, but for a few tokens
+_PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
+_LETTERS = 8  # of a word, for each of its tokens
+_ASCII_TOKENS = re.compile(rf"[A-Za-z]{{1,{_LETTERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}")
+_OTHERS = 4  # characters outside ASCII, for each token that they are at least
+_PER_MESSAGE = 4  # what stands around a message
+
+
+@lru_cache(maxsize=256)  # the system message and the function are those of many requests
+def count(text: str) -> int:
+    """Return about how many tokens a text is.
+
+    Letters outside ASCII are a token each, which errs on the upper side for most scripts.
+    """
+    if text.isascii():  # the same, much quicker
+        return len(_ASCII_TOKENS.findall(text))
+    return sum(_of_piece(piece) for piece in _PIECES.findall(text))
+
+
+def at_least(body: Mapping[str, Any]) -> int:
+    """Return the fewest tokens that the messages of a request's JSON can be, with the largest of
+    vocabularies; functions are left out, since not every endpoint shows them to its model."""
+    text = "\n".join(message["content"] for message in body["messages"])
+    ascii_only = text.encode("ascii", "ignore").decode()
+    return count(ascii_only) + (len(text) - len(ascii_only)) // _OTHERS
+
+
+def _of_piece(piece: str) -> int:
+    return 1 + (len(piece) - 1) // _LETTERS if piece.isascii() else len(piece)
+
+
+def prompt_tokens(body: Mapping[str, Any]) -> int:
+    """Return about how many tokens the prompt of a request's JSON is, functions included."""
+    messages = body["messages"]
+    total = sum(_PER_MESSAGE + count(message["content"]) for message in messages)
+    for name in ("tools", "response_format"):
+        if name in body:
+            total += count(json.dumps(body[name], ensure_ascii=False))
+    return total
 
 
 class Window:
     """The context of one model at one endpoint, as one run knows it.
 
-    Prompts are given in estimated tokens (`transforms.llm.tokens`); what the endpoint counts
-    corrects them.
+    Prompts are given in estimated tokens; what the endpoint counts corrects them.
     """
 
     def __init__(self, context: int | None = None) -> None:
@@ -61,7 +105,7 @@ class Window:
         return self._said is not None and _SURE * self._ratio * prompt > self._said
 
     def refused(self, prompt: int, limit: int, overflow: Overflow) -> None:
-        """Take note that a prompt, with a reply of up to `limit` tokens, was too much."""
+        """Learn that a prompt, with a reply of up to `limit` tokens, was too much."""
         if overflow.prompt:
             counted = overflow.prompt / prompt
             self._ratio = counted if prompt >= _SHORT else max(self._ratio, counted)
@@ -73,11 +117,11 @@ class Window:
             self._guess(int(self._ratio * prompt / 2))
 
     def ended(self, tokens: int) -> None:
-        """Take note that a reply ended before its limit, with so many tokens in all."""
+        """Learn that a reply ended before its limit, with so many tokens in all."""
         self._guess(tokens)
 
     def arrived(self, body: Mapping[str, Any], prompt: int, counted: int) -> bool:
-        """Take note of what the endpoint counted of a prompt; tell whether it was all of it.
+        """Learn from what the endpoint counted of a prompt; tell whether it was all of it.
 
         A prompt that is no longer than one that arrived whole is not cut. Nor is one that comes to
         less than a cut one did: that endpoint counts in another way.

@@ -20,6 +20,7 @@ from transforms.llm.capabilities import (
     TOOL,
     Capabilities,
 )
+from transforms.llm.failures import Tokens
 
 _THOUGHTS = 8192  # tokens for a model that thinks before it replies, beside those of the reply
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -31,12 +32,11 @@ class Garbled(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The choices of one reply and the tokens it reports, None where it does not; whether the model
-    thought before it."""
+    """The choices of one reply, the tokens that it reports and its id, None where it does not;
+    whether the model thought before it."""
 
     choices: Sequence[Choice]
-    prompt_tokens: int | None
-    completion_tokens: int | None
+    tokens: Tokens
     id: str | None
     thinks: bool = False
 
@@ -162,7 +162,7 @@ def answer(payload: Any, function: str | None) -> Answer:
     name = payload.get("id")
     return Answer(
         [_choice(item, function) for item in given],
-        *tokens(payload),
+        tokens(payload),
         name if isinstance(name, str) and name else None,
         any(_thought(item["message"]) for item in given) or _reasoning(payload.get("usage")) > 0,
     )
@@ -181,7 +181,7 @@ def _reasoning(usage: Any) -> int:
     return _count(found) or 0
 
 
-def tokens(payload: Any) -> tuple[int | None, int | None]:
+def tokens(payload: Any) -> Tokens:
     """Return how many tokens of prompt and completion a reply says that it used."""
     usage = payload.get("usage") if isinstance(payload, Mapping) else None
     if not isinstance(usage, Mapping):

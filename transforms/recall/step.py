@@ -22,9 +22,9 @@ from schemas.records import (
     Failure,
     Usage,
 )
-from transforms.judges.citations import citation_found
 from transforms.judges.llm.asking import together
 from transforms.judges.llm.formulation import Finding
+from transforms.judges.rows import citation_found
 from transforms.recall.base import Generated, Recaller, Verified
 from transforms.recall.formulations import HUMAN
 from transforms.recall.offline import fact_units

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transforms.llm.base import Client
-    from transforms.llm.calls import CallSettings
-    from transforms.llm.client import ClientSettings
+    from transforms.llm.settings import CallSettings, ClientSettings
 
 
 def _usual_calls() -> "CallSettings":
-    from transforms.llm.calls import (
+    from transforms.llm.settings import (
         CallSettings,  # brings asyncio, which `--help` need not wait for
     )
 

@@ -26,8 +26,8 @@ from transforms.llm.base import (
     Message,
     Request,
 )
-from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import endpoints
+from transforms.llm.settings import ClientSettings
 from transforms.llm.shared import shared_client
 from transforms.prompts import load_prompts
 from transforms.prompts.data import element, storable

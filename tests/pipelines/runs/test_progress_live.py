@@ -102,7 +102,7 @@ def test_what_goes_wrong_is_told_as_a_line_of_its_own(
     counts: UsageReader, log: UsageLog, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bar = Progress(100)
-    log.tell("3 requests timed out, retrying in 8 s")
+    log.report("3 requests timed out, retrying in 8 s")
     with bar.watching(counts, True):
         pass
     assert "3 requests timed out, retrying in 8 s" in capsys.readouterr().err.splitlines()

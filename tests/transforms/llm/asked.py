@@ -14,8 +14,10 @@ from transforms.llm.base import (
     Request,
 )
 from transforms.llm.capabilities import Capabilities
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
+from transforms.llm.retry import Timing
+from transforms.llm.settings import ClientSettings
 
 FUNCTION = Function(
     "choose",
@@ -85,7 +87,7 @@ class Asked:
             self.now += seconds
             await asyncio.sleep(0)
 
-        client = OpenAiClient(self.settings, sleep, lambda: 0.0, lambda: self.now)
+        client = OpenAiClient(self.settings, Timing(sleep, lambda: 0.0, lambda: self.now))
         try:
             if at_once:
                 jobs = (client.complete(request) for request in requests)

@@ -7,8 +7,8 @@ from typing import Any
 from schemas.records import Usage
 from transforms.llm.base import VERIFIER, Choice, Completion, Message, Request
 from transforms.llm.cache import CachingClient
-from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint
+from transforms.llm.settings import ClientSettings
 
 SETTINGS = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 ASKED = Request(VERIFIER, "m", [Message("user", "One?")], step="verify", response_id="r1")
@@ -36,9 +36,6 @@ class Model:
 
     def room(self, request: Request) -> int | None:
         return None
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
 
     def _choice(self) -> Choice:
         self.choices += 1

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from transforms.llm.failures import SendError
-from transforms.llm.limiter import Limiter
-from transforms.llm.limits import Limits, estimated
+from transforms.llm.limiter import Limiter, Limits, estimated
+from transforms.llm.retry import Timing
 
 BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
 
@@ -41,7 +41,7 @@ def simulate(main: Callable[[Simulated], Awaitable[Any]]) -> Any:
 
 
 def limiter(loop: Simulated, limits: Limits, **more: Any) -> Limiter:
-    return Limiter(limits, chance=lambda: 0.5, clock=loop.time, **more)
+    return Limiter(limits, timing=Timing(chance=lambda: 0.5, clock=loop.time), **more)
 
 
 def refused(status: str = "429", **more: Any) -> SendError:

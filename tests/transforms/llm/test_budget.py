@@ -1,16 +1,18 @@
-"""What is counted and set aside, without a server: replies are what the test says."""
+"""Prices, what is counted and set aside; replies are what the test says, without a server."""
 
 import asyncio
+import re
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from schemas.errors import CostCapped
+from schemas.errors import CostCapped, UsageError
 from tests.transforms.llm.test_usage_log import row
-from transforms.llm.budget import Budget
-from transforms.llm.prices import Price
+from transforms.llm.budget import Budget, Price, load_prices, priced
 from transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
@@ -126,3 +128,71 @@ def test_a_reply_longer_than_expected_makes_the_next_be_expected_so() -> None:
     asyncio.run(send(budget, 100, free))
     with pytest.raises(CostCapped):  # 850 are left, 900 are expected
         asyncio.run(send(budget, 100, free))
+
+
+def test_every_shipped_price_has_its_source_and_date() -> None:
+    prices = load_prices()
+    assert prices["gpt-4o-mini"].of(1_000_000, 1_000_000) == pytest.approx(0.75)
+    for model, price in prices.items():
+        assert price.source.startswith("https://"), model
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.date), model
+        assert 0 < price.input < price.output, model
+
+
+def test_the_shipped_file_is_read_as_a_user_s_is() -> None:
+    text = (resources.files("transforms.llm") / "prices.yaml").read_text(encoding="utf-8")
+    assert set(yaml.safe_load(text)) == set(load_prices())
+
+
+def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "mine: {input: 0, output: 1.5}\ngpt-4o: {input: 1, output: 2, date: 2030-01-01}"
+    )
+    prices = load_prices(str(path))
+    assert prices["mine"] == Price(0.0, 1.5)
+    assert prices["gpt-4o"] == Price(1.0, 2.0, "", "2030-01-01")
+    assert prices["gpt-4o-mini"] == load_prices()["gpt-4o-mini"]
+    path.write_text("")
+    assert load_prices(str(path)) == load_prices()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("m: {input: -1, output: 1}", ["m: input is -1"]),
+        ("m: {input: 1}", ["output is None"]),
+        ("m: {input: .nan, output: 1}", ["input is nan"]),
+        ("m: {input: true, output: 1}", ["input is True"]),
+        ("m: {input: '1', output: 1}", ["input is '1'"]),
+        ("m: {input: 1, output: 1, per: 1000}", ["unknown field 'per'"]),
+        ("m: 3", ["3 is no price"]),
+        ("- m", ["expected models"]),
+        ("m: {", ["is not YAML"]),
+    ],
+)
+def test_what_is_no_price_is_told(tmp_path: Path, text: str, words: list[str]) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as error:
+        load_prices(str(path))
+    for word in [*words, "wrong.yaml"]:
+        assert word in error.value.message
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_prices(str(tmp_path / "none.yaml"))
+
+
+def test_a_cost_that_nobody_knows_is_none_and_not_zero() -> None:
+    prices = {"m": Price(1.0, 4.0)}
+
+    def cost(model: str | None, prompt: int | None, completion: int | None) -> float | None:
+        tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
+        return priced(replace(row(1), model=model, **tokens), prices).cost_usd
+
+    assert cost("m", 10, 5) == pytest.approx(30e-6)
+    assert cost("m", 0, 0) == 0.0
+    for unknown in (("other", 10, 5), (None, 10, 5), ("m", None, 5), ("m", 10, None)):
+        assert cost(*unknown) is None

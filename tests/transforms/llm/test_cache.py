@@ -11,10 +11,10 @@ import pytest
 from schemas.records import Usage
 from tests.transforms.llm.cached import ASKED, SETTINGS, Ask, Model, complete, texts
 from transforms.llm.base import KNOWLEDGE, VERIFIER, Choice, LlmError, Message
-from transforms.llm.cache import CachingClient
-from transforms.llm.client import ClientSettings
+from transforms.llm.cache import CachingClient, request_keys
 from transforms.llm.endpoint import Endpoint
-from transforms.llm.memory import Memory
+from transforms.llm.memory import Memory, packed
+from transforms.llm.settings import ClientSettings
 from transforms.llm.store_sqlite import SqliteStore
 
 
@@ -221,15 +221,13 @@ def test_without_sharing_only_the_response_itself_takes_its_answers(
     assert [request.response_id for request in model.requests] == ["r1", "r2"]
 
 
-def test_an_entry_of_another_shape_is_asked_for_anew(run: Callable[..., Any]) -> None:
+def test_an_entry_of_another_shape_is_asked_for_anew(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
     model = Model()
     run(model, complete(ASKED))
-
-    async def spoil(client: CachingClient) -> None:
-        from transforms.llm.cache import request_keys
-
-        (key,) = request_keys(ASKED, SETTINGS)
-        await client._memory.put_many({key: {"choice": {"nonsense": 1}}})
-
-    run(model, spoil)
+    (key,) = request_keys(ASKED, SETTINGS)
+    store = SqliteStore(str(tmp_path / "cache.sqlite"))
+    store.put_many({key: packed({"choice": {"nonsense": 1}})})
+    store.close()
     assert texts(run(model, complete(ASKED))[0]) == ["answer 2"]

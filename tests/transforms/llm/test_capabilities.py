@@ -13,19 +13,22 @@ from tests.llm_server import IGNORED, PROFILES, REJECTED, WORKS, LlmServer, Swit
 from tests.transforms.llm.asked import call
 from transforms.llm.base import VERIFIER, Choice, LlmError, Request
 from transforms.llm.capabilities import (
+    CALL,
     FORMS,
     JSON_OBJECT,
     JSON_OBJECT_SCHEMA,
     JSON_SCHEMA,
     REQUIRED,
+    SAMPLE,
     WORDS,
     Capabilities,
     learned,
+    probe_call,
 )
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
-from transforms.llm.probes import CALL, SAMPLE, probe_call
+from transforms.llm.settings import ClientSettings
 
 
 def probe(server: LlmServer, *shapes: str) -> Capabilities:

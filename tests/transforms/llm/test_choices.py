@@ -18,8 +18,9 @@ from transforms.llm.base import (
 )
 from transforms.llm.cache import CachingClient
 from transforms.llm.capabilities import Capabilities
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
+from transforms.llm.settings import ClientSettings
 from transforms.llm.shared import shared_memory
 
 

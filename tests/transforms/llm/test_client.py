@@ -17,8 +17,9 @@ from transforms.llm.base import (
     VERIFIER,
     Request,
 )
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
+from transforms.llm.settings import ClientSettings
 from transforms.llm.transport import Transport
 
 

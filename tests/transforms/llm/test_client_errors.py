@@ -19,9 +19,10 @@ from transforms.llm.base import (
     Message,
 )
 from transforms.llm.capabilities import Capabilities
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
-from transforms.llm.retry import Retry
+from transforms.llm.retry import Retry, Timing
+from transforms.llm.settings import ClientSettings
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_a_server_that_goes_away_is_waited_for_and_then_ends_the_run(
             capabilities={endpoint: ALL},
             reached=frozenset([endpoint.url]),
         )
-        client = OpenAiClient(settings, sleep, lambda: 0.5, lambda: now)
+        client = OpenAiClient(settings, Timing(sleep, lambda: 0.5, lambda: now))
         try:
             await client.complete(call())
         except LlmError as error:

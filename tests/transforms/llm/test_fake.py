@@ -56,5 +56,3 @@ def test_each_request_leaves_a_usage_row() -> None:
     assert [(row.request_id, row.step, row.response_id) for row in completion.usage] == [
         (completion.request_id, "verify", "r1")
     ]
-    asyncio.run(client.aclose())
-    assert client.closed

@@ -1,12 +1,14 @@
-"""When another try is made, and after which pause; no test sleeps."""
+"""When another try is made, after which pause, and what the user is told of it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
+from tests.transforms.llm.simulated import Simulated, refused, simulate
 from transforms.llm.failures import SendError
-from transforms.llm.retry import Retry, retrying
+from transforms.llm.retry import Backoff, Retry, Timing, retrying
 
 POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
 
@@ -32,25 +34,21 @@ def run(
         return f"attempt {attempt}"
 
     try:
-        done = asyncio.run(retrying(send, retry, sleep, lambda: 0.0, lambda: now))
+        done = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
     except SendError as error:
         return pauses, error
     return pauses, done
 
 
-def transient(retry_after: float | None = None) -> SendError:
-    return SendError("later", "429", transient=True, retry_after=retry_after)
-
-
 def test_pauses_double_up_to_the_longest() -> None:
-    errors = [transient()] * 4
+    errors = [refused()] * 4
     assert run([*errors, None]) == ([0.25, 0.5, 1.0, 2.0], "attempt 4")
     assert POLICY.pause(10, None, 0.0) == 2.0
 
 
 def test_the_last_error_is_raised_after_the_last_attempt() -> None:
-    last = transient()
-    pauses, found = run([*[transient()] * 4, last])
+    last = refused()
+    pauses, found = run([*[refused()] * 4, last])
     assert found is last
     assert len(pauses) == 4
 
@@ -61,16 +59,16 @@ def test_what_does_not_pass_is_not_tried_again() -> None:
 
 
 def test_a_wait_that_was_asked_for_is_kept_however_long() -> None:
-    assert run([transient(300.0), None]) == ([300.0], "attempt 1")
+    assert run([refused(retry_after=300.0), None]) == ([300.0], "attempt 1")
 
 
 def test_a_wait_beyond_the_total_is_not_begun() -> None:
-    error = transient(2000.0)
+    error = refused(retry_after=2000.0)
     assert run([error, None]) == ([], error)
 
 
 def test_the_total_counts_the_tries_too() -> None:
-    errors = [transient()] * 5
+    errors = [refused()] * 5
     pauses, found = run(errors, Retry(attempts=5, seconds=3.0))
     assert isinstance(found, SendError)
     assert pauses == [0.25, 0.5]
@@ -85,14 +83,108 @@ def test_jitter_spreads_the_callers_but_never_before_the_time_asked_for(chance: 
 def test_the_time_before_the_first_try_failed_is_not_counted() -> None:
     # The first try ends at 1 s: what it waited for before that was others' doing.
     retry = Retry(attempts=5, seconds=1.5, first=1.0)
-    assert run([transient(), None], retry) == ([0.5], "attempt 1")
+    assert run([refused(), None], retry) == ([0.5], "attempt 1")
 
 
 def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:
-    error = Retry(seconds=900).within(transient(901))
+    error = Retry(seconds=900).within(refused(retry_after=901))
     assert error.final
     assert not error.transient
     assert "wait 901 s" in error.message
     assert "--retry_seconds" in error.message
-    for other in (transient(900), transient(), SendError("no", "400", retry_after=901)):
+    for other in (refused(retry_after=900), refused(), SendError("no", "400", retry_after=901)):
         assert Retry(seconds=900).within(other) is other
+
+
+Told = list[tuple[float, str]]
+
+
+def told_by(fails: Callable[[Simulated, Backoff], Any], seconds: float = 900.0) -> Told:
+    """What was told, and when, while `fails` went on and some seconds after it."""
+    told: Told = []
+
+    async def main(loop: Simulated) -> None:
+        backoff = Backoff(seconds, lambda message: told.append((loop.time(), message)))
+        await fails(loop, backoff)
+        await asyncio.sleep(10.0)
+
+    simulate(main)
+    return told
+
+
+def test_what_fails_at_about_the_same_time_is_one_message() -> None:
+    async def fails(loop: Simulated, backoff: Backoff) -> None:
+        for pause in (12.0, 9.0, 20.0):
+            backoff.retrying(refused("timeout"), pause)
+            await asyncio.sleep(0.3)
+
+    assert told_by(fails) == [(1.0, "3 requests timed out, retrying in 9 s")]
+
+
+def test_the_next_message_comes_three_seconds_later_with_all_that_failed_until_then() -> None:
+    async def fails(loop: Simulated, backoff: Backoff) -> None:
+        for status in ("429", "503", "503", "timeout", "503"):
+            backoff.retrying(refused(status), 4.0)
+            await asyncio.sleep(1.4)
+
+    assert told_by(fails) == [
+        (1.0, "1 request met a rate limit (429), retrying in 3 s"),
+        (4.0, "2 requests got status 503, retrying in 2 s"),
+        (7.0, "1 request timed out, 1 got status 503, retrying in 2 s"),
+    ]
+
+
+def test_an_endpoint_that_is_away_is_told_with_the_time_that_is_left() -> None:
+    async def fails(loop: Simulated, backoff: Backoff) -> None:
+        for _ in range(3):
+            backoff.retrying(backoff.failed(refused("connection"), loop.time()), 30.0)
+            await asyncio.sleep(30.0)
+        backoff.answered()
+        backoff.retrying(refused("500"), 1.0)
+
+    assert [message for _, message in told_by(fails)] == [
+        "the endpoint does not answer, retrying for 15 more minutes",
+        "the endpoint does not answer, retrying for 14 more minutes",
+        "the endpoint does not answer, retrying for 14 more minutes",
+        "1 request got status 500, retrying in 1 s",
+    ]
+
+
+@pytest.mark.parametrize(("seconds", "final"), [(60.0, True), (0.0, False), (900.0, False)])
+def test_an_endpoint_that_stays_away_ends_the_run(seconds: float, final: bool) -> None:
+    backoff = Backoff(seconds)
+    gone = refused("connection")
+    assert backoff.failed(gone, 0.0) is gone
+    assert backoff.failed(gone, 60.0).final == final
+
+
+def test_any_answer_ends_an_outage() -> None:
+    backoff = Backoff(60.0)
+    backoff.failed(refused("connection"), 0.0)
+    backoff.failed(refused("500"), 50.0)
+    assert not backoff.failed(refused("connection"), 70.0).final
+    backoff.failed(refused("timeout"), 120.0)  # which is none
+    assert backoff.failed(refused("connection"), 130.0).final
+
+
+@pytest.mark.parametrize(("reached", "seconds"), [(True, 300.0), (False, 15.0)])
+def test_what_answers_no_more_is_waited_for_by_time_and_not_by_tries(
+    reached: bool, seconds: float
+) -> None:
+    tries = 0
+
+    async def main(loop: Simulated) -> float:
+        async def send(attempt: int) -> None:
+            nonlocal tries
+            tries += 1
+            await asyncio.sleep(5.0)
+            raise refused("timeout")
+
+        backoff = Backoff(300.0, lambda message: None, reached=reached)
+        retry = Retry(attempts=3, seconds=300.0)
+        with pytest.raises(SendError):
+            await retrying(send, retry, Timing(clock=loop.time), backoff)
+        return loop.time()
+
+    assert seconds <= simulate(main) <= seconds + 10.0
+    assert (tries > 8) == reached

@@ -4,26 +4,25 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from schemas.errors import UsageError
-from transforms.llm.memory import key_of, packed, unpacked
+from transforms.llm.memory import key_of, open_store, packed, unpacked
 from transforms.llm.store import OFF, Store, StoreError, checked_uri, default_uri
 from transforms.llm.store_sqlite import SqliteStore
-from transforms.llm.stores import open_store
 
 A, B, C = (key_of(kind, "x") for kind in "jrc")
-Open = Callable[[], Store]
+Open = partial[Store]
 
 
 @pytest.fixture(params=["cache.sqlite", "folder/", "file://"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     if request.param == "file://":
-        return lambda: open_store(f"file://{tmp_path}/below/")
-    return lambda: open_store(checked_uri(f"{tmp_path}/{request.param}"))
+        return partial(open_store, f"file://{tmp_path}/below/")
+    return partial(open_store, checked_uri(f"{tmp_path}/{request.param}"))
 
 
 def silent(message: str) -> None:
@@ -56,19 +55,17 @@ def test_more_keys_than_one_statement_takes(opened: Open) -> None:
 WRITER = """
 import sys
 from transforms.llm.memory import key_of
-from transforms.llm.stores import open_store
+from transforms.llm.memory import open_store
 store = open_store(sys.argv[1])
 for n in range(100):
     store.put_many({key_of("r", sys.argv[2], n): sys.argv[2].encode()})
 """
 
 
-def test_several_processes_write_one_store(opened: Open, tmp_path: Path) -> None:
-    store = opened()
-    path = getattr(store, "_path", None) or f"{store._root}/"  # type: ignore[attr-defined]
-    store.close()
+def test_several_processes_write_one_store(opened: Open) -> None:
+    (uri,) = opened.args
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, path, name], stderr=subprocess.PIPE)
+        subprocess.Popen([sys.executable, "-c", WRITER, uri, name], stderr=subprocess.PIPE)
         for name in ("one", "two")
     ]
     for writer in writers:

@@ -94,7 +94,7 @@ def test_a_line_that_is_being_written_is_read_when_it_is_whole(path: str) -> Non
 
 def test_messages_are_handed_over_once(path: str) -> None:
     log, reader = UsageLog(path), UsageReader(path)
-    log.tell("3 requests timed out, retrying in 8 s")
+    log.report("3 requests timed out, retrying in 8 s")
     reader.totals()
     assert reader.messages() == ["3 requests timed out, retrying in 8 s"]
     assert reader.messages() == []
@@ -103,7 +103,7 @@ def test_messages_are_handed_over_once(path: str) -> None:
 def test_without_a_path_nothing_is_written() -> None:
     log = UsageLog()
     log.add({REQUESTS: 1}, row(1))
-    log.tell("nobody hears this")
+    log.report("nobody hears this")
     log.close()
 
 
@@ -111,4 +111,4 @@ def test_a_log_that_cannot_be_written_ends_the_run(tmp_path: Path) -> None:
     log = UsageLog(str(tmp_path / "nowhere" / "usage.jsonl"))
     with pytest.raises(RunError, match="cannot be written down"):
         log.add({REQUESTS: 1})
-    log.tell("a message is not worth the run")
+    log.report("a message is not worth the run")

@@ -1,4 +1,4 @@
-"""What a run learns of a model's context."""
+"""How tokens are estimated, and what a run learns of a model's context."""
 
 from typing import Any
 
@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.llm.overflow import Overflow
-from transforms.llm.tokens import prompt_tokens
-from transforms.llm.window import Window
+from transforms.llm.failures import Overflow
+from transforms.llm.window import Window, count, prompt_tokens
 
 
 def body(words: int) -> dict[str, Any]:
@@ -123,3 +122,29 @@ def test_a_limit_is_never_raised_nor_below_what_is_expected(
 ) -> None:
     limit = Window(context).limit(prompt, most, expects)
     assert min(most, max(expects, 1)) <= limit <= most
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("", 0, 0),
+        ("The river of Oslo is long.", 6, 8),
+        ("In 1815 she counted 12,345 stars.", 9, 13),
+        ("Donaudampfschifffahrtsgesellschaft", 4, 10),
+        ("奥斯陆是一座大城市", 5, 9),
+    ],
+)
+def test_tokens_are_about_as_many_as_byte_pairs(text: str, low: int, high: int) -> None:
+    assert low <= count(text) <= high
+
+
+@given(st.text(), st.text())
+def test_a_longer_text_has_no_fewer_tokens(one: str, other: str) -> None:
+    assert count(f"{one} {other}") == count(one) + count(other)
+
+
+def test_a_prompt_is_its_messages_and_its_functions() -> None:
+    body = {"messages": [{"role": "user", "content": "one two"}]}
+    bare = prompt_tokens(body)
+    assert 2 < bare < 10
+    assert prompt_tokens({**body, "tools": [{"name": "three"}]}) > bare

@@ -10,9 +10,10 @@ from schemas.records import (
 )
 from tests.llm_server import LlmServer
 from transforms.llm.base import Request
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import endpoints
 from transforms.llm.fake import FakeClient
+from transforms.llm.settings import ClientSettings
 from transforms.sources.base import Found
 from transforms.sources.context import SourceContext
 from transforms.sources.llm import LlmSource

@@ -27,8 +27,9 @@ from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
-from transforms.llm.client import ClientSettings, OpenAiClient
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import endpoints
+from transforms.llm.settings import ClientSettings
 from transforms.prompts.data import read
 from transforms.sources.context import SourceContext
 from transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource

@@ -13,10 +13,9 @@ from schemas.parameters import extraction_parameters
 from schemas.records import FILTERED, REFUSED, TRUNCATED, InputRecord
 from transforms.judges.base import Draft
 from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.formulation import trouble, worth_keeping, worth_repairing
-from transforms.judges.llm.function import ranges
+from transforms.judges.llm.excerpts import Part, around, parts_of, rendered
+from transforms.judges.llm.formulation import ranges, trouble, worth_keeping, worth_repairing
 from transforms.judges.llm.parsing import arguments_of, breaks_off
-from transforms.judges.llm.parts import Part, around, parts_of, rendered
 from transforms.judges.llm.related import related
 from transforms.llm.base import Choice, Function
 from transforms.prompts import Prompts

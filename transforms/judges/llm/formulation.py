@@ -1,10 +1,10 @@
 """Define what all formulations of verification share: case, finding, protocol, repairs."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
-from schemas.functions import FALSE, NOANS, NOT_CLEAR, TFN, TRUE
+from schemas.functions import FALSE, NOT_CLEAR, TRUE
 from schemas.records import (
     ERROR,
     FILTERED,
@@ -13,21 +13,15 @@ from schemas.records import (
     SUPPORTED,
     TRANSPORT,
     TRUNCATED,
-    UNPARSABLE,
     FactUnit,
     OpenUnits,
     Passage,
 )
 from schemas.records import NOANS as NOANS_OUTCOME
-from transforms.judges.llm.asking import SHORT_REPLY, Asker, Reply, together
-from transforms.judges.llm.parsing import reason_of, wrong_word
-from transforms.llm.base import Choice
-from transforms.prompts import Prompts
-from transforms.prompts.data import block
+from transforms.judges.llm.asking import Asker, Reply
 
 T = TypeVar("T")
 
-VERDICT_WORDS = 8  # tokens of a reply of one verdict
 _OUTCOMES = {TRUE: SUPPORTED, FALSE: REFUTED, NOT_CLEAR: NOANS_OUTCOME}
 
 Pair = tuple[int, int]
@@ -99,16 +93,6 @@ def outcome_of(verdict: str) -> str:
     return _OUTCOMES[verdict]
 
 
-def no_answer(reply: Reply) -> Finding:
-    """Return the finding where the model answered NOANS."""
-    return Finding(
-        NOANS_OUTCOME,
-        raw_verdict=NOANS,
-        request_id=reply.request_id,
-        first_reason=reply.first_reason,
-    )
-
-
 def unknown(reply: Reply) -> Finding:
     """Return the finding where the reply had no usable judgement."""
     first = reply.first_reason or reply.reason
@@ -141,93 +125,12 @@ def repeats(query: str, claim: str) -> bool:
     return query.strip(" .?").casefold() == claim.strip(" .?").casefold()
 
 
-def passage_block(passage: Passage) -> str:
-    """Return a passage that is asked about alone."""
-    return block("passage", passage.text, title=passage.title)
-
-
-async def ask_until(
-    asker: Asker,
-    system: str,
-    user: str,
-    read: Callable[[str], T | None],
-    lacks: str,
-    repairs: int,
-    expects: int = SHORT_REPLY,
-    why: Callable[[str], str] = lambda _: "it was empty",
-) -> tuple[Reply, T | None]:
-    """Ask for a text, once more where `read` finds nothing in it; record that it stayed so.
-
-    `why` says of a text what is wrong with it.
-
-    A reply that was withheld or cut off is not read: what it would have ended in is unknown.
-    """
-
-    def keep(choice: Choice) -> bool:
-        return reason_of(choice) == UNPARSABLE and read(choice.text) is not None
-
-    reply = await asker.ask(system, user, keep=keep, expects=expects)
-    for attempt in range(repairs + 1):
-        found = read(reply.choice.text) if reply.reason == UNPARSABLE and not reply.error else None
-        if found is not None:
-            return reply, found
-        if attempt == repairs or not worth_repairing(reply):
-            break
-        first = reply.reason
-        wrong = trouble(reply, why(reply.choice.text))
-        again = await asker.ask(system, user, wrong=wrong, keep=keep, expects=expects)
-        reply = replace(again, first_reason=first)
-    asker.failed(reply, lacks)
-    return reply, None
-
-
-async def one_by_one(
-    case: Case, judge: Callable[[Pair], Coroutine[Any, Any, Finding]]
-) -> dict[Pair, Finding]:
-    """Return the findings of calls that each judge one pair."""
-    pairs = case.pairs
-    return dict(zip(pairs, await together(judge(pair) for pair in pairs), strict=True))
-
-
-class OneCallAPair:
-    """A formulation that asks about each pair in a call of its own, by the prompts of its name."""
-
-    name = ""
-    reply_tokens = VERDICT_WORDS
-    wrong: Callable[[str, str], str] = staticmethod(wrong_word)
-
-    def __init__(self, prompts: Prompts, options: str = TFN, repairs: int = 1) -> None:
-        self._prompts = prompts
-        self._options = options
-        self._system = f"{self.name}_{options}_system"
-        self._repairs = repairs
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The prompts that its judgements depend on."""
-        return (self._system, f"{self.name}_user", "repair")
-
-    async def judge(self, case: Case, asker: Asker) -> dict[Pair, Finding]:
-        """Return a finding for every pair."""
-        return await one_by_one(case, lambda pair: self.finding(case, pair, asker))
-
-    async def finding(self, case: Case, pair: Pair, asker: Asker) -> Finding:
-        """Return the finding of one pair."""
-        raise NotImplementedError
-
-    async def ask(
-        self, asker: Asker, read: Callable[[str], T | None], **parts: str
-    ) -> tuple[Reply, T | None]:
-        """Ask with these parts of the user's message, and return the reply as it is read."""
-        system = self._prompts[self._system]
-        user = self._prompts.render(f"{self.name}_user", **parts)
-        return await ask_until(
-            asker,
-            system,
-            user,
-            read,
-            "a verdict",
-            self._repairs,
-            self.reply_tokens,
-            lambda text: self.wrong(text, self._options),
-        )
+def ranges(numbers: Sequence[int]) -> str:
+    """Return sorted numbers as people write them: "1-3 5"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -10,6 +10,13 @@ from itertools import chain
 from typing import Any
 
 from schemas.functions import (
+    ANSWER,
+    CITATION,
+    NOANS_LIST,
+    PASSAGES,
+    RATIONALE,
+    TFN,
+    VERDICT,
     Check,
     Control,
     Fact,
@@ -18,27 +25,20 @@ from schemas.functions import (
 )
 from schemas.records import FILTERED, REFUSED, TRUNCATED
 from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.context import spans_of, surroundings
+from transforms.judges.llm.excerpts import spans_of, surroundings
 from transforms.judges.llm.formulation import (
     Case,
     Finding,
     Pair,
     outcome_of,
+    ranges,
     repeats,
     trouble,
     unknown,
     worth_keeping,
     worth_repairing,
 )
-from transforms.judges.llm.function_prompts import described, prompt_names, system
-from transforms.judges.llm.packing import (
-    Limits,
-    Packed,
-    by_fact,
-    pack,
-    reply_tokens,
-    tokens_of,
-)
+from transforms.judges.llm.packing import Limits, Packed, by_fact, pack, reply_tokens, tokens_of
 from transforms.judges.llm.parsing import arguments_of, xml_arguments
 from transforms.llm.base import Choice, Function
 from transforms.prompts import Prompts
@@ -67,12 +67,17 @@ class FunctionFormulation:
         self._xml = xml
         self._limits = replace(limits, reply=reply_tokens(control.fields))
         self._repairs = repairs
-        self._system = system(prompts, control, xml)
+        self._system = _system(prompts, control, xml)
 
     @property
     def names(self) -> Sequence[str]:
         """The prompts that its judgements depend on."""
-        return prompt_names(self._control, self._xml)
+        options = self._control.options
+        arguments = [f"argument_{name}" for name in _described(self._control, self._xml)]
+        names = ["verify_user", "repair", f"verdicts_{options}", *arguments]
+        if self._xml:
+            return ["verify_xml_system", f"verify_xml_example_{options}", *names]
+        return ["verify_facts_system", "function_verify", *names]
 
     async def judge(self, case: Case, asker: Asker) -> dict[Pair, Finding]:
         """Ask for all pairs, and once more for those that the replies lack."""
@@ -234,7 +239,7 @@ class FunctionFormulation:
         if self._xml:
             return None
         descriptions = {
-            name: self._prompts[f"argument_{name}"] for name in described(self._control)
+            name: self._prompts[f"argument_{name}"] for name in _described(self._control)
         }
         parameters = function.parameters(descriptions)
         sample = function.example() if example else None
@@ -256,12 +261,31 @@ def _finding(check: Check, reply: Reply) -> Finding:
     )
 
 
-def ranges(numbers: Sequence[int]) -> str:
-    """Return sorted numbers as people write them: "1-3 5"."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+def _described(control: Control, xml: bool = False) -> list[str]:
+    """Return what has a description: the fields but the verdict, and what stands beside them."""
+    beside = [] if xml or control.citation else [PASSAGES]
+    noans = [NOANS_LIST] if control.options == TFN else []
+    return [*(name for name in control.fields if name != VERDICT), *beside, *noans]
+
+
+def _system(prompts: Prompts, control: Control, xml: bool) -> str:
+    """Return the system message."""
+    verdicts = prompts[f"verdicts_{control.options}"]
+    if not xml:
+        return prompts.render("verify_facts_system", verdicts=verdicts)
+    fields = [
+        f"<{name}>: {prompts[f'argument_{name}']}" for name in control.fields if name != VERDICT
+    ]
+    fields.append(f"<{VERDICT}>: {', '.join(control.verdicts)}")
+    if control.options == TFN:
+        text = prompts[f"argument_{NOANS_LIST}"]
+        fields.append(f"After the passages, <{NOANS_LIST}>: {text}")
+    unused = {ANSWER, CITATION, RATIONALE}.difference(control.fields)
+    example = "\n".join(
+        line
+        for line in prompts[f"verify_xml_example_{control.options}"].splitlines()
+        if not any(line.startswith(f"<{name}>") for name in unused)
+    )
+    return prompts.render(
+        "verify_xml_system", verdicts=verdicts, fields="\n".join(fields), example=example
+    )

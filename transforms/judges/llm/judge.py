@@ -1,7 +1,8 @@
 """Extract and verify claims by a language model, the LLM judge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from schemas.functions import Control
 from schemas.records import Evidence, FactUnit, InputRecord, OpenUnits, Passage
@@ -13,10 +14,13 @@ from transforms.judges.llm.formulation import Case, Finding, Formulation
 from transforms.judges.llm.function import FunctionFormulation
 from transforms.judges.llm.judgement_cache import JudgementCache
 from transforms.judges.llm.packing import Limits
-from transforms.judges.llm.prompt import PromptFormulation
-from transforms.judges.llm.rationale import RationaleFormulation
-from transforms.judges.llm.settings import FUNCTION, RATIONALE, STEPWISE, XML, LlmSettings
-from transforms.judges.llm.stepwise import StepwiseFormulation
+from transforms.judges.llm.pairwise import (
+    PairFormulation,
+    PromptFormulation,
+    RationaleFormulation,
+    StepwiseFormulation,
+)
+from transforms.judges.llm.settings import FUNCTION, PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
 from transforms.judges.rows import evidence_row
 from transforms.llm.base import EXTRACTOR, VERIFIER
 from transforms.prompts import Prompts, load_prompts
@@ -24,12 +28,17 @@ from transforms.prompts.data import storable
 from transforms.sentences import Span
 from transforms.sources.base import Found, Retrieved
 
+_PAIRWISE: Final[Mapping[str, type[PairFormulation]]] = {
+    STEPWISE: StepwiseFormulation,
+    RATIONALE: RationaleFormulation,
+    PROMPT: PromptFormulation,
+}
+
 
 class LlmJudge(Judge):
     """Extracts and verifies by asking a model.
 
-    The client is made at the first request; the judge can be pickled before that, where
-    `context.client` can.
+    The client is taken at the first request, and left open: others of the run use it.
 
     Raises:
         UsageError: a prompt of `context.settings.prompts_dir` cannot be used.
@@ -60,14 +69,6 @@ class LlmJudge(Judge):
         queries depend on."""
         name = extraction.SENTENCES if units == "sentence" else extraction.CLAIMS
         return self._prompts.version([*extraction.prompt_names(name), *queries.PROMPTS])
-
-    def close(self) -> None:
-        """Close the client, for whoever is not on its loop."""
-        self._askers.close()
-
-    async def aclose(self) -> None:
-        """Close the client, on its loop."""
-        await self._askers.aclose()
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims of the response: one call, a few where it is long."""
@@ -167,11 +168,7 @@ def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
         control = Control(settings.options, settings.explain, settings.citation)
         xml = settings.format == XML
         return FunctionFormulation(prompts, control, xml, limits, settings.repairs)
-    if settings.formulation == STEPWISE:
-        return StepwiseFormulation(prompts, settings.options, settings.repairs)
-    if settings.formulation == RATIONALE:
-        return RationaleFormulation(prompts, settings.options, settings.repairs)
-    return PromptFormulation(prompts, settings.options, settings.repairs)
+    return _PAIRWISE[settings.formulation](prompts, settings.options, settings.repairs)
 
 
 def case_of(open_units: OpenUnits, found: Sequence[Found]) -> Case:

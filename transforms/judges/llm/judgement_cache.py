@@ -14,15 +14,14 @@ from typing import Any, Final
 
 from schemas.records import ERROR, OUTCOMES, Usage
 from transforms.judges.llm.asking import Asker
-from transforms.judges.llm.context import paragraph, spans_of, surroundings
+from transforms.judges.llm.excerpts import paragraph, spans_of, surroundings
 from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from transforms.llm.base import VERIFIER
-from transforms.llm.cache import place_of
-from transforms.llm.client import ClientSettings
+from transforms.llm.failures import Tokens
 from transforms.llm.memory import Memory, key_of
-from transforms.llm.shared import shared_memory
-from transforms.llm.usage import OK, shares, total, usage_row
+from transforms.llm.settings import ClientSettings
+from transforms.llm.usage import OK, reused, shares, usage_row
 
 # What a judgement does not depend on: who extracts, where prompts lie (their version is in the
 # key), and whether an unusable reply is asked for again.
@@ -38,12 +37,11 @@ _NAME: Final = re.compile(r"(?<=\s)[^\w\s]*[A-ZÀ-ÖØ-Þ]")
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class CountedFinding:
     """A finding and its share of the tokens of the request that it came with."""
 
     finding: Finding
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    tokens: Tokens = (None, None)
 
     @property
     def usable(self) -> bool:
@@ -67,11 +65,6 @@ def leans_on_context(claim: str) -> bool:
     return bool(_DEFINITE.match(claim)) and not _NAME.search(claim)
 
 
-def shared_judgement_cache(settings: LlmSettings, client: ClientSettings) -> "JudgementCache":
-    """Return the judgements of this process and its cache for these settings."""
-    return JudgementCache(settings, client, shared_memory(client))
-
-
 class JudgementCache:
     """Judges through a formulation what is neither kept in `memory` nor under way."""
 
@@ -82,7 +75,8 @@ class JudgementCache:
         options = asdict(settings)
         for name in _NOT_OF_JUDGEMENTS:
             del options[name]
-        self._how = [*place_of(client, VERIFIER, settings.model), options, client.repeat]
+        asked = client.endpoint(VERIFIER, settings.model)
+        self._how = [asked.url, asked.model, options, client.repeat]
 
     async def judge(
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
@@ -90,14 +84,14 @@ class JudgementCache:
         """Return a finding for every pair of the case; `asker` has the usage of all of them."""
         keys = self._keys(case, prompt_version, asker.response_id)
 
-        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Judgement]:
+        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, CountedFinding]:
             kept = await self._memory.get_many(keys[pair] for pair in pairs)
             read = {pair: _read(kept.get(keys[pair])) for pair in pairs}
             known = {pair: judgement for pair, judgement in read.items() if judgement is not None}
             asker.usage += _usage(asker, known.values(), cached=True)
             return known
 
-        async def ask(pairs: Sequence[Pair]) -> dict[Pair, Judgement]:
+        async def ask(pairs: Sequence[Pair]) -> dict[Pair, CountedFinding]:
             sent = len(asker.usage)
             wanted = _by_unit(pairs)
             findings = await formulation.judge(replace(case, wanted=wanted), asker)
@@ -143,18 +137,14 @@ def _by_unit(pairs: Iterable[Pair]) -> dict[int, list[int]]:
     return wanted
 
 
-def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Judgement]:
+def _with_tokens(
+    findings: Mapping[Pair, Finding], sent: Sequence[Usage]
+) -> dict[Pair, CountedFinding]:
     """Return the findings, those that are no error with their share of their request's tokens."""
     rows = {row.request_id: row for row in sent if row.status == OK}
     counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
-    left: dict[str | None, list[tuple[int | None, int | None]]] = {
-        request: list(
-            zip(
-                shares([rows[request].prompt_tokens], count),
-                shares([rows[request].completion_tokens], count),
-                strict=True,
-            )
-        )
+    left: dict[str | None, list[Tokens]] = {
+        request: shares([rows[request]], count)
         for request, count in counts.items()
         if request in rows
     }
@@ -162,35 +152,28 @@ def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dic
     for pair, finding in findings.items():
         known = finding.outcome != ERROR and finding.request_id in left
         tokens = left[finding.request_id].pop() if known else (None, None)
-        judgements[pair] = Judgement(finding, *tokens)
+        judgements[pair] = CountedFinding(finding, tokens)
     return judgements
 
 
-def _usage(asker: Asker, judgements: Iterable[Judgement], cached: bool) -> list[Usage]:
+def _usage(asker: Asker, judgements: Iterable[CountedFinding], cached: bool) -> list[Usage]:
     """Return a row for each request whose judgements are taken over: those kept from before with
     the tokens that are saved, those of another response under way with none."""
-    by_request: dict[str, list[Judgement]] = {}
+    by_request: dict[str, list[CountedFinding]] = {}
     for one in judgements:
         by_request.setdefault(one.finding.request_id or "", []).append(one)
     rows = []
     for request, some in by_request.items():
         row = usage_row(asker.step, asker.source, asker.model, asker.response_id, request)
-        if cached:
-            row = replace(
-                row,
-                cached=True,
-                prompt_tokens=total(one.prompt_tokens for one in some),
-                completion_tokens=total(one.completion_tokens for one in some),
-            )
-        rows.append(row if cached else replace(row, coalesced=True))
+        rows.append(reused(row, (one.tokens for one in some) if cached else None))
     return rows
 
 
-def _written(one: Judgement) -> list[Any]:
-    return [*astuple(one.finding), one.prompt_tokens, one.completion_tokens]
+def _written(one: CountedFinding) -> list[Any]:
+    return [*astuple(one.finding), *one.tokens]
 
 
-def _read(value: Any) -> Judgement | None:
+def _read(value: Any) -> CountedFinding | None:
     """Return a kept judgement; None where the value is none, whoever wrote it."""
     if not isinstance(value, list) or len(value) != _WIDTH:
         return None
@@ -199,4 +182,4 @@ def _read(value: Any) -> Judgement | None:
         return None
     if not all(isinstance(count, int | None) for count in (prompt, reply)):
         return None
-    return Judgement(Finding(*texts), prompt, reply)
+    return CountedFinding(Finding(*texts), (prompt, reply))

@@ -11,7 +11,7 @@ from schemas.records import Usage
 from transforms.llm.budget import Budget
 from transforms.llm.failures import SendError, retry_after
 from transforms.llm.limiter import Limiter
-from transforms.llm.retry import Retry, Sleep
+from transforms.llm.retry import Retry, Sleep, Timing
 from transforms.llm.sending import Received, Sender
 from transforms.llm.usage import usage_row
 from transforms.sources.web.search import Call, Locale, SearchBackend, address_of, variable, whole
@@ -42,7 +42,7 @@ class Engine:
         self.url = address_of(backend)
         self._answered = False
         self._budget = Budget({}, path=usage_log)
-        self._sender = Sender("ufo.search", limiter, retry or Retry(), self._budget, sleep)
+        self._sender = Sender("ufo.search", limiter, retry or Retry(), self._budget, Timing(sleep))
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
         self._client = httpx.AsyncClient(limits=limits, timeout=_TIMEOUT)
 

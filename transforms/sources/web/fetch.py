@@ -18,7 +18,7 @@ import httpx
 
 from transforms.llm.failures import SendError, retry_after
 from transforms.llm.memory import Memory
-from transforms.llm.retry import Retry, Sleep, retrying
+from transforms.llm.retry import Retry, Sleep, Timing, retrying
 from transforms.sources.web import page as reasons
 from transforms.sources.web import robots
 from transforms.sources.web.addresses import RefusedAddress, checked_url
@@ -131,7 +131,7 @@ class Fetcher:
                     took += time.monotonic() - started
 
         try:
-            page, moved = await retrying(send, _RETRY, self._sleep)
+            page, moved = await retrying(send, _RETRY, Timing(self._sleep))
         except SendError as error:
             status = int(error.status) if error.status.isdigit() else 0
             reason = f"http_{status}" if status else error.status

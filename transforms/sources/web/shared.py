@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from transforms.llm.backoff import Backoff
-from transforms.llm.calls import CallSettings
 from transforms.llm.endpoint import on_this_machine
-from transforms.llm.limiter import LOCAL_START, Limiter
-from transforms.llm.limits import Limits
-from transforms.llm.retry import Sleep
+from transforms.llm.limiter import LOCAL_START, Limiter, Limits
+from transforms.llm.retry import Backoff, Sleep
+from transforms.llm.settings import CallSettings
 from transforms.llm.shared import once, shared_memory
 from transforms.sources.web.engine import SECONDS, Engine
 from transforms.sources.web.fetch import Caps, Fetcher
@@ -82,7 +80,6 @@ def _searcher(place: Place, search: str, url: str, locale: Locale, count: int) -
     limiter = Limiter(
         limits,
         Backoff(calls.retry.seconds, name="the search engine"),
-        longest_pause=calls.retry.seconds,
         start=LOCAL_START if on_this_machine(url) else None,
         timeout=SECONDS,
     )

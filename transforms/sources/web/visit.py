@@ -7,7 +7,7 @@ from typing import Final
 from schemas.records import Failure, Usage
 from transforms.judges.llm.asking import Asker
 from transforms.llm.base import VERIFIER
-from transforms.llm.client import ClientSettings
+from transforms.llm.settings import ClientSettings
 from transforms.llm.shared import shared_client
 from transforms.llm.usage import usage_row
 from transforms.prompts import Prompts

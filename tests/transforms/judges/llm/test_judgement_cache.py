@@ -15,10 +15,10 @@ from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import VERIFIER, Choice
-from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.fake import FakeClient
 from transforms.llm.memory import Memory
+from transforms.llm.settings import ClientSettings
 from transforms.llm.store_sqlite import SqliteStore
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})

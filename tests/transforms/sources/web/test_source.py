@@ -14,7 +14,7 @@ from schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, Open
 from tests.serper_server import KEY, RESET, SerperServer, result, snippet
 from transforms.check import Checked, check
 from transforms.judges.offline.judge import OfflineJudge
-from transforms.llm.calls import CallSettings
+from transforms.llm.settings import CallSettings
 from transforms.llm.shared import end_run
 from transforms.llm.usage_log import REQUESTS, UsageReader
 from transforms.loop import wait_for

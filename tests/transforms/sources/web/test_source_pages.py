@@ -12,8 +12,8 @@ from schemas.errors import UsageError
 from schemas.records import FactUnit, OpenUnits
 from tests.embedder import write_embedder
 from tests.local_web import BEACON, Engines, Listed, LocalWeb
-from transforms.llm.calls import CallSettings
 from transforms.llm.fake import FakeClient
+from transforms.llm.settings import CallSettings
 from transforms.llm.shared import end_run
 from transforms.loop import wait_for
 from transforms.sources.base import Found
@@ -200,8 +200,8 @@ def test_a_search_is_kept_for_a_day(engines: Engines, tmp_path: Path) -> None:
 def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from transforms.llm.client import ClientSettings
     from transforms.llm.endpoint import endpoints
+    from transforms.llm.settings import ClientSettings
 
     client = FakeClient(["wiki"])
     monkeypatch.setattr("transforms.sources.web.visit.shared_client", lambda settings: client)

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from schemas.records import TRANSPORT
 from tests.llm_server.log import Logged, most_in
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
-from transforms.llm.backoff import Stop
 from transforms.llm.base import VERIFIER, LlmError
-from transforms.llm.client import ClientSettings
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError
-from transforms.llm.limiter import LOCAL_START
-from transforms.llm.limits import Limits, estimated, strictest
+from transforms.llm.limiter import LOCAL_START, Limits, estimated, strictest
+from transforms.llm.retry import Stop
+from transforms.llm.settings import ClientSettings
 
 
 @pytest.mark.parametrize("slowest", [0.1, 3.0, 20.0])
@@ -286,7 +285,6 @@ def test_roles_at_one_place_share_the_strictest_limits() -> None:
     one, other = Endpoint("a", "http://one/v1"), Endpoint("b", "http://other/v1")
     settings = ClientSettings(
         {VERIFIER: one, "extractor": one, "knowledge": other},
-        64,
         requests_per_minute=500,
         limits={"extractor": Limits(8), "knowledge": Limits(4, 1000, 9)},
     )

@@ -16,6 +16,8 @@ from transforms.llm.store import Entry, StoreError
 class Broken:
     """A store on a disk that fails at writing, or at reading as well."""
 
+    threads = 1
+
     def __init__(self, reads: bool) -> None:
         self.reads = reads
         self.calls = 0

@@ -1,6 +1,6 @@
 """What stands around a claim."""
 
-from transforms.judges.llm.context import cut, excerpt, paragraph, paragraph_breaks, surroundings
+from transforms.judges.llm.excerpts import cut, excerpt, paragraph, paragraph_breaks, surroundings
 from transforms.judges.llm.packing import tokens_of
 from transforms.sentences import segment
 
