@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from schemas.errors import PluginError
 from schemas.records import CATEGORIES
 from transforms.judges import JUDGES
-from transforms.sources.registry import source_class
+from transforms.sources.registry import SOURCES
 from webapp import answers, models
 from webapp.desk import AtDesk
 
@@ -75,7 +75,7 @@ def sources(desk: AtDesk) -> list[answers.SourceInfo]:
         answers.SourceInfo(
             source=one.source,
             type=one.type,
-            help=(inspect.getdoc(source_class(one.type)) or "").partition("\n")[0],
+            help=(inspect.getdoc(SOURCES.load(one.type)) or "").partition("\n")[0],
             status=one.status,
             reason=one.reason,
         )

@@ -25,9 +25,3 @@ def make_source(
     source = SOURCES.make(spec, flags, context or SourceContext())
     source.name = spec.name
     return source
-
-
-source_types = SOURCES.types
-source_class = SOURCES.load
-package_of = SOURCES.package_of
-located = SOURCES.located
