@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from indexes.blocks import COUNTS
+from indexes.embedders import description, make_embedder
 from indexes.engines import ENGINES
 from indexes.keys import Keys, name_keys
 from indexes.manifest import file_sha256, is_index, write_manifest
@@ -186,11 +187,11 @@ def add_engines(
     files += engine.build(building)
     content = content | {"settings": content["settings"] | {"engine": engine.SETTINGS}}
     if embedder is not None:
-        from indexes import dense, embedders  # heavy, and needed for vectors alone
+        from indexes import dense  # FAISS is heavy, and needed for vectors alone
 
-        maker = embedders.make_embedder(embedder)
+        maker = make_embedder(embedder)
         files += dense.build(building, maker, say)
-        content["embedder"] = embedders.description(maker)
+        content["embedder"] = description(maker)
         shutil.rmtree(building / dense.SHARDS)
     shutil.rmtree(building / BLOCKS)
     (building / STATE).unlink(missing_ok=True)

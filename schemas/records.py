@@ -45,7 +45,7 @@ MULTI = "multi"
 
 @dataclass(frozen=True, slots=True)
 class GivenClaim:
-    """A claim that the input brought, used in place of extraction."""
+    """A claim given in the input, used in place of extraction."""
 
     claim: str
     query: Optional[str] = None

@@ -18,7 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from schemas.errors import PluginError, UsageError, unknown_value
 
 CONTEXT = "context"
-"""The one parameter of a plug-in's constructor that is no option: what the run tells."""
+"""The one parameter of a plug-in's constructor that is no option: the context of the run."""
 _PLAIN = (str, int, float, bool, list, tuple, dict, type(None))
 _SECRETS = ("key", "token", "secret", "password")
 
@@ -143,12 +143,12 @@ class Registry(Generic[P]):
         return {} if spec.instance is not None else options_of(self.kind(spec))
 
     def takes_context(self, spec: Spec) -> bool:
-        """Tell whether the constructor of the spec's class takes what the run tells."""
+        """Tell whether the constructor of the spec's class takes the context of the run."""
         return spec.instance is None and takes_context(self.kind(spec))
 
     def make(self, spec: Spec, flags: Mapping[str, Any] | None = None, context: object = None) -> P:
         """Return the plug-in that `spec` describes; an option not set in it takes the flag's value.
-        `context` is what the run tells, for a constructor that takes it.
+        `context` goes to a constructor that takes it.
 
         Raises:
             UsageError: an option that the constructor does not take, or a wrong value.
@@ -164,9 +164,9 @@ class Registry(Generic[P]):
                 what = f"option of the {self.noun} {spec.name!r} ({spec.type})"
                 raise UsageError(unknown_value(what, option, parameters or ["no options"]))
         options = {k: v for k, v in (flags or {}).items() if k in parameters} | dict(spec.options)
-        told = {} if context is None or not takes_context(kind) else {CONTEXT: context}
+        given = {} if context is None or not takes_context(kind) else {CONTEXT: context}
         try:
-            return kind(**options, **told)
+            return kind(**options, **given)
         except UsageError:
             raise
         except Exception as error:
@@ -219,7 +219,7 @@ def options_of(kind: type) -> dict[str, inspect.Parameter]:
 
 
 def takes_context(kind: type) -> bool:
-    """Tell whether the constructor of a plug-in's class takes what the run tells."""
+    """Tell whether the constructor of a plug-in's class takes the context of the run."""
     return CONTEXT in inspect.signature(kind).parameters
 
 

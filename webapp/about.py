@@ -9,6 +9,8 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from indexes.embedders import has_vectors
+from indexes.index import RETRIEVERS, open_index
 from schemas.errors import PluginError
 from schemas.records import CATEGORIES
 from transforms.judges import JUDGES
@@ -101,9 +103,6 @@ def _examples() -> list[dict[str, Any]]:
 
 
 def _retrievers(index: str | None) -> list[str]:
-    from indexes.embedders import has_vectors
-    from indexes.index import RETRIEVERS, open_index
-
     if index is None:
         return []
     return list(RETRIEVERS) if has_vectors(open_index(index).manifest) else ["bm25"]

@@ -13,9 +13,9 @@ from pipelines.outputs import sent_to
 from pipelines.reports.tabular import one_line
 from pipelines.runs.inputs import delimiter_of
 from pipelines.runs.results import open_results
-from pipelines.storage import join
 from schemas.errors import UsageError
 from schemas.labels import FOLDER, TAGS, Label
+from schemas.storage import join
 from schemas.tables import LABELS, sort_key, to_arrow
 
 _LABELS = {

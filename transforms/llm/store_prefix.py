@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from pyarrow import fs
 
-from schemas.places import is_remote, place_of, said
+from schemas.remote import file_system_of, is_remote, said
 from transforms.llm.store import KEY, Entry, StoreError
 
 _AT_ONCE: Final = 32
@@ -23,7 +23,7 @@ class PrefixStore:
     def __init__(self, uri: str) -> None:
         try:
             if is_remote(uri):
-                self._system, self._root = place_of(uri)
+                self._system, self._root = file_system_of(uri)
             else:
                 self._system, self._root = fs.LocalFileSystem(), uri.rstrip("/")
             self._local = isinstance(self._system, fs.LocalFileSystem)

@@ -17,7 +17,7 @@ def make_source(
     context: SourceContext | None = None,
 ) -> FactSource:
     """Return the source that `spec` describes; an option not set in it takes the flag's value.
-    `context` is what the run tells.
+    `context` is that of the run.
 
     Raises:
         UsageError: an option that the source's constructor does not take, or a wrong value.

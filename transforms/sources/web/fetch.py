@@ -39,7 +39,7 @@ _AGAIN: Final = (408, 425, 429, 502, 503, 504)
 _UNTYPED: Final = ("", "application/octet-stream", "binary/octet-stream")
 # A page is one of several, and has its snippet: it is worth one more try, and no long wait.
 _RETRY: Final = Retry(attempts=2, seconds=5.0)
-_SITES: Final = 2_000  # whose rules are remembered
+_SITES: Final = 2_000  # whose rules are cached
 _RULES_SECONDS: Final = 24 * 3600.0  # RFC 9309, 2.4
 
 

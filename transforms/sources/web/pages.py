@@ -6,19 +6,17 @@ from asyncio import shield
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
+from indexes.embedders import Embedder
 from transforms.sources.web.fetch import Fetcher
 from transforms.sources.web.page import FetchedPage
 from transforms.sources.web.select import BM25, PageText, Window
 from transforms.sources.web.snapshot import Snapshot
 from transforms.sources.web.text import Document, document_of
 
-if TYPE_CHECKING:
-    from indexes.embedders import Embedder
-
-_KEPT: Final = 512  # pages whose text is remembered
+_KEPT: Final = 512  # pages whose text is cached
 _KEPT_SECONDS: Final = 3600.0
 
 
@@ -50,7 +48,7 @@ class Pages:
         fetcher: Fetcher,
         snapshot: Snapshot | None = None,
         retriever: str = BM25,
-        embedder: "Embedder | None" = None,
+        embedder: Embedder | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._fetcher = fetcher
@@ -61,7 +59,7 @@ class Pages:
         self._known: OrderedDict[str, tuple[float, asyncio.Future[ReadPage]]] = OrderedDict()
 
     async def read(self, url: str) -> tuple[ReadPage, bool]:
-        """Return the page at a URL, and whether another one's request brought it."""
+        """Return the page at a URL, and whether it was fetched for another query."""
         known = self._known.get(url)
         if known is not None and self._holds(*known):
             self._known.move_to_end(url)

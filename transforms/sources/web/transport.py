@@ -1,6 +1,6 @@
 """Connections to pages: the address that is connected to is the address that was checked.
 
-A client that checks a name and then lets its library resolve it again can be told two different
+A client that checks a name and then lets its library resolve it again can get two different
 addresses. Here the name is resolved once for a connection, every address in the answer is checked,
 and the socket is opened to one of these; host header and TLS still have the name. This holds for
 every connection, whichever redirect or robots.txt led there.

@@ -51,7 +51,7 @@ class Visit:
         return self._kinds.get(hostname_of(url), OTHER)
 
     def took(self, read: ReadPage, waited: bool) -> None:
-        """Take note of a page; `waited` where another one's request brought it."""
+        """Take note of a page; `waited` where it was fetched for another response or query."""
         url = read.page.url
         if url in self._usage or url in self._failures:
             return
@@ -81,11 +81,16 @@ class Visit:
         return [*self._failures.values(), *(self.asker.failures if self.asker else ())]
 
 
-def asker_of(
-    judge: ClientSettings | None, prompts: Prompts, response_id: str, source: str
-) -> Asker | None:
-    """Return who is asked about hosts that no rule knows: the judge's model, if it has one."""
+def visit_of(
+    judge: ClientSettings | None,
+    prompts: Prompts,
+    rules: Categories,
+    source: str,
+    response_id: str,
+) -> Visit:
+    """Return a visit that asks about hosts that no rule knows: the judge's model, if it has one."""
     if judge is None:
-        return None
-    model = judge.endpoints[VERIFIER].model
-    return Asker(shared_client(judge), prompts, VERIFIER, model, KIND_STEP, response_id, source)
+        return Visit(source, response_id, rules)
+    client, model = shared_client(judge), judge.endpoints[VERIFIER].model
+    asker = Asker(client, prompts, VERIFIER, model, KIND_STEP, response_id, source)
+    return Visit(source, response_id, rules, asker)
