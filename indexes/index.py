@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from indexes import bm25, bm25_large
 from indexes.downloaded import local_index
 from indexes.embedders import embedder_of
-from indexes.engines import ENGINES
 from indexes.hybrid import Fusion, Hybrid
 from indexes.manifest import read_manifest
 from indexes.names import NameTable, normal_name
@@ -145,6 +145,7 @@ def _hybrid(
     return Hybrid(lexicon, _dense(lexicon, folder, manifest, options), fusion)
 
 
+_ENGINES = {"bm25": bm25, "tantivy": bm25_large}
 _RETRIEVERS = {"bm25": _bm25, "dense": _dense, "hybrid": _hybrid}
 RETRIEVERS = tuple(_RETRIEVERS)
 
@@ -188,7 +189,7 @@ def open_index(
 
 def _open(folder: Path, manifest: dict[str, Any], fingerprint: str, options: Options) -> Index:
     store, names = PassageStore(folder), NameTable(folder)
-    lexicon: Lexicon = ENGINES[manifest["settings"]["engine"]["name"]].opened(folder)
+    lexicon: Lexicon = _ENGINES[manifest["settings"]["engine"]["name"]].opened(folder)
     retriever = _RETRIEVERS[options.retriever](lexicon, folder, manifest, options)
     reranker = Reranker(store, names, lexicon, retriever)
     return Index(folder, manifest, fingerprint, store, names, retriever, reranker)

@@ -22,11 +22,10 @@ from transforms.llm.retry import Retry, Sleep, retrying
 from transforms.sources.web import page as reasons
 from transforms.sources.web import robots
 from transforms.sources.web.addresses import RefusedAddress, checked_url
-from transforms.sources.web.client import page_client
 from transforms.sources.web.decoding import TooLarge, Undecodable, read_body
 from transforms.sources.web.hosts import Hosts
 from transforms.sources.web.page import FetchedPage
-from transforms.sources.web.transport import Resolve, system_resolver
+from transforms.sources.web.transport import Resolve, page_client, system_resolver
 
 HTML: Final = ("text/html", "application/xhtml+xml")
 PLAIN: Final = "text/plain"

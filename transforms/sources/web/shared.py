@@ -27,7 +27,7 @@ from transforms.sources.web.snapshot import Snapshot
 from transforms.sources.web.transport import Resolve, system_resolver
 from transforms.sources.web.visit import visit_of as visit_of
 
-T = TypeVar("T")
+T = TypeVar("T", Searcher, Pages)
 
 
 @dataclass(frozen=True, slots=True)
