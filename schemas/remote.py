@@ -30,7 +30,8 @@ _REMEDIES: Final = {  # by what stands in an error
     "ACCESS_DENIED": "the credentials do not reach so far: let them list, read and write there",
     "NOT_FOUND": "there is no such bucket or object; check the path",
     "NO_SUCH_BUCKET": "there is no such bucket; check the path",
-    "Unrecognized filesystem": "known are abfs://, file://, gs://, hdfs:// and s3://",
+    "Unrecognized filesystem": "there is no such file system; known are abfs://, file://, gs://, "
+    "hdfs:// and s3://",
     "libjvm": "hdfs:// needs Java and Hadoop: set JAVA_HOME, HADOOP_HOME and CLASSPATH",
     "libhdfs": "hdfs:// needs Java and Hadoop: set JAVA_HOME, HADOOP_HOME and CLASSPATH",
 }

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from pyarrow import fs
 
-from schemas.remote import file_system_of, is_remote, said
+from schemas.remote import RemoteError, file_system_of, is_remote, said
 from transforms.llm.store import KEY, Entry, StoreError
 
 _AT_ONCE: Final = 32
@@ -29,7 +29,9 @@ class PrefixStore:
             self._local = isinstance(self._system, fs.LocalFileSystem)
             if self._local:
                 self._system.create_dir(self._root, recursive=True)
-        except (OSError, ValueError) as error:  # Arrow's errors are among these
+        except RemoteError as error:
+            raise StoreError(str(error)) from error
+        except OSError as error:
             raise StoreError(f"{uri}: {said(error)}") from error
         self._folders: set[str] = set()
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="ufo-store")
