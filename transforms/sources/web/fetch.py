@@ -6,7 +6,6 @@ checked addresses only (`transport`). A page from the cache needs no connection.
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,6 +21,7 @@ from transforms.llm.retry import Retry, Sleep, retrying
 from transforms.sources.web import page as reasons
 from transforms.sources.web import robots
 from transforms.sources.web.addresses import RefusedAddress, checked_url
+from transforms.sources.web.cached import Cached
 from transforms.sources.web.decoding import TooLarge, Undecodable, read_body
 from transforms.sources.web.hosts import Hosts
 from transforms.sources.web.page import FetchedPage
@@ -76,7 +76,7 @@ class Fetcher:
         self._sleep = sleep
         self._clock = clock
         self._places = asyncio.Semaphore(connections)
-        self._rules: OrderedDict[str, tuple[float, asyncio.Future[_Site]]] = OrderedDict()
+        self._sites = Cached[_Site](_SITES, _RULES_SECONDS)
         self._client = page_client(memory, allow_private, connections, resolve)
 
     async def get(self, url: str) -> FetchedPage:
@@ -215,26 +215,12 @@ class Fetcher:
     async def _site(self, url: str) -> "_Site":
         """Return what a URL's site allows; who asks while that is being found out waits for it."""
         where = robots.address(url)
-        known = self._rules.get(where)
-        if known is None or time.monotonic() - known[0] > _RULES_SECONDS:
-            found: asyncio.Future[_Site] = asyncio.get_running_loop().create_future()
-            known = self._rules[where] = (time.monotonic(), found)
-            if len(self._rules) > _SITES:
-                self._rules.popitem(last=False)
-            try:
-                page = await self._followed(where, robots.MOST_BYTES, ruled=False)
-                found.set_result(_Site(robots.rules_of(page), _unreached(page)))
-            except BaseException:
-                # Cancelled: whoever waits asks for itself.
-                del self._rules[where]
-                found.cancel()
-                raise
-        try:
-            return await asyncio.shield(known[1])
-        except asyncio.CancelledError:
-            if known[1].cancelled() and not _cancelling():
-                return await self._site(url)
-            raise
+
+        async def fetched() -> _Site:
+            page = await self._followed(where, robots.MOST_BYTES, ruled=False)
+            return _Site(robots.rules_of(page), _unreached(page))
+
+        return (await self._sites.get(where, fetched))[0]
 
     def _retrieved(self, response: httpx.Response) -> str:
         now = self._clock()
@@ -262,11 +248,6 @@ class _Site:
 def _unreached(page: FetchedPage) -> FetchedPage | None:
     lost = page.reason == reasons.TOO_MANY_REDIRECTS
     return None if page.status or lost else page
-
-
-def _cancelling() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _sniffed(body: bytes) -> str:
