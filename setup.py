@@ -83,7 +83,7 @@ setup(
         "matplotlib>=3.9,<4",  # plots
     ],
     extras_require={
-        "gcp": ["apache-beam[gcp]>=2.77,<3"],  # gs://… and Dataflow
+        "gcp": ["apache-beam[gcp]>=2.77,<3"],  # Dataflow
         "hub": [  # verifiers of a model hub, and those without an ONNX file
             "huggingface-hub>=1,<3",
             "torch>=2.4",

@@ -22,6 +22,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -34,6 +36,9 @@ from benchmarks.index_parts import (  # noqa: E402
     own_process,
     projected,
 )
+from indexes.embedders import checked_name, make_embedder  # noqa: E402
+from indexes.index import RETRIEVERS, open_index  # noqa: E402
+from pipelines.quiet import quiet_beam  # noqa: E402
 
 SECTIONS = ("hotpotqa", "scale", "faiss")
 
@@ -42,7 +47,6 @@ SECTIONS = ("hotpotqa", "scale", "faiss")
 
 
 def hotpotqa(data: Path, work: Path, embedder: str) -> dict[str, Any]:
-    from indexes.index import RETRIEVERS, open_index
     from pipelines.build_index import build
 
     questions = lines(data / "hotpotqa/questions.jsonl")
@@ -118,10 +122,8 @@ def of_size(data: Path, work: Path, count: int, smaller: dict[str, Any] | None) 
 
 def faiss_part(data: str, count: str, work: str, embedder: str) -> dict[str, Any]:
     import faiss
-    import numpy as np
 
     from indexes import dense
-    from indexes.embedders import checked_name, make_embedder
 
     faiss.omp_set_num_threads(1)
     dense.FLAT = 0
@@ -186,8 +188,6 @@ def main() -> int:
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     os.chdir(ROOT)
-    from pipelines.quiet import quiet_beam
-
     quiet_beam()
     if given.part:
         limit_memory()

@@ -22,6 +22,10 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+import duckdb
+
+from schemas.results import open_results
+
 UNITS, SOURCES, PASSAGES = 15, 4, 5
 ROWS_A_RESPONSE = UNITS * SOURCES * PASSAGES
 CHUNK = 10_000  # responses a part file
@@ -159,8 +163,6 @@ SOURCES_OF = f"""
 
 def generate(folder: Path, rows: int, with_passages: bool) -> dict[str, Any]:
     """Write a run of about `rows` rows of evidence; return its rows and bytes by table."""
-    import duckdb
-
     run = folder / "run=bench"
     connection = duckdb.connect(config={"threads": THREADS, "memory_limit": MEMORY})
     responses = max(1, rows // ROWS_A_RESPONSE)
@@ -206,8 +208,6 @@ def generate(folder: Path, rows: int, with_passages: bool) -> dict[str, Any]:
 
 def read(folder: str, report: str, repeat: int) -> None:
     """Read a report `repeat` times; print the seconds, the rows, and this process's peak memory."""
-    from schemas.results import open_results
-
     seconds, rows = [], 0
     with open_results(folder) as results:
         results._connection.execute(f"SET threads = {THREADS}")

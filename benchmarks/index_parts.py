@@ -16,6 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.index_corpora import lines
+from indexes import bm25_large
+from indexes.index import open_index
+from indexes.names import NameTable
+from indexes.store import PassageStore
 
 MEMORY_BYTES = 4 << 30  # what building, opening and asking may take
 ENWIKI_PASSAGES = 21_000_000  # of 100 words in the English Wikipedia, about
@@ -78,7 +82,6 @@ def own_mb(field: str = "RssAnon", process: str = "self") -> int:
 
 
 def build_part(documents: str, path: str) -> dict[str, Any]:
-    from indexes import bm25_large
     from pipelines.build_index import build
     from pipelines.options.settings import cores
 
@@ -114,14 +117,9 @@ def _processor_seconds() -> float:
 
 def ask_part(path: str, questions: str) -> dict[str, Any]:
     # Libraries are loaded by the first index that is opened; this is how long the next one takes.
-    from indexes.bm25_large import opened
-    from indexes.index import open_index
-    from indexes.names import NameTable
-    from indexes.store import PassageStore
-
     before = own_mb()
     started = time.perf_counter()
-    opened(Path(path)), PassageStore(Path(path)), NameTable(Path(path))
+    bm25_large.opened(Path(path)), PassageStore(Path(path)), NameTable(Path(path))
     open_ms = (time.perf_counter() - started) * 1000
     index = open_index(path)
     texts = [question["question"] for question in lines(Path(questions))]

@@ -39,7 +39,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
@@ -48,10 +48,15 @@ from typing import Any
 import numpy as np
 import Stemmer
 
-from transforms.english.word_set import word_set
-from transforms.extraction import Extracted, extract, paragraph_starts, query_of
-from transforms.passages import Ranking
-from transforms.sentences import Span, segment
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.claim_sets import Response, load  # noqa: E402
+from benchmarks.index_corpora import lines  # noqa: E402
+from transforms.english.word_set import word_set  # noqa: E402
+from transforms.extraction import Extracted, extract, paragraph_starts, query_of  # noqa: E402
+from transforms.passages import Ranking  # noqa: E402
+from transforms.sentences import Span  # noqa: E402
 
 LEVELS = {"loose": 0.6, "strict": 0.8}
 BEST = 5
@@ -66,24 +71,8 @@ FUNCTION_WORDS = word_set(
 )
 _WORD = re.compile(r"\d[\d,.]*\d|\w+")
 _PRONOUN = re.compile(r"(?:he|she|his|her|it|its|they|their)\b", re.IGNORECASE)
-_PERSONAL = frozenset({"he", "she", "his", "her"})
+_PERSONAL = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
 _stem = Stemmer.Stemmer("english").stemWord
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """A response's sentences with the claims that people wrote for each.
-
-    `standalone` holds each sentence as people rewrote it to stand by itself, "" where they did
-    not; `topic` the stems of the name that a biography is about.
-    """
-
-    text: str
-    question: str
-    sentences: list[str]
-    claims: list[list[str]]
-    standalone: list[str]
-    topic: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +84,6 @@ class Content:
 
     @classmethod
     def of(cls, text: str, left_out: frozenset[str] = frozenset()) -> "Content":
-        """Read a claim."""
         found = stems_of(text) - left_out
         return cls(found, frozenset(stem for stem in found if stem[0].isdigit()))
 
@@ -118,47 +106,6 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(_stem(word) for word in words if word not in FUNCTION_WORDS)
 
 
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a JSON Lines file."""
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
-def load(data: Path) -> dict[str, list[Response]]:
-    """All responses by set."""
-    sets: dict[str, list[Response]] = {"factcheck_gpt": []}
-    for record in read(data / "factcheck_gpt" / "benchmark.jsonl"):
-        parts = list(record["sentences"].values())
-        sets["factcheck_gpt"].append(
-            Response(
-                record["response"],
-                record["prompt"],
-                [part["text"] for part in parts],
-                [part["claims"] or [] for part in parts],
-                [part["decontext"] or "" for part in parts],
-                frozenset(),
-            )
-        )
-    for path in sorted((data / "factscore").glob("*.jsonl")):
-        sets[f"factscore_{path.stem}"] = [_biography(record) for record in read(path)]
-    return sets
-
-
-def _biography(record: dict[str, Any]) -> Response:
-    parts = record["annotations"]
-    if parts is None:  # a refusal: nobody wrote facts of it
-        spans = segment(record["output"])
-        parts = [{"text": record["output"][span.start : span.end]} for span in spans]
-    return Response(
-        record["output"],
-        record["input"].removeprefix("Question:").strip(),
-        [part["text"] for part in parts],
-        [[fact["text"] for fact in part.get("human-atomic-facts") or []] for part in parts],
-        [""] * len(parts),
-        stems_of(record["topic"]),
-    )
-
-
 def extracted(response: Response, asked: bool = True) -> list[list[Extracted]]:
     """The extracted claims of each sentence, with or without the prompt as the question."""
     spans, end = [], 0
@@ -173,14 +120,15 @@ def extracted(response: Response, asked: bool = True) -> list[list[Extracted]]:
     return found
 
 
-def pairs(one: Sequence[Content], other: Sequence[Content], level: float) -> int:
+def paired(one: Sequence[Content], other: Sequence[Content], level: float) -> int:
     """How many claims can be paired one to one, the most similar first."""
     scored = [(a.f1(b), i, j) for i, a in enumerate(one) for j, b in enumerate(other)]
-    taken: set[tuple[str, int]] = set()
+    ours, theirs = set[int](), set[int]()
     for score, i, j in sorted(scored, reverse=True):
-        if score >= level and ("one", i) not in taken and ("other", j) not in taken:
-            taken |= {("one", i), ("other", j)}
-    return len(taken) // 2
+        if score >= level and i not in ours and j not in theirs:
+            ours.add(i)
+            theirs.add(j)
+    return len(ours)
 
 
 def counted(response: Response) -> dict[str, tuple[float, float]]:
@@ -192,6 +140,7 @@ def counted(response: Response) -> dict[str, tuple[float, float]]:
         parts, wholes = counts.get(name, (0.0, 0.0))
         counts[name] = parts + part, wholes + whole
 
+    topic = stems_of(response.topic)
     for index, theirs in enumerate(response.claims):
         ours = [unit.claim for unit in found[index]]
         if not theirs:
@@ -202,31 +151,30 @@ def counted(response: Response) -> dict[str, tuple[float, float]]:
         add("per_sentence_people", len(theirs), 1)
         _add_pronoun(add, "pronouns", response, index, ours)
         _add_pronoun(add, "unasked", response, index, [unit.claim for unit in unasked[index]])
-        left = [Content.of(claim, response.topic) for claim in ours]
-        right = [Content.of(claim, response.topic) for claim in theirs]
-        right = [claim for claim in right if claim.stems]  # "He is X" of a biography of X
+        left = [Content.of(claim, topic) for claim in ours]
+        right = [Content.of(claim, topic) for claim in theirs]
+        right = [claim for claim in right if claim.stems]  # not "He is X" of a biography of X
         for name, level in LEVELS.items():
             covered = sum(any(p.share_in(e) >= level for e in left) for p in right)
             matched = sum(any(e.share_in(p) >= level for p in right) for e in left)
             add(f"covered_{name}", covered, len(right))
             add(f"matched_{name}", matched, len(left))
-            add(f"f1_{name}", 2 * pairs(left, right, level), len(left) + len(right))
+            add(f"f1_{name}", 2 * paired(left, right, level), len(left) + len(right))
     return counts
 
 
 def _add_pronoun(add: Any, name: str, response: Response, index: int, ours: list[str]) -> None:
     sentence = response.sentences[index].lstrip("-*•0123456789. ")
-    opening = _PRONOUN.match(sentence)
-    known = response.topic or stems_of(response.standalone[index]) - stems_of(sentence)
+    opening = (_PERSONAL if response.topic else _PRONOUN).match(sentence)
+    topic = stems_of(response.topic)
+    known = topic or stems_of(response.standalone[index]) - stems_of(sentence)
     if opening is None or not ours or not known:
-        return
-    if response.topic and opening[0].lower() not in _PERSONAL:
         return
     # Of several claims the first repeats the opening; only its first words can be the name.
     named = stems_of(" ".join(ours[0].split()[:6])) - stems_of(sentence)
     add(f"{name}_named", bool(named), 1)
     if named:
-        right = bool(named & known) and (not response.topic or named <= known)
+        right = bool(named & known) and (not topic or named <= known)
         add(f"{name}_right", right, 1)
 
 
@@ -234,23 +182,23 @@ def found_evidence(path: Path) -> list[dict[str, tuple[float, float]]]:
     """For each claim with evidence of its own: whether its query finds it."""
     relevant: dict[str, set[str]] = {}
     texts: dict[str, None] = {}
-    for row in read(path):
+    for row in lines(path):
         texts[row["evidence"]] = None
         if row["stance"] != "irrelevant":
             relevant.setdefault(row["claim"], set()).add(row["evidence"])
     evidence = list(texts)
     ranking = Ranking(evidence)
-    counts = []
-    for claim, own in relevant.items():
-        query = query_of(claim)
-        rows = {"queries_with_claim": f"{claim} {query}", "queries_alone": query}
-        counts.append(
-            {
-                name: (float(any(evidence[at] in own for at, _ in ranking.best(text, BEST))), 1.0)
-                for name, text in rows.items()
-            }
-        )
-    return counts
+
+    def found(text: str, own: set[str]) -> tuple[float, float]:
+        return float(any(evidence[at] in own for at, _ in ranking.best(text, BEST))), 1.0
+
+    return [
+        {
+            "queries_with_claim": found(f"{claim} {query_of(claim)}", own),
+            "queries_alone": found(query_of(claim), own),
+        }
+        for claim, own in relevant.items()
+    ]
 
 
 def figures(
@@ -258,23 +206,21 @@ def figures(
 ) -> dict[str, dict[str, Any]]:
     """Each figure with its interval and its denominator."""
     result: dict[str, dict[str, Any]] = {}
-    names = dict.fromkeys(name for row in counts for name in row)
     drawn = np.random.default_rng(0).integers(0, len(counts), (resamples, len(counts)))
-    for name in names:
+    for name in dict.fromkeys(name for row in counts for name in row):
         table = np.array([row.get(name, (0.0, 0.0)) for row in counts])
         part, whole = table.sum(axis=0)
         sums = table[drawn].sum(axis=1)
         sums = sums[sums[:, 1] > 0]
-        low, high = np.quantile(sums[:, 0] / sums[:, 1], (0.025, 0.975))
+        interval = np.quantile(sums[:, 0] / sums[:, 1], (0.025, 0.975)).round(4).tolist()
         value = round(float(part / whole), 4) if whole else None
-        interval = [round(float(low), 4), round(float(high), 4)]
         result[name] = {"value": value, "interval": interval, "n": int(whole)}
     return result
 
 
-def show(responses: Iterable[Response], number: int) -> None:
+def show(responses: Iterable[Response]) -> None:
     """Print what was extracted beside what people wrote, for reading."""
-    for response in list(responses)[:number]:
+    for response in responses:
         for index, units in enumerate(extracted(response)):
             print(f"\n= {response.sentences[index]}", file=sys.stderr)
             for claim in response.claims[index]:
@@ -284,10 +230,8 @@ def show(responses: Iterable[Response], number: int) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", maxsplit=1)[0])
-    root = Path(__file__).resolve().parent.parent
-    parser.add_argument("--data", type=Path, default=root.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--quick", action="store_true", help="200 bootstrap resamples, not 2,000")
     parser.add_argument("--show", type=int, default=0, help="print the claims of N responses a set")
     options = parser.parse_args()
@@ -295,21 +239,18 @@ def main() -> None:
     report: dict[str, Any] = {}
     started = process_time()
     for name, responses in load(options.data).items():
-        report[name] = {"responses": len(responses)}
-        report[name] |= figures([counted(response) for response in responses], resamples)
-        show(responses, options.show)
+        found = figures([counted(response) for response in responses], resamples)
+        report[name] = {"responses": len(responses), **found}
+        show(responses[: options.show])
     stance = options.data / "factcheck_gpt" / "stance.jsonl"
     if stance.is_file():
         report["queries"] = figures(found_evidence(stance), resamples)
-    for name, values in report.items():
-        for figure, row in values.items():
-            if isinstance(row, dict):
-                low, high = row["interval"]
-                print(
-                    f"{name:22} {figure:20} {row['value']:.3f} [{low:.3f}, {high:.3f}]"
-                    f" of {row['n']}",
-                    file=sys.stderr,
-                )
+    rows = [(name, *row) for name, values in report.items() for row in values.items()]
+    for name, figure, row in rows:
+        if isinstance(row, dict):
+            low, high = row["interval"]
+            shown = f"{row['value']:.3f} [{low:.3f}, {high:.3f}] of {row['n']}"
+            print(f"{name:22} {figure:20} {shown}", file=sys.stderr)
     report["cpu_seconds"] = round(process_time() - started, 1)
     print(json.dumps(report))
 

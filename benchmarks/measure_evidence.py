@@ -29,13 +29,18 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from rank_bm25 import BM25Okapi
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+import ufo  # noqa: E402
 from benchmarks.embedder import HELP, embedder_name  # noqa: E402
 from benchmarks.evidence_agreement import Labels, agreement, labels_of  # noqa: E402
 from indexes.embedders import checked_name, make_embedder  # noqa: E402
 from indexes.tokens import terms_of  # noqa: E402
+from schemas.errors import UfoError  # noqa: E402
+from tests.local_web import Engines, LocalWeb  # noqa: E402
 from transforms.sources.web.select import BM25, DENSE, PageText  # noqa: E402
 
 SNIPPET = "snippet"
@@ -54,8 +59,6 @@ QUICK = {"pages": (5, 1), "contexts": (1,)}
 @contextmanager
 def local_web() -> Iterator[dict[str, Any]]:
     """The tests' web and its engine; gives the options that a run needs for it."""
-    from tests.local_web import Engines, LocalWeb
-
     with LocalWeb() as web, Engines(web) as engines:
         os.environ["SERPER_BASE_URL"] = engines.url
         yield {"search": "serper", "allow_private_hosts": True}
@@ -74,8 +77,6 @@ def combinations(quick: bool) -> Iterator[tuple[str, int, int, str]]:
 
 def swept(source: Path, options: dict[str, Any], snapshots: Path, quick: bool) -> list[Any]:
     """One row a combination: what it was, agreement with people, and what it took."""
-    import ufo
-
     records = read_records(source)
     as_sentences = [{k: v for k, v in one.items() if k != "claims"} for one in records]
     rows: list[dict[str, Any]] = []
@@ -169,8 +170,6 @@ Select = Callable[[str, Sequence[str]], list[int]]
 
 def plain_bm25(claim: str, sentences: Sequence[str]) -> list[int]:
     """BM25Okapi over stems, k1 1.5, b .75: what a first attempt would be."""
-    from rank_bm25 import BM25Okapi
-
     scores = BM25Okapi([terms_of(text) or [""] for text in sentences]).get_scores(terms_of(claim))
     return sorted(range(len(sentences)), key=lambda row: (-scores[row], row))[:K]
 
@@ -283,8 +282,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    from schemas.errors import UfoError
-
     try:
         main()
     except UfoError as error:

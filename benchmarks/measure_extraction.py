@@ -24,6 +24,8 @@ from statistics import mean, median
 from time import process_time
 from typing import Any
 
+from trafilatura import extract
+
 from transforms.sources.web.page import FetchedPage
 from transforms.sources.web.text import document_of
 
@@ -74,15 +76,11 @@ def ours(page: Page) -> str:
 
 def plain(page: Page) -> str:
     """What trafilatura takes, comments aside."""
-    from trafilatura import extract
-
     return extract(page.body, include_comments=False) or ""
 
 
 def precise(page: Page) -> str:
     """What trafilatura takes in its precision mode, comments aside."""
-    from trafilatura import extract
-
     return extract(page.body, include_comments=False, favor_precision=True) or ""
 
 

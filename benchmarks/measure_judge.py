@@ -42,21 +42,11 @@ from transforms.english.words import read  # noqa: E402
 from transforms.verifiers.base import Pair, Probabilities, Verifier  # noqa: E402
 from transforms.verifiers.overlap.features import NAMES  # noqa: E402
 from transforms.verifiers.overlap.verifier import OverlapVerifier  # noqa: E402
+from transforms.verifiers.registry import make_verifier  # noqa: E402
 
 FOLDS = 5
 Sets = Mapping[str, Sequence[Record]]
 Rows = list[list[Probabilities]]
-
-
-def verifier_named(name: str) -> Verifier:
-    """Return the verifier of a name."""
-    try:
-        from transforms.verifiers.registry import make_verifier
-    except ImportError:
-        if name != OverlapVerifier.name:
-            raise SystemExit(f"no verifier {name!r}; there is: {OverlapVerifier.name}") from None
-        return OverlapVerifier()
-    return make_verifier(name)
 
 
 def predicted(verifier: Verifier, sets: Sets) -> tuple[dict[str, Rows], float]:
@@ -184,7 +174,7 @@ def measured(sets: Sets, arguments: argparse.Namespace) -> dict[str, Any]:
     seconds: dict[str, float] = {}
     names = [name for name in arguments.verifier.split(",") if name]
     for name in names:
-        rows, seconds[name] = predicted(verifier_named(name), sets)
+        rows, seconds[name] = predicted(make_verifier(name), sets)
         for of, found in rows.items():
             said[of][name] = [Said.of(found)]
     if OverlapVerifier.name in names:

@@ -9,23 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from filelock import FileLock
+
 from indexes.manifest import MANIFEST, file_sha256, listed_files, read_manifest
+from schemas import storage
 from schemas.errors import IndexUnusable
 from schemas.kept import kept_folder
-from schemas.places import is_remote, place_of, said
-
-if TYPE_CHECKING:
-    from pyarrow.fs import FileSystem
 
 _AT_ONCE = 4
-_BLOCK = 8 << 20
 _REMEDY = (
     "give the prefix of an index that `ufo index build` made, as copied by `gcloud storage cp -r "
-    "DIR gs://…`; for gs:// credentials come from GOOGLE_APPLICATION_CREDENTIALS or `gcloud auth "
-    "application-default login`"
+    "DIR gs://…`"
 )
 
 
@@ -38,29 +34,24 @@ def local_index(path: str | Path) -> Path:
     Raises:
         IndexUnusable: it cannot be reached, or it is not a whole index.
     """
-    if not is_remote(str(path)):
+    if not storage.is_remote(str(path)):
         return Path(path).expanduser().resolve()
     uri = str(path).rstrip("/")
     try:
-        system, root = place_of(uri)
-        with system.open_input_stream(f"{root}/{MANIFEST}") as stream:
-            manifest = stream.read()
-        return _cached(system, root, uri, manifest)
-    except (OSError, ValueError) as error:
-        raise IndexUnusable(f"the index {uri} cannot be read: {said(error)}; {_REMEDY}") from error
+        return _cached(uri, storage.read(storage.join(uri, MANIFEST)))
+    except OSError as error:
+        raise IndexUnusable(f"the index {uri} cannot be read: {error}; {_REMEDY}") from error
 
 
-def _cached(system: "FileSystem", root: str, uri: str, manifest: bytes) -> Path:
+def _cached(uri: str, manifest: bytes) -> Path:
     """Return the folder with the index of this manifest; one process downloads, others wait."""
-    from filelock import FileLock  # slow to import, and few commands need it
-
     above = kept_folder("indexes", sha256(manifest).hexdigest()[:32])
     here = above / "index"
     with FileLock(above / ".lock"):
         if not here.exists():
             copy = above / f"unfinished-{uuid4().hex[:8]}"
             try:
-                _download(system, root, copy, manifest)
+                _download(uri, copy, manifest)
                 copy.rename(here)
             except IndexUnusable as error:
                 message = error.message.replace(str(copy), uri)
@@ -70,7 +61,7 @@ def _cached(system: "FileSystem", root: str, uri: str, manifest: bytes) -> Path:
     return here
 
 
-def _download(system: "FileSystem", root: str, copy: Path, manifest: bytes) -> None:
+def _download(uri: str, copy: Path, manifest: bytes) -> None:
     copy.mkdir()
     (copy / MANIFEST).write_bytes(manifest)
     files = listed_files(copy)
@@ -78,19 +69,17 @@ def _download(system: "FileSystem", root: str, copy: Path, manifest: bytes) -> N
     if wanted > room:
         raise OSError(f"it has {wanted:,} bytes, and there is room for {room:,} in {copy.parent}")
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        for _ in threads.map(partial(_copy, system, root, copy), files):
+        for _ in threads.map(partial(_fetch, uri, copy), files):
             pass
     read_manifest(copy)
 
 
-def _copy(system: "FileSystem", root: str, copy: Path, file: tuple[str, int, str]) -> None:
+def _fetch(uri: str, copy: Path, file: tuple[str, int, str]) -> None:
     name, _, digest = file
     target = copy / name
     if not target.resolve().is_relative_to(copy.resolve()):
         raise IndexUnusable(f"{copy} is not an index: it lists {name!r}, outside of its folder")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with system.open_input_stream(f"{root}/{name}") as source, target.open("wb") as sink:
-        shutil.copyfileobj(source, sink, _BLOCK)
+    storage.fetch(storage.join(uri, name), target)
     if file_sha256(target) != digest:
         raise IndexUnusable(
             f"{copy} is damaged: the checksum of {name} differs; copy it there again"

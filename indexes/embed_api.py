@@ -57,26 +57,24 @@ class ApiEmbedder:
             self._client.close()
 
     @cached_property
+    def _library(self) -> Any:
+        import openai  # a second, and only here
+
+        return openai
+
+    @cached_property
     def _client(self) -> Any:
-        try:
-            from openai import OpenAI
-        except ImportError:
-            raise UsageError(
-                f"the embedder {self.name!r} needs a package: pip install openai"
-            ) from None
-        return OpenAI(max_retries=_RETRIES)
+        return self._library.OpenAI(max_retries=_RETRIES)
 
     def _ask(self, texts: Sequence[str]) -> Vectors:
         client = self._client
-        from openai import OpenAIError
-
         try:
             answer = client.embeddings.create(
                 model=self._model,
                 input=[text if text.strip() else _EMPTY for text in texts],
                 encoding_format="float",
             )
-        except OpenAIError as error:
+        except self._library.OpenAIError as error:
             raise RunError(
                 f"the embedder {self.name!r} at {client.base_url} failed: {error}"
             ) from None

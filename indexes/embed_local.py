@@ -1,17 +1,70 @@
-"""Embeddings by a sentence-transformers model; an optional extra."""
+"""Embeddings by a model of this machine: its ONNX file run by onnxruntime, else, with an optional
+extra, sentence-transformers.
 
+The folder of an ONNX file is that of a sentence-transformers model with `model.onnx` or
+`onnx/model.onnx`, and `tokenizer.json`: word vectors, their mean or the first one, length 1.
+"""
+
+import json
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from indexes.vectors import Vectors, unit_rows
 from schemas.errors import UsageError
-from schemas.models import TENSORS, TEXTS, checksum
+from schemas.models import TENSORS, TEXTS, OnnxModel, checksum
 
 EXTRA = "dense"
 _BATCH = 64
+_KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
+_CLS, _MEAN = "cls", "mean"
+_OLD_NAMES = {"pooling_mode_cls_token": _CLS, "pooling_mode_mean_tokens": _MEAN}
+_USUAL_TOKENS = 512
+_WHOLE = "sentence_embedding"  # an output that is pooled already
+
+
+class OnnxEmbedder:
+    """A folder with an ONNX file; `version` is a hash of its settings, vocabulary and model."""
+
+    def __init__(self, name: str, folder: Path, onnx: str) -> None:
+        try:
+            self._pooling = _pooling_of(folder)
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(_tokens_of(folder))
+            self._model = OnnxModel(onnx)
+            outputs = self._model.outputs
+            self._output = _WHOLE if _WHOLE in outputs else outputs[0]
+            self.dimension = len(self._vector(""))
+        except UsageError:
+            raise
+        # Both libraries raise plain Exception for a file that is not what it should be.
+        except Exception as error:
+            raise UsageError(f"{folder} cannot be used as an embedder: {error}") from error
+        self.name = name
+        texts = (str(path) for path in folder.rglob("*") if path.is_file() and path.suffix in TEXTS)
+        self.version = checksum(str(folder), [*texts, onnx])[:16]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `indexes.embedders.Embedder`."""
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        # onnxruntime holds no lock of Python's while it computes.
+        with ThreadPoolExecutor(min(len(texts), os.cpu_count() or 1)) as threads:
+            return unit_rows(np.stack(list(threads.map(self._vector, texts))))
+
+    def _vector(self, text: str) -> Vectors:
+        encoding = self._tokenizer.encode(text)
+        found: Vectors = self._model.run(encoding.ids, encoding.type_ids, self._output)
+        if found.ndim == 1:
+            return found
+        pooled: Vectors = found[0] if self._pooling == _CLS else found.mean(axis=0)
+        return pooled
 
 
 class LocalEmbedder:
@@ -46,3 +99,41 @@ class LocalEmbedder:
         return unit_rows(
             self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
         )
+
+
+def _pooling_of(folder: Path) -> str:
+    """Return how word vectors become one; the mean where nothing is said of it."""
+    modules = _settings(folder / "modules.json") or []
+    for module in modules:
+        kind = str(module["type"]).rpartition(".")[2]
+        if kind not in _KNOWN_MODULES:
+            raise UsageError(
+                f"{folder} has a module {kind!r} that its ONNX file does not hold; copy the model "
+                "with its weights and without the ONNX file into a folder, and name that: it is "
+                "then run by sentence-transformers"
+            )
+        if kind == "Pooling":
+            settings = _settings(folder / module["path"] / "config.json") or {}
+            found = settings.get("pooling_mode") or [
+                _OLD_NAMES.get(name, name)
+                for name, used in settings.items()
+                if name.startswith("pooling_mode_") and used
+            ]
+            modes = [found] if isinstance(found, str) else list(found)
+            if modes not in ([_CLS], [_MEAN]):
+                raise UsageError(f"{folder} pools by {modes}; known are {_CLS} and {_MEAN}")
+            return str(modes[0])
+    return _MEAN
+
+
+def _tokens_of(folder: Path) -> int:
+    """Return how many tokens of a text are read."""
+    said = (
+        (_settings(folder / "sentence_bert_config.json") or {}).get("max_seq_length"),
+        (_settings(folder / "config.json") or {}).get("max_position_embeddings"),
+    )
+    return min([int(number) for number in said if number] or [_USUAL_TOKENS])
+
+
+def _settings(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None

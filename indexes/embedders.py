@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from indexes.embed_api import DEFAULT_MODEL, OPENAI, ApiEmbedder
-from indexes.embed_local import EXTRA, LocalEmbedder
-from indexes.embed_onnx import OnnxEmbedder
+from indexes.embed_local import EXTRA, LocalEmbedder, OnnxEmbedder
 from indexes.vectors import Vectors
 from schemas.errors import IndexUnusable, UsageError
 from schemas.models import folder_of, is_hub_name, onnx_file

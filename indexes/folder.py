@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from indexes import bm25, bm25_large
 from indexes.blocks import COUNTS
-from indexes.engines import ENGINES
+from indexes.embedders import description, make_embedder
 from indexes.keys import Keys, name_keys
 from indexes.manifest import file_sha256, is_index, write_manifest
-from indexes.names import ALIAS_SCHEMA, ALIASES, name_table, normal_name
-from indexes.redirects import follow
+from indexes.names import ALIAS_SCHEMA, ALIASES, follow, name_table, normal_name
 from indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
 from schemas.errors import UsageError
 from schemas.records import Failure
@@ -182,15 +182,15 @@ def add_engines(
     """
     files = [PASSAGES, PAGES, ALIASES, FAILURES]
     small = content["counts"]["passages"] <= SMALL
-    engine = ENGINES["bm25" if small else "tantivy"]
+    engine = bm25 if small else bm25_large
     files += engine.build(building)
     content = content | {"settings": content["settings"] | {"engine": engine.SETTINGS}}
     if embedder is not None:
-        from indexes import dense, embedders  # heavy, and needed for vectors alone
+        from indexes import dense  # FAISS is heavy, and needed for vectors alone
 
-        maker = embedders.make_embedder(embedder)
+        maker = make_embedder(embedder)
         files += dense.build(building, maker, say)
-        content["embedder"] = embedders.description(maker)
+        content["embedder"] = description(maker)
         shutil.rmtree(building / dense.SHARDS)
     shutil.rmtree(building / BLOCKS)
     (building / STATE).unlink(missing_ok=True)

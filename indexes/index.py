@@ -15,8 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from indexes import bm25, bm25_large
 from indexes.downloaded import local_index
-from indexes.engines import ENGINES
+from indexes.embedders import embedder_of
 from indexes.hybrid import Fusion, Hybrid
 from indexes.manifest import read_manifest
 from indexes.names import NameTable, normal_name
@@ -60,7 +61,7 @@ class Index:
         """
         if k < 1:
             raise UsageError(f"{k} passages asked for; at least 1 is needed")
-        with _damage_told(self.path, _OF_READING):
+        with _damage_reported(self.path, _OF_READING):
             if named is None:
                 hits = self.retriever.search(queries, k)
             else:
@@ -98,20 +99,22 @@ class Index:
 _OF_READING = (pa.ArrowException, ValueError)
 _OF_OPENING = (*_OF_READING, OSError, KeyError, RuntimeError)
 _PANIC = "PanicException"
-_MOST_TOLD = 300  # characters
+_MOST_SHOWN = 300  # characters
 
 
 @contextmanager
-def _damage_told(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
+def _damage_reported(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
     """Within this context an error of these kinds, or a panic, is an IndexUnusable."""
     try:
         yield
     except BaseException as error:
         if not isinstance(error, kinds) and type(error).__name__ != _PANIC:
             raise
-        told = shorten(str(error), _MOST_TOLD, placeholder=" …")  # some quote all that they read
+        message = shorten(
+            str(error), _MOST_SHOWN, placeholder=" …"
+        )  # some quote all that they read
         raise IndexUnusable(
-            f"{folder} is damaged: {told}; build it again with `ufo index build`"
+            f"{folder} is damaged: {message}; build it again with `ufo index build`"
         ) from error
 
 
@@ -130,9 +133,7 @@ def _bm25(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Opt
 
 
 def _dense(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
-    # FAISS, onnxruntime and tokenizers are heavy, and BM25 needs none of them.
-    from indexes.dense import Dense
-    from indexes.embedders import embedder_of
+    from indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
 
     return Dense(folder, embedder_of(folder, manifest, options.embedder).embed)
 
@@ -144,6 +145,7 @@ def _hybrid(
     return Hybrid(lexicon, _dense(lexicon, folder, manifest, options), fusion)
 
 
+_ENGINES = {"bm25": bm25, "tantivy": bm25_large}
 _RETRIEVERS = {"bm25": _bm25, "dense": _dense, "hybrid": _hybrid}
 RETRIEVERS = tuple(_RETRIEVERS)
 
@@ -179,7 +181,7 @@ def open_index(
         known = _opened.get((folder, options))
         if known is not None and known.fingerprint == fingerprint:
             return known
-        with _damage_told(folder, _OF_OPENING):
+        with _damage_reported(folder, _OF_OPENING):
             index = _open(folder, manifest, fingerprint, options)
         _opened[folder, options] = index
         return index
@@ -187,7 +189,7 @@ def open_index(
 
 def _open(folder: Path, manifest: dict[str, Any], fingerprint: str, options: Options) -> Index:
     store, names = PassageStore(folder), NameTable(folder)
-    lexicon: Lexicon = ENGINES[manifest["settings"]["engine"]["name"]].opened(folder)
+    lexicon: Lexicon = _ENGINES[manifest["settings"]["engine"]["name"]].opened(folder)
     retriever = _RETRIEVERS[options.retriever](lexicon, folder, manifest, options)
     reranker = Reranker(store, names, lexicon, retriever)
     return Index(folder, manifest, fingerprint, store, names, retriever, reranker)

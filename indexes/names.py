@@ -34,6 +34,8 @@ TITLE, ALIAS, BASE = 0, 1, 2  # kinds of a name, the better first
 _KEPT_NAMES = 65_536
 _KEPT_TEXTS = 8_192
 _MOST_PAGES = 20  # of one name; "John Smith (…)" has hundreds, and names nobody
+_HOPS = 3  # a redirect to a redirect is rare and not followed by MediaWiki; longer ones are loops
+_NONE = -1
 _LONGEST_NAME = 6  # words; fewer than 1 in 100 titles that are named in prose are longer
 _WORD = re.compile(r"[^\s,;:!?\"“”()\[\]]+")
 _ENDINGS = (".", "…", "'", "’", "'s", "’s")
@@ -164,3 +166,31 @@ def _ends(text: str, start: int, end: int) -> tuple[int, ...]:
     plain = word.rstrip(".…'’")
     owner = plain[:-2] if plain.endswith(("'s", "’s")) else plain
     return tuple(dict.fromkeys((end, start + len(plain), start + len(owner))))
+
+
+def follow(aliases: Sequence[str], targets: Keys, titles: Keys) -> Positions:
+    """Return for each alias the page it leads to, also by way of another redirect, or -1.
+
+    By hashes of names rather than names, and here rather than in a shuffle: the English
+    Wikipedia's 7 million titles and 11 million redirects take 0.3 GB so, and several times as much
+    as records.
+
+    `targets` and `titles` are keys of names (`name_keys`): where each alias leads, and the title of
+    each page. Of several pages of one title the first is meant.
+    """
+    pages = _looked_up(targets, titles, np.arange(len(titles)))
+    keys = name_keys(aliases)
+    for _ in range(_HOPS - 1):
+        known = pages != _NONE
+        pages[~known] = _looked_up(targets[~known], keys[known], pages[known])
+    return pages
+
+
+def _looked_up(wanted: Keys, keys: Keys, pages: Positions) -> Positions:
+    """Return the lowest of the `pages` that have each wanted key, or -1."""
+    if not len(keys):
+        return np.full(len(wanted), _NONE, np.int64)
+    order = np.lexsort((pages, keys))
+    at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+    found: Positions = np.where(keys[order][at] == wanted, pages[order][at], _NONE)
+    return found

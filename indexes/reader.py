@@ -54,7 +54,7 @@ class Block:
 def read_blocks(
     part: Slice, block_pages: int = BLOCK_PAGES, block_bytes: int = BLOCK_BYTES
 ) -> Iterator[Block]:
-    """Yield the blocks of a slice of a dump, a JSON Lines or a Parquet file, told by its content.
+    """Yield the blocks of a slice of a dump, a JSON Lines or a Parquet file, by its content.
 
     What cannot be read is an item with a `problem` in its place; nothing is raised for it.
     """

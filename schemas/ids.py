@@ -22,7 +22,7 @@ def _digest(*parts: str) -> str:
 
 
 def content_id(text: str, *more: str) -> str:
-    """Return the id of a response that brought none: 16 hex digits over its content."""
+    """Return the id of a response without one: 16 hex digits over its content."""
     return _digest(text, *more)
 
 

@@ -1,7 +1,7 @@
 """What is kept on this machine only to be near: it can be had again, and may go at any time.
 
 CACHE/answers.sqlite            answers of models
-CACHE/runs/HASH/run=NAME/…      runs of another file system, brought here to be asked
+CACHE/runs/HASH/run=NAME/…      runs of another file system, downloaded to be queried
 CACHE/indexes/HASH/…            indexes of another file system, downloaded to be mapped
 """
 

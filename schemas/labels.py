@@ -5,7 +5,6 @@ own. Its keys, response and unit, are functions of the content: a label holds fo
 folder that has the unit.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,17 +37,3 @@ class Label:
 def label_files(directory: Path) -> tuple[Path, ...]:
     """Return the sheets that were read back into a folder of runs, by name."""
     return tuple(sorted((directory / FOLDER).glob("*.parquet")))
-
-
-def write_labels(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
-    """Write a sheet's labels in place of what it said before; equal labels give equal files."""
-    import pyarrow.parquet as pq
-
-    from schemas.tables import LABELS, sort_key, to_arrow
-
-    folder = directory / FOLDER
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{sheet}.parquet"
-    unfinished = folder / f".{sheet}.unfinished"
-    pq.write_table(to_arrow(LABELS, sorted(labels, key=sort_key(LABELS))), unfinished)
-    return unfinished.replace(path)

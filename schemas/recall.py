@@ -31,7 +31,7 @@ class RecallLabel:
 class RecallInput:
     """One usable record of `ufo recall`: a question, its true answer, and answers to be checked.
 
-    `given` tells facts that the input brought from those still to be generated.
+    `given`: the input has the facts, and none have to be generated.
     """
 
     key: str

@@ -24,14 +24,8 @@ UNPARSABLE = "unparsable"
 TRANSPORT = "transport"
 UNSUPPORTED_LANGUAGE = "unsupported_language"
 REASONS = (
-    NO_PASSAGES,
-    NO_REFERENCES,
-    REFUSED,
-    FILTERED,
-    TRUNCATED,
-    UNPARSABLE,
-    TRANSPORT,
-    UNSUPPORTED_LANGUAGE,
+    *(NO_PASSAGES, NO_REFERENCES, REFUSED, FILTERED),
+    *(TRUNCATED, UNPARSABLE, TRANSPORT, UNSUPPORTED_LANGUAGE),
 )
 
 # What kind of source a passage is from, as Facts&Evidence has them.
@@ -48,12 +42,10 @@ CATEGORIES = (
 NO_SOURCE = "none"
 MULTI = "multi"
 
-# --- what moves between steps -------------------------------------------------------------------
-
 
 @dataclass(frozen=True, slots=True)
 class GivenClaim:
-    """A claim that the input brought, used in place of extraction."""
+    """A claim given in the input, used in place of extraction."""
 
     claim: str
     query: Optional[str] = None
@@ -93,9 +85,6 @@ class InputRecord:
     claims: Sequence[GivenClaim] = field(default_factory=list)
     spans: Sequence[LabelledSpan] = field(default_factory=list)
     spans_are_errors: bool = False
-
-
-# --- the tables --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

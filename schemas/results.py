@@ -1,4 +1,4 @@
-"""Finished runs as SQL: the tables of section 6 and the shipped views, over one run or over all.
+"""Finished runs as SQL: the tables and the shipped views, over one run or over all.
 
 Only what a run's manifest lists is read, so an unfinished attempt or a stale file is never seen.
 The database is in memory, takes nothing but SELECT, and never reaches for the network.
@@ -12,17 +12,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
+
+import duckdb
+import pyarrow as pa
 
 from schemas.errors import RunError, UfoError, UsageError
 from schemas.labels import label_files
 from schemas.runs import Run, check_files, choose_runs, finished_runs
 from schemas.tables import LABELS, TABLES, arrow_schema
 from schemas.views import THRESHOLD, View, load_views, tables_of, with_needs
-
-if TYPE_CHECKING:
-    import duckdb
-    import pyarrow as pa
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
@@ -126,7 +125,7 @@ class Results:
         """The views, the user's own among them, each after those it needs."""
         return tuple(view for view in self._views if view.parameters is None)
 
-    def query(self, sql: str, params: Sequence[object] | dict[str, object] = ()) -> "pa.Table":
+    def query(self, sql: str, params: Sequence[object] | dict[str, object] = ()) -> pa.Table:
         """Return what a SELECT gives; `params` fill its `?` (or `$name`) places.
 
         Raises:
@@ -139,7 +138,7 @@ class Results:
     @contextmanager
     def stream(
         self, sql: str, params: Sequence[object] | dict[str, object] = (), rows: int = 10_000
-    ) -> Iterator["pa.RecordBatchReader"]:
+    ) -> Iterator[pa.RecordBatchReader]:
         """Like `query`, for a result of any size: give its batches of up to `rows` rows."""
         with _explained(UsageError):
             yield self._select(sql, params).to_arrow_reader(rows)
@@ -164,9 +163,7 @@ class Results:
 
     def _select(
         self, sql: str, params: Sequence[object] | dict[str, object]
-    ) -> "duckdb.DuckDBPyRelation":
-        import duckdb
-
+    ) -> duckdb.DuckDBPyRelation:
         # A result belongs to its cursor: another statement on the same one would empty it.
         cursor = self._connection.cursor()
         kinds = [statement.type for statement in cursor.extract_statements(sql)]
@@ -184,8 +181,6 @@ class Results:
 
         A query of another thread ends first, and the database then with it.
         """
-        import duckdb
-
         # DuckDB refuses while a cursor is at work, and closes with the last one that is left.
         with suppress(duckdb.ResourceInUseException):
             self._connection.close()
@@ -205,9 +200,7 @@ class Results:
 # --- the database --------------------------------------------------------------------------------
 
 
-def _connect() -> "duckdb.DuckDBPyConnection":
-    import duckdb
-
+def _connect() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(
         ":memory:",
         config={
@@ -265,8 +258,6 @@ def _quoted(text: str) -> str:
 @contextmanager
 def _explained(fault: type[UfoError], report: str = "") -> Iterator[None]:
     """Turn DuckDB's errors into ours: `fault`, unless the files or the machine are to blame."""
-    import duckdb
-
     try:
         yield
     except (duckdb.Error, OSError) as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import RunError, UsageError, unknown_value
-from schemas.places import is_remote
+from schemas.storage import is_remote
 from schemas.tables import SCHEMA_VERSION, TABLES
 
 MANIFEST = "manifest.json"
@@ -24,7 +24,7 @@ class Run:
     `finished_at` is in UTC; `sources` are in the user's order; `counts` has responses, units and
     failures; `files` maps each table to its part files. `repeat` is the K of `--repeat`, and
     `experiment` the same for runs that differ in nothing else: input, options, prompts and sources.
-    `llm` is what a model that judges was told, empty where none did.
+    `llm` has the options of a model that judged, empty where none did.
     """
 
     name: str

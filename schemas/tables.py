@@ -4,13 +4,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
+
+import pyarrow as pa
 
 from schemas import recall, records
 from schemas.labels import Label
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SCHEMA_VERSION = 1
 
@@ -60,10 +59,8 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 
 @cache
-def arrow_schema(table: str) -> "pa.Schema":
+def arrow_schema(table: str) -> pa.Schema:
     """Return the Arrow schema of a table; an optional field is nullable, no other is."""
-    import pyarrow as pa
-
     plain = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     hints = get_type_hints(RECORDS[table])
     fields = []
@@ -79,17 +76,15 @@ def _fields_of(table: str) -> Callable[[Any], tuple[Any, ...]]:
     return attrgetter(*names)
 
 
-def to_arrow(table: str, rows: Iterable[Any]) -> "pa.Table":
+def to_arrow(table: str, rows: Iterable[Any]) -> pa.Table:
     """Return the rows (records of the table's type) as an Arrow table."""
-    import pyarrow as pa
-
     schema = arrow_schema(table)
     columns = list(zip(*map(_fields_of(table), rows), strict=True)) or [()] * len(schema)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def from_arrow(table: str, data: "pa.Table") -> list[Any]:
+def from_arrow(table: str, data: pa.Table) -> list[Any]:
     """Return the rows of an Arrow table as records; columns that the record lacks are left out."""
     record = RECORDS[table]
     names = [field.name for field in dataclasses.fields(record)]

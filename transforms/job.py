@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from schemas.places import is_remote
+from schemas.storage import is_remote
 from transforms.judges import JudgeSpec
 from transforms.llm.base import VERIFIER
 from transforms.read import MAX_LINE_BYTES

@@ -7,21 +7,18 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache, reduce
+from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
-from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from schemas.errors import PluginError, UsageError, unknown_value
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
 CONTEXT = "context"
-"""The one parameter of a plug-in's constructor that is no option: what the run tells."""
+"""The one parameter of a plug-in's constructor that is no option: the context of the run."""
 _PLAIN = (str, int, float, bool, list, tuple, dict, type(None))
 _SECRETS = ("key", "token", "secret", "password")
 
@@ -42,17 +39,13 @@ class Spec:
     """A plug-in as it travels to the workers: plain values, or a ready `instance`.
 
     `name` is what the tables show, `type` what it is built from, `options` its constructor's
-    keyword arguments; `code` is `module:Class` behind the type, see `Registry.located`.
+    keyword arguments.
     """
 
     name: str
     type: str
     options: Mapping[str, Any] = field(default_factory=dict)
     instance: Any = None
-    code: str = ""
-
-
-S = TypeVar("S", bound=Spec)
 
 
 class Registry(Generic[P]):
@@ -140,17 +133,9 @@ class Registry(Generic[P]):
         name = item.rpartition(":")[2] if is_file_type(item) else item
         return Spec(name, absolute_type(item))
 
-    def located(self, spec: S) -> S:
-        """Return the spec with the code of its declared type: whoever makes the plug-in from that
-        need not go through all that is installed."""
-        entry = None if spec.instance is not None else _declared(self.group).get(spec.type)
-        return replace(spec, code=f"{entry.module}:{entry.attr}") if entry else spec
-
     def kind(self, spec: Spec) -> type[P]:
         """Return the class behind a spec. Raises what `load` raises."""
-        if spec.instance is not None:
-            return type(spec.instance)
-        return (self._class_at(spec.code) if spec.code else None) or self.load(spec.type)
+        return type(spec.instance) if spec.instance is not None else self.load(spec.type)
 
     def parameters(self, spec: Spec) -> Mapping[str, inspect.Parameter]:
         """Return the options that the spec's class declares, its constructor's parameters; none of
@@ -158,12 +143,12 @@ class Registry(Generic[P]):
         return {} if spec.instance is not None else options_of(self.kind(spec))
 
     def takes_context(self, spec: Spec) -> bool:
-        """Tell whether the constructor of the spec's class takes what the run tells."""
+        """Tell whether the constructor of the spec's class takes the context of the run."""
         return spec.instance is None and takes_context(self.kind(spec))
 
     def make(self, spec: Spec, flags: Mapping[str, Any] | None = None, context: object = None) -> P:
         """Return the plug-in that `spec` describes; an option not set in it takes the flag's value.
-        `context` is what the run tells, for a constructor that takes it.
+        `context` goes to a constructor that takes it.
 
         Raises:
             UsageError: an option that the constructor does not take, or a wrong value.
@@ -179,9 +164,9 @@ class Registry(Generic[P]):
                 what = f"option of the {self.noun} {spec.name!r} ({spec.type})"
                 raise UsageError(unknown_value(what, option, parameters or ["no options"]))
         options = {k: v for k, v in (flags or {}).items() if k in parameters} | dict(spec.options)
-        told = {} if context is None or not takes_context(kind) else {CONTEXT: context}
+        given = {} if context is None or not takes_context(kind) else {CONTEXT: context}
         try:
-            return kind(**options, **told)
+            return kind(**options, **given)
         except UsageError:
             raise
         except Exception as error:
@@ -226,13 +211,6 @@ class Registry(Generic[P]):
             f"{where} is not a {self.noun}: it must be a subclass of ufo.{self.base.__name__}"
         )
 
-    def _class_at(self, code: str) -> type[P] | None:
-        module, _, names = code.partition(":")
-        try:
-            return self._checked(reduce(getattr, names.split("."), import_module(module)), code)
-        except Exception:
-            return None  # looked for by its type, it fails with the reason and the remedy
-
 
 def options_of(kind: type) -> dict[str, inspect.Parameter]:
     """Return the options that a plug-in's class declares: the parameters of its constructor."""
@@ -241,7 +219,7 @@ def options_of(kind: type) -> dict[str, inspect.Parameter]:
 
 
 def takes_context(kind: type) -> bool:
-    """Tell whether the constructor of a plug-in's class takes what the run tells."""
+    """Tell whether the constructor of a plug-in's class takes the context of the run."""
     return CONTEXT in inspect.signature(kind).parameters
 
 
@@ -273,9 +251,7 @@ def code_of(type_name: str) -> bytes:
 
 
 @cache
-def _declared(group: str) -> "dict[str, EntryPoint]":
-    from importlib.metadata import entry_points
-
+def _declared(group: str) -> dict[str, EntryPoint]:
     declared: dict[str, EntryPoint] = {}
     for entry in entry_points(group=group):
         other = declared.setdefault(entry.name, entry)
@@ -288,7 +264,7 @@ def _declared(group: str) -> "dict[str, EntryPoint]":
     return declared
 
 
-def _package(entry: "EntryPoint") -> str:
+def _package(entry: EntryPoint) -> str:
     return f"package {entry.dist.name!r}" if entry.dist else f"{entry.value!r}"
 
 

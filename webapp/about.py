@@ -9,10 +9,12 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from indexes.embedders import has_vectors
+from indexes.index import RETRIEVERS, open_index
 from schemas.errors import PluginError
 from schemas.records import CATEGORIES
 from transforms.judges import JUDGES
-from transforms.sources.registry import source_class
+from transforms.sources.registry import SOURCES
 from webapp import answers, models
 from webapp.desk import AtDesk
 
@@ -75,7 +77,7 @@ def sources(desk: AtDesk) -> list[answers.SourceInfo]:
         answers.SourceInfo(
             source=one.source,
             type=one.type,
-            help=(inspect.getdoc(source_class(one.type)) or "").partition("\n")[0],
+            help=(inspect.getdoc(SOURCES.load(one.type)) or "").partition("\n")[0],
             status=one.status,
             reason=one.reason,
         )
@@ -101,9 +103,6 @@ def _examples() -> list[dict[str, Any]]:
 
 
 def _retrievers(index: str | None) -> list[str]:
-    from indexes.embedders import has_vectors
-    from indexes.index import RETRIEVERS, open_index
-
     if index is None:
         return []
     return list(RETRIEVERS) if has_vectors(open_index(index).manifest) else ["bm25"]

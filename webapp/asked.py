@@ -9,7 +9,7 @@ from schemas.records import Failure, InputRecord
 from transforms.job import Job
 from transforms.judges import JUDGES
 from transforms.read import parse
-from transforms.sources.registry import source_types
+from transforms.sources.registry import SOURCES
 from webapp import models
 from webapp.desk import Desk
 
@@ -34,8 +34,8 @@ def checked_sources(names: Sequence[str] | None) -> None:
     A source may also be a file with code in it: on a command line, never from outside.
     """
     for name in names or ():
-        if name not in source_types():
-            raise UsageError(unknown_value("fact source", name, source_types()))
+        if name not in SOURCES.types():
+            raise UsageError(unknown_value("fact source", name, SOURCES.types()))
 
 
 def flags_of(desk: Desk, asked: models.Judging, sources: Sequence[str] | None) -> dict[str, Any]:

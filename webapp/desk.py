@@ -3,18 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
 from schemas.records import SourceStatus
+from schemas.results import Results
 from transforms.job import Job
 from webapp.limits import Limits, Slots
 from webapp.runs import OpenRuns
 from webapp.uploads import Uploads
-
-if TYPE_CHECKING:
-    from schemas.results import Results
 
 JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
 """From flags by their names, and names of sources (None: those that can serve). Raises UsageError.
@@ -45,7 +43,7 @@ class Setup:
     model: str | None = None
     index: str | None = None
     token: str | None = None
-    plots: Mapping[str, Callable[["Results"], str]] = field(default_factory=dict)
+    plots: Mapping[str, Callable[[Results], str]] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
 
 

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
+import pyarrow.csv as pc
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response, StreamingResponse
 
@@ -103,8 +104,6 @@ def _results(desk: Desk, run: str | None) -> Results:
 
 
 def _csv(results: Results, sql: str) -> Iterator[bytes]:
-    import pyarrow.csv as pc
-
     with results.stream(sql) as batches:
         header = True
         for batch in batches:

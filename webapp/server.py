@@ -5,15 +5,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+
+import uvicorn
 
 from schemas.errors import UsageError
 from webapp.app import create_app
 from webapp.desk import Setup
 from webapp.guard import LOOPBACK
-
-if TYPE_CHECKING:
-    import uvicorn
 
 _ENDING_SECONDS = 5
 
@@ -55,9 +53,7 @@ def served(setup: Setup) -> Iterator[str]:
             thread.join()
 
 
-def _server(setup: Setup) -> "uvicorn.Server":
-    import uvicorn
-
+def _server(setup: Setup) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             create_app(setup),

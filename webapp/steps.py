@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter
 
+from indexes.index import open_index
 from schemas.errors import UsageError, ends_run
 from schemas.records import InputRecord, OpenUnits, Passage
 from transforms.check import check
@@ -46,8 +47,6 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.E
 @router.post("/search")
 def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnswer]:
     """Search the index of the service: each query's best passages, as the source finds them."""
-    from indexes.index import open_index
-
     if desk.setup.index is None:
         raise UsageError("the service has no index; start it with --index DIR")
     index = open_index(desk.setup.index, asked.retriever)

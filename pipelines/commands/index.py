@@ -14,7 +14,7 @@ from indexes.store import write_parquet
 from pipelines.options.settings import cores
 from pipelines.quiet import quiet_beam
 from schemas.errors import EXIT_DONE, UsageError
-from schemas.places import is_remote
+from schemas.storage import is_remote
 
 _COUNTED = (
     ("articles", "articles"),

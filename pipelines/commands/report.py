@@ -17,9 +17,9 @@ from pipelines.reports.plots import plot_contributions, plot_scores
 from pipelines.reports.tabular import as_json, page, print_reader, print_rows, write_csv, write_json
 from pipelines.reports.text import print_overview
 from pipelines.runs.results import open_results
-from pipelines.storage import is_remote
 from schemas.errors import EXIT_DONE, UsageError, unknown_value
 from schemas.results import Results
+from schemas.storage import is_remote
 from schemas.tables import KEYS, LABELS, TABLES
 from schemas.views import THRESHOLD, View, load_views
 

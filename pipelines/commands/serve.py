@@ -25,9 +25,9 @@ from pipelines.runs.sources import choose, unheard
 from pipelines.version import VERSION
 from schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
 from schemas.kept import cache_folder
-from schemas.places import is_remote
 from schemas.records import SourceStatus
 from schemas.results import Results
+from schemas.storage import is_remote
 from transforms.job import Job
 from transforms.judges.offline import judged_by
 from transforms.llm.base import VERIFIER

@@ -3,17 +3,20 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from pipelines.outputs import sent_to
 from pipelines.reports.tabular import one_line
 from pipelines.runs.inputs import delimiter_of
 from pipelines.runs.results import open_results
-from pipelines.storage import join
 from schemas.errors import UsageError
-from schemas.labels import TAGS, Label, write_labels
+from schemas.labels import FOLDER, TAGS, Label
+from schemas.storage import join
+from schemas.tables import LABELS, sort_key, to_arrow
 
 _LABELS = {
     # A column of numbers with gaps comes back from pandas as 1.0 and 0.0.
@@ -108,7 +111,7 @@ def import_sheet(
     ]
     try:
         with sent_to(directory) as here:
-            path = write_labels(Path(here), name, labels)
+            path = _write(Path(here), name, labels)
     except OSError as error:
         raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
     return Imported(
@@ -121,6 +124,16 @@ def import_sheet(
         counts["blank"],
         counts["repeated"],
     )
+
+
+def _write(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
+    """Write a sheet's labels in place of what it said before; equal labels give equal files."""
+    folder = directory / FOLDER
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{sheet}.parquet"
+    unfinished = folder / f".{sheet}.unfinished"
+    pq.write_table(to_arrow(LABELS, sorted(labels, key=sort_key(LABELS))), unfinished)
+    return unfinished.replace(path)
 
 
 def _read(path: Path) -> Iterator[_Line]:

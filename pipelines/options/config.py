@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelines import storage
 from pipelines.options.arguments import Parser
+from schemas import storage
 from schemas.errors import UsageError, unknown_value
 
 Definitions = Mapping[str, Mapping[str, Any]]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pipelines.options.arguments import Affects
 from pipelines.options.beam_flags import NO_WAIT, value_of, waits
 from pipelines.options.flags import GROUPS
-from pipelines.storage import is_remote
 from schemas.errors import UsageError
+from schemas.storage import is_remote
 from transforms.registry import is_file_type
 
 if TYPE_CHECKING:

@@ -128,8 +128,7 @@ class Settings(
         taken = flags.keys() & JUDGES.parameters(self.judge).keys()
         options = {**{name: flags[name] for name in sorted(taken)}, **self.judge.options}
         judge = self.judge
-        spec = JudgeSpec(judge.name, judge.type, options, judge.instance, llm=told, client=asked)
-        return JUDGES.located(spec)
+        return JudgeSpec(judge.name, judge.type, options, judge.instance, llm=told, client=asked)
 
     def made_judge(self) -> Judge:
         """Return the judge, as this process would make it.

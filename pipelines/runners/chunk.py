@@ -8,10 +8,11 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-from pipelines import graph, logs, storage
+from pipelines import graph, logs
 from pipelines.runners.counters import keep_counters
 from pipelines.runners.parts import check_whole, written
 from pipelines.runs.plan import Chunk
+from schemas import storage
 from schemas.records import Part
 from transforms.llm import spans
 from transforms.recall.job import RecallJob

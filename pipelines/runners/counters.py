@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from pipelines import logs, storage
+from pipelines import logs
+from schemas import storage
 from transforms.job import COUNTED
 
 FILE = "counters.json"

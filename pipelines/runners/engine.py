@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipelines import storage
 from pipelines.options.beam_flags import runner_of, value_of, waits
 from pipelines.runners.counters import Counters, summed_files
+from schemas import storage
 from schemas.errors import RunError
 from transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
 from transforms.votes import SEQ, SINGLE

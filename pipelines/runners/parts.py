@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from pipelines import storage
+from schemas import storage
 from schemas.errors import RunError
 from schemas.records import Part
 from transforms.job import Job

@@ -13,7 +13,6 @@ from uuid import uuid4
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines import storage
 from pipelines.graph import evaluate, finish_in_graph
 from pipelines.options.beam_flags import waits, workers_of
 from pipelines.runners.counters import keep_engines_counters
@@ -24,6 +23,7 @@ from pipelines.runs.attempt import Attempt
 from pipelines.runs.finish import FinishSpec
 from pipelines.runs.plan import Chunk
 from pipelines.runs.progress import Progress, deciders
+from schemas import storage
 from schemas.errors import Interrupted
 from schemas.records import Part
 from transforms.job import Job

@@ -24,9 +24,9 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import storage
 from pipelines.runners.counters import Counters, summed
 from pipelines.version import VERSION
+from schemas import storage
 from schemas.errors import UsageError
 from schemas.records import Part
 from schemas.tables import OF_EVALUATE, SCHEMA_VERSION, TABLES, to_arrow

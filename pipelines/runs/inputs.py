@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pyarrow.parquet as pq
 
-from pipelines import storage
+from schemas import storage
 from schemas.errors import UsageError
 from transforms.read import BEYOND
 

@@ -13,7 +13,6 @@ from pipelines.version import VERSION
 from schemas.tables import SCHEMA_VERSION
 from transforms.job import IN_FLIGHT, Job
 from transforms.sources.base import FactSource
-from transforms.sources.registry import located
 
 if TYPE_CHECKING:
     from transforms.llm.settings import ClientSettings
@@ -28,7 +27,7 @@ def job_of(
 ) -> Job:
     """Return what the steps of a run are told; `client` is how models are reached, `run` its id."""
     return Job(
-        sources=tuple(map(located, chosen.specs)),
+        sources=chosen.specs,
         flags=settings.source_flags(),
         context=settings.source_context(client, run),
         judge=settings.judge_spec(client),

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from pipelines import storage
+from schemas import storage
 from schemas.errors import RunError
 
 _NEEDED = ("attempt", "counts", "finished_at", "fingerprint", "tables")

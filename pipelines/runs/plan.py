@@ -10,7 +10,7 @@ from hashlib import blake2b
 from math import ceil
 from typing import Any
 
-from pipelines import storage
+from schemas import storage
 from schemas.records import Failure
 from transforms.read import parse
 from transforms.splits import Line, Split, lines

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 import pyarrow.parquet as pq
 
-from pipelines import logs, storage
+from pipelines import logs
+from schemas import storage
 from schemas.records import Part
 from transforms.llm.usage_log import (
     COMPLETION_TOKENS,

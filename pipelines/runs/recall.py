@@ -5,14 +5,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from pipelines import storage
 from pipelines.options.recall import RecallSettings
 from pipelines.runners.parts import rows_of
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.inputs import InputFile, find_inputs, lines_of
 from pipelines.runs.job_of import usual_chunk_size
 from pipelines.runs.progress import Progress
-from pipelines.runs.recall_sheet import sheet
 from pipelines.runs.results import open_results
 from pipelines.runs.run_folder import earlier_manifest, only_one
 from pipelines.runs.status import note_process
@@ -29,6 +27,7 @@ from pipelines.runs.steps import (
 )
 from pipelines.services import endpoints
 from pipelines.version import VERSION
+from schemas import storage
 from schemas.errors import UsageError
 from schemas.records import Part
 from schemas.tables import OF_RECALL, SCHEMA_VERSION
@@ -37,6 +36,7 @@ from transforms.llm.spans import around
 from transforms.llm.usage_log import UsageLog
 from transforms.recall.job import RecallJob
 from transforms.recall.read import parse_recall
+from transforms.recall.sheet import sheet
 
 MODE = "recall"
 SHEET = "facts.csv"

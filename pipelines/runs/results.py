@@ -14,8 +14,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from pipelines import storage
-from schemas import runs
+from schemas import runs, storage
 from schemas.errors import RunError, UfoError
 from schemas.kept import kept_folder
 from schemas.labels import FOLDER as LABELS

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipelines import storage
 from pipelines.runs.attempt import differences
 from pipelines.runs.manifests import manifest_of
 from pipelines.runs.results import choose_runs, open_results
+from schemas import storage
 from schemas.errors import UsageError
 from schemas.records import InputRecord, Part
 from schemas.tables import arrow_schema

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from pipelines import storage
 from pipelines.options.beam_flags import IN_PROCESS, runner_of, waits
 from pipelines.options.detached import check_detached
 from pipelines.options.settings import Settings
@@ -41,6 +40,7 @@ from pipelines.runs.steps import (
     tell_judging,
 )
 from pipelines.services import endpoints
+from schemas import storage
 from schemas.errors import UsageError
 from schemas.records import Part
 from schemas.tables import to_arrow

@@ -7,9 +7,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from pipelines import storage
 from pipelines.runs.attempt import differences, tidy
 from pipelines.runs.manifests import manifest_of
+from schemas import storage
 from schemas.errors import UsageError
 
 

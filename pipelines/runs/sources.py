@@ -13,11 +13,7 @@ from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
 from transforms.judges import JUDGES
 from transforms.registry import Spec, options_of, takes_context
-from transforms.sources.registry import (
-    SOURCES,
-    SourceSpec,
-    source_types,
-)
+from transforms.sources.registry import SOURCES, SourceSpec
 
 # Where the user names none: those of these that can serve, the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
@@ -46,7 +42,7 @@ def choose(settings: Settings) -> Chosen:
     """
     settings.made_judge()
     explicit = settings.sources is not None
-    wanted = settings.sources or [name for name in DEFAULTS if name in source_types()]
+    wanted = settings.sources or [name for name in DEFAULTS if name in SOURCES.types()]
     specs: list[SourceSpec] = []
     statuses: list[SourceStatus] = []
     prints: list[Mapping[str, Any]] = []

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pyarrow.parquet as pq
 
-from pipelines import storage
 from pipelines.runs.attempt import Attempt
+from schemas import storage
 from schemas.records import Part
 from schemas.tables import to_arrow
 from transforms.llm.usage_log import UsageReader

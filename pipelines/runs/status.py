@@ -17,10 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipelines import storage
 from pipelines.runners.engine import CHUNK, EngineJob, counted, started_job, totals_of
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.manifests import manifest_of
+from schemas import storage
 from schemas.errors import RunError, UsageError
 from transforms.llm.usage_log import (
     COMPLETION_TOKENS,

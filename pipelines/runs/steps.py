@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from pipelines import logs, storage
+from pipelines import logs
 from pipelines.options.settings import Settings
 from pipelines.runners.local import run_chunks
 from pipelines.runs.attempt import Attempt, Fingerprint, checked_name, name_of
@@ -18,6 +18,7 @@ from pipelines.runs.plan import Chunk, PlainFile, plan
 from pipelines.runs.progress import Progress
 from pipelines.runs.run_folder import tell_changes
 from pipelines.runs.spent import left_out
+from schemas import storage
 from schemas.errors import NothingToEvaluate, RunError, UsageError
 from schemas.records import Part
 from transforms.job import Job

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pipelines import storage
+from schemas import storage
 
 Say = Callable[[str], None]
 

@@ -25,7 +25,6 @@ from apache_beam.transforms.core import RestrictionProvider
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 from apache_beam.utils.timestamp import Duration, Timestamp
 
-from pipelines import storage
 from pipelines.graph import evaluate
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.finish import FinishSpec
@@ -35,6 +34,7 @@ from pipelines.runs.plan import PlainFile, plan
 from pipelines.runs.status import note_process
 from pipelines.streams.gathering import Gathering
 from pipelines.streams.windows import Windows, number_of
+from schemas import storage
 from schemas.errors import RunError, UsageError
 from schemas.records import Failure, Part
 from transforms.beam.write import folder_of

@@ -10,7 +10,6 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineState
 
-from pipelines import storage
 from pipelines.options.beam_flags import runner_of, value_of, waits, workers_of
 from pipelines.options.detached import FLINK
 from pipelines.options.settings import Settings
@@ -27,6 +26,7 @@ from pipelines.services import endpoints
 from pipelines.streams.arrivals import Say
 from pipelines.streams.graph import Stream, finished, watched
 from pipelines.streams.windows import Windows, number_of
+from schemas import storage
 from schemas.errors import Interrupted, RunError
 from schemas.tables import to_arrow
 

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from pipelines import storage
 from pipelines.streams.arrivals import Taken
+from schemas import storage
 from schemas.errors import RunError
 
 WINDOW = "window.json"

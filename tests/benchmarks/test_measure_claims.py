@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.measure_claims import Content, load, main, pairs
+from benchmarks.claim_sets import load
+from benchmarks.measure_claims import Content, main, paired, stems_of
 
 PLAIN = {
     "prompt": "Who was Ada Berg?",
@@ -83,9 +84,9 @@ def test_a_claim_with_another_number_or_name_is_another_claim() -> None:
 
 def test_each_claim_is_paired_once() -> None:
     claim = Content.of("Ada Berg was a chemist.")
-    assert pairs([claim, claim], [claim], 0.8) == 1
+    assert paired([claim, claim], [claim], 0.8) == 1
 
 
 def test_pronouns_are_no_content(data: Path) -> None:
     biography = load(data)["factscore_Invented"][0]
-    assert Content.of("He is Jan Holm.", biography.topic).stems == frozenset()
+    assert Content.of("He is Jan Holm.", stems_of(biography.topic)).stems == frozenset()

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +91,11 @@ def test_a_run_that_was_killed_there_goes_on(place: Place) -> None:
     words = ("--sources", "reference", "--chunk_size", 2, "--workers", 1, "--run", "r")
     command = ("evaluate", "--input", "gs://b/in.jsonl", "--output", "gs://b/out", *words)
     # While the third of four chunks is written; and again while the parts are moved in.
-    place.killed("POST", r"chunks%2F00002%2Fverdicts.*copyTo", *command)
+    place.killed("POST", r"chunks%2F00002%2Fverdicts.*rewriteTo", *command)
     (status,) = place.ufo("status", "gs://b/out", "--json").json
     assert (status["chunks"], status["of_chunks"]) == (2, 4)
     assert place.ufo("report", "gs://b/out").code == 2
-    place.killed("POST", r"copyTo.*run%3Dr%2Fverdicts%2Fpart-\w+-00001", *command)
+    place.killed("POST", r"rewriteTo.*run%3Dr%2Fverdicts%2Fpart-\w+-00001", *command)
     assert "out/run=r/manifest.json" not in place.bucket.names()
     done = place.ufo(*command, "--json")
     assert done.code == 0, done.err
@@ -104,7 +105,8 @@ def test_a_run_that_was_killed_there_goes_on(place: Place) -> None:
     written = [
         path
         for method, path, _ in place.server.log
-        if method == "POST" and "chunks%2F00000%2Fverdicts-00000.parquet?" in path
+        if method == "POST"
+        and re.search(r"rewriteTo.*chunks%2F00000%2Fverdicts-00000.parquet", path)
     ]
     assert len(written) == 1
 
@@ -127,7 +129,7 @@ def test_what_fails_for_a_moment_is_asked_again(place: Place) -> None:
     place.bucket["in.jsonl"] = as_lines(records(4))
     place.server.fail("GET", r"/o/in\.jsonl.*alt=media", 503, 2)
     place.server.fail("PUT", r"upload_id=", 503)
-    place.server.fail("POST", "copyTo", 429)
+    place.server.fail("POST", "rewriteTo", 429)
     place.server.fail("DELETE", "attempt.json", 503)
     words = ("--input", "gs://b/in.jsonl", "--output", "gs://b/out", "--workers", 1)
     done = place.ufo("evaluate", *words, "--sources", "reference", "--json")

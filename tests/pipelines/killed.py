@@ -17,8 +17,8 @@ import pyarrow.parquet  # noqa: F401
 
 import pipelines.runners.chunk
 import pipelines.runs.run  # noqa: F401
-from pipelines import storage
 from pipelines.cli import main
+from schemas import storage
 from transforms.llm.store_sqlite import SqliteStore
 
 BEFORE, AFTER, FILE = "before keeping", "after keeping", "at a file"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import storage
+from schemas import storage
 
 Ufo = Callable[..., Any]
 

@@ -1,6 +1,6 @@
 """Counters of a step, by Beam's metrics: a runner shows them, and the manifest has their sums.
 
-On an engine they are told while it works, too (`transforms.beam.live`).
+On an engine they are reported while it works, too (`transforms.beam.live`).
 """
 
 from apache_beam.metrics import Metrics
@@ -15,7 +15,7 @@ from transforms.votes import decides
 class StepCounters:
     """The counters of one step of a run; for a DoFn, which makes them in `setup`.
 
-    `folder` is where they are told while an engine works, None for nowhere.
+    `folder` is where they are reported while an engine works, None for nowhere.
     """
 
     def __init__(self, step: str, folder: str | None = None) -> None:
@@ -33,7 +33,7 @@ class StepCounters:
             self._live.add(self._step, counts)
 
     def flush(self) -> None:
-        """Tell now what is not told yet; for the end of a bundle."""
+        """Report now what is not reported yet; for the end of a bundle."""
         for name, count in self._added.items():
             Metrics.counter(self._namespace, name).inc(count)
         self._added.clear()

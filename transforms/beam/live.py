@@ -1,20 +1,20 @@
 """What a worker process has counted so far, in a file that others read while an engine works.
 
-Engines tell Beam's counters late, and some not before the end: Flink has those of a bundle when the
-bundle is finished, and a batch stage is one bundle a worker. So each process also writes its counts
-into a file of its own in a folder of the run, on whatever file system that is: once a second, and
-when a bundle ends. It is what was attempted: of work that is done again, both are counted.
+Engines report Beam's counters late, and some not before the end: Flink has those of a bundle when
+the bundle is finished, and a batch stage is one bundle a worker. So each process also writes its
+counts into a file of its own in a folder of the run, on whatever file system that is: once a
+second, and when a bundle ends. It is what was attempted: of work that is done again, both are
+counted.
 """
 
 import json
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
 from uuid import uuid4
 
-from apache_beam.io.filesystems import FileSystems
+from schemas import storage
 
 _SECONDS_BETWEEN_WRITES = 1.0
 
@@ -78,17 +78,14 @@ class Live:
             self._waiting = False
             data = json.dumps(self._counts).encode()
         # A job that nobody waits for any more must not make the folder of a finished run again.
-        if "://" not in self._folder and not os.path.isdir(self._folder):
+        if not storage.is_remote(self._folder) and not storage.is_folder(self._folder):
             return
         try:
-            path = FileSystems.join(self._folder, self._name)
-            temporary = f"{path}.{uuid4().hex[:8]}.tmp"
-            with FileSystems.create(temporary, "application/octet-stream") as sink:
+            with storage.writing(storage.join(self._folder, self._name)) as sink:
                 sink.write(data)
-            FileSystems.rename([temporary], [path])
-        except Exception:  # each file system has errors of its own, and none is worth the run
+        except OSError:  # none is worth the run
             self._broken = True
-            _LOGGER.warning("Progress is not told any more by this worker", exc_info=True)
+            _LOGGER.warning("This worker reports no more progress", exc_info=True)
 
 
 _of_process: dict[str, Live] = {}

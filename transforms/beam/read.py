@@ -1,20 +1,17 @@
 """Step `read` on Beam: stretches of input files into records, and failures for the rest."""
 
-import io
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-from apache_beam.io.filesystems import FileSystems
 from apache_beam.pvalue import TaggedOutput
 
+from schemas import storage
 from schemas.records import Failure, InputRecord
 from transforms.beam.counting import StepCounters
 from transforms.job import Job
 from transforms.read import failure, parse
 from transforms.splits import Split, lines
-
-_BUFFER = 1 << 20
 
 Parse = Callable[[str, bytes, int], Any]
 
@@ -36,8 +33,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
         self._counters = StepCounters("read", self._counts)
 
     def process(self, split: Split) -> Iterator[Any]:
-        # Some file systems' files read a line byte by byte.
-        with io.BufferedReader(FileSystems.open(split.path), _BUFFER) as stream:
+        with storage.open_read(split.path) as stream:
             for number, line in enumerate(lines(stream, split, self._max_line_bytes)):
                 found = self._parse(line.key, line.data, self._max_line_bytes)
                 if not isinstance(found, Failure) and number in split.repeated:

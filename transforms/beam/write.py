@@ -1,27 +1,25 @@
 """Step `write` on Beam: rows of every table into Parquet parts that are the same on every runner.
 
-Beam's own file sinks put 100,000 rows into one file and left stale shards on a re-run (DESIGN
-section 8). Rows become Arrow blocks where they are made, so that few large elements are shuffled
-instead of many small ones; each (table, part) is then sorted and written by one call, under a
-temporary name first. A file that exists is therefore whole.
+Beam's own file sinks put 100,000 rows into one file and left stale shards on a re-run. Rows become
+Arrow blocks where they are made, so that few large elements are shuffled instead of many small
+ones; each (table, part) is then sorted and written by one call, under a temporary name first. A
+file that exists is therefore whole.
 
 A stream's windows have folders of their own, named by the millisecond in which the window begins;
 so has each pane after the first, by its number: what is late replaces nothing.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import Any
-from uuid import uuid4
 from zlib import crc32
 
 import apache_beam as beam
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from apache_beam.io.filesystems import FileSystems
 from apache_beam.transforms.window import GlobalWindow, WindowedValue
 
+from schemas import storage
 from schemas.records import Part
 from schemas.tables import KEYS, TABLES, to_arrow
 from transforms.beam.counting import StepCounters
@@ -110,11 +108,9 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
         self._counters.add(rows=data.num_rows, files=1)
         folder = self._folder
         if not isinstance(window, GlobalWindow):
-            folder = FileSystems.join(folder, folder_of(window, pane.index))
-            # Made by another part of the window, perhaps at this moment.
-            with suppress(OSError):
-                FileSystems.mkdirs(folder)
-        path = FileSystems.join(folder, f"{table}-{part:05d}.parquet")
+            folder = storage.join(folder, folder_of(window, pane.index))
+            storage.make_folder(folder)
+        path = storage.join(folder, f"{table}-{part:05d}.parquet")
         write_parquet(path, data)
         yield Part(table, path, data.num_rows)
 
@@ -139,11 +135,9 @@ def whole(table: str, data: pa.Table) -> pa.Table:
 
 
 def write_parquet(path: str, data: pa.Table) -> None:
-    """Write a Parquet file on any Beam file system; under a temporary name until it is whole."""
-    temporary = f"{path}.{uuid4().hex[:8]}.tmp"
-    with FileSystems.create(temporary, "application/octet-stream") as sink:
+    """Write a Parquet file on any file system: whole, or not there."""
+    with storage.writing(path) as sink:
         pq.write_table(data, sink, compression="zstd")
-    FileSystems.rename([temporary], [path])
 
 
 class WriteTables(beam.PTransform):  # type: ignore[misc]

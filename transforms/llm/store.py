@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 from schemas.errors import UsageError
 from schemas.kept import cache_folder
-from schemas.places import is_remote
+from schemas.storage import is_remote
 
 OFF: Final = "off"
 VARIABLE: Final = "UFO_CACHE"

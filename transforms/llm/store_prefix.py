@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from pyarrow import fs
 
-from schemas.places import is_remote, place_of, said
+from schemas.remote import RemoteError, file_system_of, is_remote, said
 from transforms.llm.store import KEY, Entry, StoreError
 
 _AT_ONCE: Final = 32
@@ -25,13 +25,15 @@ class PrefixStore:
     def __init__(self, uri: str) -> None:
         try:
             if is_remote(uri):
-                self._system, self._root = place_of(uri)
+                self._system, self._root = file_system_of(uri)
             else:
                 self._system, self._root = fs.LocalFileSystem(), uri.rstrip("/")
             self._local = isinstance(self._system, fs.LocalFileSystem)
             if self._local:
                 self._system.create_dir(self._root, recursive=True)
-        except (OSError, ValueError) as error:  # Arrow's errors are among these
+        except RemoteError as error:
+            raise StoreError(str(error)) from error
+        except OSError as error:
             raise StoreError(f"{uri}: {said(error)}") from error
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="ufo-store")
 

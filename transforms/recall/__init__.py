@@ -5,7 +5,7 @@ the outputs of a RAG system, is then held against all of them. `read` reads reco
 step of one record, `llm` and `offline` say who generates and verifies, `sheet` is the table that
 people annotate.
 
-What a program that stands in for the model has to know, beside `transforms.judges.llm`, whose
+What a stub of the model has to know, beside `transforms.judges.llm`, whose
 verification is used (facts without queries, one passage, which is the answer):
 
 Task: generate_facts — function of the same name, role extractor, step facts::

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schemas.recall import (
-    RecallAnswer,
-    RecallInput,
-)
+from schemas.ids import unit_ids
+from schemas.recall import RecallAnswer, RecallInput
+from schemas.records import FactUnit, OpenUnits
 from transforms.judges.base import Work
 from transforms.judges.llm.formulation import Finding
 
@@ -51,3 +50,17 @@ class Recaller:
     def prompt_version(self, formulation: str) -> str | None:
         """Return the version of the prompts that the findings of a formulation depend on."""
         return None
+
+
+def fact_units(record_id: str, facts: Sequence[str]) -> list[FactUnit]:
+    """Return the facts as the judges know them, without queries."""
+    ids = unit_ids(record_id, [(None, fact) for fact in facts])
+    return [
+        FactUnit(record_id, fact_id, None, fact, "", None)
+        for fact_id, fact in zip(ids, facts, strict=True)
+    ]
+
+
+def open_units(record: RecallInput, answer: RecallAnswer, units: Sequence[FactUnit]) -> OpenUnits:
+    """Return units that are to be held against an answer; nothing stands around them."""
+    return OpenUnits(record.record_id, answer.text, record.question, None, [], [], units)

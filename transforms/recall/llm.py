@@ -28,10 +28,9 @@ from transforms.judges.llm.settings import PROMPT as PROMPT_FORMULATION
 from transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
 from transforms.prompts import Prompts, load_prompts
 from transforms.prompts.data import element, read, storable
-from transforms.recall.base import Generated, Recaller, Verified
+from transforms.recall.base import Generated, Recaller, Verified, fact_units, open_units
 from transforms.recall.formulations import CITATION, PROMPT
 from transforms.recall.function_object import FunctionObject
-from transforms.recall.offline import fact_units, open_units
 from transforms.sentences import segment
 
 NAME: Final = "generate_facts"

@@ -3,15 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from schemas.ids import unit_ids
-from schemas.recall import (
-    RecallAnswer,
-    RecallInput,
-)
-from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
+from schemas.recall import RecallAnswer, RecallInput
+from schemas.records import InputRecord, Passage
 from transforms.judges.base import Judge
 from transforms.judges.llm.formulation import Finding
-from transforms.recall.base import Generated, Recaller, Verified
+from transforms.recall.base import Generated, Recaller, Verified, fact_units, open_units
 from transforms.sentences import segment
 from transforms.sources.base import Found, Retrieved
 
@@ -59,17 +55,3 @@ class JudgeRecaller(Recaller):
             failures=judged.failures,
             usage=judged.usage,
         )
-
-
-def fact_units(record_id: str, facts: Sequence[str]) -> list[FactUnit]:
-    """Return the facts as the judges know them, without queries."""
-    ids = unit_ids(record_id, [(None, fact) for fact in facts])
-    return [
-        FactUnit(record_id, fact_id, None, fact, "", None)
-        for fact_id, fact in zip(ids, facts, strict=True)
-    ]
-
-
-def open_units(record: RecallInput, answer: RecallAnswer, units: Sequence[FactUnit]) -> OpenUnits:
-    """Return units that are to be held against an answer; nothing stands around them."""
-    return OpenUnits(record.record_id, answer.text, record.question, None, [], [], units)

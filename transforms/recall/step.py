@@ -25,9 +25,8 @@ from schemas.records import (
 from transforms.judges.llm.asking import together
 from transforms.judges.llm.formulation import Finding
 from transforms.judges.rows import citation_found
-from transforms.recall.base import Generated, Recaller, Verified
+from transforms.recall.base import Generated, Recaller, Verified, fact_units
 from transforms.recall.formulations import HUMAN
-from transforms.recall.offline import fact_units
 from transforms.sources.base import message_of
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0, NOANS: 0}

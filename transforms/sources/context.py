@@ -1,20 +1,14 @@
-"""What a run tells its fact sources beside their options."""
+"""The context of a run, which fact sources get beside their options."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from transforms.llm.settings import CallSettings
+
 if TYPE_CHECKING:
     from transforms.llm.base import Client
-    from transforms.llm.settings import CallSettings, ClientSettings
-
-
-def _usual_calls() -> "CallSettings":
-    from transforms.llm.settings import (
-        CallSettings,  # brings asyncio, which `--help` need not wait for
-    )
-
-    return CallSettings()
+    from transforms.llm.settings import ClientSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +21,7 @@ class SourceContext:
     place of the models' endpoints.
     """
 
-    calls: "CallSettings" = field(default_factory=_usual_calls)
+    calls: CallSettings = field(default_factory=CallSettings)
     models: "ClientSettings | None" = None
     judge_asks: bool = False
     client: "Callable[[], Client] | None" = None

@@ -77,9 +77,9 @@ class LlmSource(FactSource):
         )
         self._endpoint = places[KNOWLEDGE]
         self.knowledge_model = self._endpoint.model
-        told = context or SourceContext()
-        self._settings = told.models or ClientSettings(places)
-        self._client = told.client
+        run = context or SourceContext()
+        self._settings = run.models or ClientSettings(places)
+        self._client = run.client
 
     def unavailable(self) -> str | None:
         """Return that no endpoint was named, or that its address cannot be one."""

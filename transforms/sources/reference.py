@@ -1,4 +1,4 @@
-"""The human-written references that a response brought with it."""
+"""The human-written references given with a response in the input."""
 
 from schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
 from transforms.passages import Ranking, windows

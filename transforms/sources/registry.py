@@ -17,7 +17,7 @@ def make_source(
     context: SourceContext | None = None,
 ) -> FactSource:
     """Return the source that `spec` describes; an option not set in it takes the flag's value.
-    `context` is what the run tells.
+    `context` is that of the run.
 
     Raises:
         UsageError: an option that the source's constructor does not take, or a wrong value.
@@ -25,9 +25,3 @@ def make_source(
     source = SOURCES.make(spec, flags, context or SourceContext())
     source.name = spec.name
     return source
-
-
-source_types = SOURCES.types
-source_class = SOURCES.load
-package_of = SOURCES.package_of
-located = SOURCES.located

@@ -95,27 +95,6 @@ def is_fitted(folder: str | Path) -> bool:
     return isinstance(found, dict) and "base" in found
 
 
-def load_fitted(folder: str | Path) -> Verifier:
-    """Return the verifier that a folder of `ufo judges fit` describes.
-
-    Raises:
-        UsageError: the folder holds no such verifier, or the verifier below it is no longer the one
-            that was fitted.
-    """
-    from transforms.verifiers.registry import content_of, make_verifier
-
-    fit = read_fit(folder)
-    base = make_verifier(fit.base)
-    # One that cannot be used here says so itself, with the remedy.
-    if base.unavailable() is None and (now := content_of(fit.base)) != fit.fingerprint:
-        raise UsageError(
-            f"the verifier {str(folder)!r} was fitted to {fit.base!r} with the checksum "
-            f"{fit.fingerprint!r}, which is {now!r} now; fit it again: ufo judges fit RESULTS "
-            f"--verifier {fit.base} --output {folder}"
-        )
-    return FittedVerifier(Path(folder).resolve().name, base, fit)
-
-
 def read_fit(folder: str | Path) -> Fit:
     """Return what a folder of `ufo judges fit` holds.
 

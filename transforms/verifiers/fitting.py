@@ -31,7 +31,9 @@ stronger they are pulled to the verifier's own. At 0 the weights stay as they ar
 FOLDS = 5
 _FEW_RESPONSES = 2 * FOLDS  # with fewer, each response is a fold of its own
 _SHARES = (-0.95, 19.0)  # temperatures from 20 to 1/20
-_WEAK = 0.1  # pulls temperature and bias: keeps them finite where few labels are told apart wholly
+_WEAK = (
+    0.1  # pulls temperature and bias: keeps them finite where few labels are separated completely
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

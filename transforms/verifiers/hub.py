@@ -8,11 +8,14 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from tokenizers import Tokenizer
 
 from schemas.errors import UsageError
 from schemas.models import folder_of, onnx_file
 from transforms.verifiers.base import Pair, Probabilities, Verifier
+from transforms.verifiers.engines import Engine, OnnxEngine
 from transforms.verifiers.families import (
     HHEM,
     Family,
@@ -29,11 +32,6 @@ from transforms.verifiers.folders import (
     said_of_tokenizer,
 )
 from transforms.verifiers.windows import Reader, best
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-    from transforms.verifiers.engines import Engine
 
 _USUAL: Final = 512  # tokens, of what is limited by nothing but memory
 _BEFORE_FIRST: Final = 2  # RoBERTa counts positions from its padding token, which is 1
@@ -127,21 +125,19 @@ class HubVerifier(Verifier):
         more = [] if os.path.isfile(texts) else ["transformers"]
         return ["tokenizers", "onnxruntime", *more]
 
-    def _computed(self) -> "Engine":
-        from transforms.verifiers.engines import HhemEngine, OnnxEngine, TorchEngine
-
+    def _computed(self) -> Engine:
         onnx = onnx_file(self._folder)
         if onnx:
             return OnnxEngine(onnx, self._config)
+        from transforms.verifiers.torch_engines import HhemEngine, TorchEngine
+
         if self._of_own_code():
             return HhemEngine(self._folder, self._texts)
         return TorchEngine(self._folder, self._config)
 
-    def _tokenizer(self) -> "Tokenizer":
+    def _tokenizer(self) -> Tokenizer:
         path = os.path.join(self._texts, "tokenizer.json")
         if os.path.isfile(path):
-            from tokenizers import Tokenizer
-
             return Tokenizer.from_file(path)
         from transformers import AutoTokenizer
 

@@ -16,7 +16,7 @@ from schemas.models import is_hub_name
 from transforms.registry import Registry, Spec, absolute_type, code_of, is_file_type
 from transforms.verifiers.base import Verifier
 from transforms.verifiers.bundled.verifier import SETTINGS, BundledVerifier
-from transforms.verifiers.fitted import is_fitted, load_fitted
+from transforms.verifiers.fitted import FittedVerifier, is_fitted, read_fit
 from transforms.verifiers.hub import HubVerifier
 
 VERIFIERS: Final = Registry("ufo.verifiers", Verifier, "verifier")
@@ -35,7 +35,7 @@ def make_verifier(name: str) -> Verifier:
     """Return the verifier of that name, not opened.
 
     Raises:
-        UsageError: no such verifier, folder, file or class.
+        UsageError: no such verifier, folder, file or class, or a fitted one whose base has changed.
         PluginError: the code behind it does not load, or is no verifier.
     """
     if name in VERIFIERS.types() or is_file_type(name):
@@ -44,7 +44,7 @@ def make_verifier(name: str) -> Verifier:
         return found
     if os.path.isdir(name):
         if is_fitted(name):
-            return load_fitted(name)
+            return _fitted(name)
         if os.path.exists(os.path.join(name, SETTINGS)):
             return BundledVerifier(name)
     elif not is_hub_name(name):
@@ -115,6 +115,19 @@ def opened(name: str | None) -> Verifier:
                 ) from error
             known = _opened[name] = (content, verifier)
         return known[1]
+
+
+def _fitted(folder: str) -> Verifier:
+    fit = read_fit(folder)
+    base = make_verifier(fit.base)
+    # One that cannot be used here says so itself, with the remedy.
+    if base.unavailable() is None and (now := content_of(fit.base)) != fit.fingerprint:
+        raise UsageError(
+            f"the verifier {folder!r} was fitted to {fit.base!r} with the checksum "
+            f"{fit.fingerprint!r}, which is {now!r} now; fit it again: ufo judges fit RESULTS "
+            f"--verifier {fit.base} --output {folder}"
+        )
+    return FittedVerifier(Path(folder).resolve().name, base, fit)
 
 
 def _absolute(name: str) -> str:

@@ -1,22 +1,19 @@
 """What of a passage a model reads at once: windows that end with sentences and fit its length."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from tokenizers import Encoding, Tokenizer
 
 from schemas.records import REFUTED, SUPPORTED
 from transforms.sentences import segment
 from transforms.verifiers.base import Probabilities
-
-if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
-
-    from transforms.verifiers.families import Family
+from transforms.verifiers.families import Family, filled
 
 
 class Reader:
     """Makes of a pair what a model reads: one or several encodings of up to `tokens` tokens."""
 
-    def __init__(self, tokenizer: "Tokenizer", family: "Family", tokens: int, eos: str) -> None:
+    def __init__(self, tokenizer: Tokenizer, family: Family, tokens: int, eos: str) -> None:
         self._tokenizer = tokenizer
         self._template = family.template
         self._tokens = tokens
@@ -26,7 +23,7 @@ class Reader:
         added = tokenizer.get_added_tokens_decoder().values()
         self._special = [one.content for one in added if one.special and len(one.content) > 1]
 
-    def read(self, claim: str, passage: str) -> "list[Encoding]":
+    def read(self, claim: str, passage: str) -> list[Encoding]:
         """Return the encoding of each window of the passage, with the claim."""
         claim, passage = self._plain(claim), self._plain(passage)
         whole = self._encoded(passage, claim)
@@ -61,7 +58,7 @@ class Reader:
                 begin = span.start if part == first else offsets[part][0]
                 yield begin, min(room, at - part)
 
-    def _fitted(self, window: str, claim: str) -> "Encoding":
+    def _fitted(self, window: str, claim: str) -> Encoding:
         # A window alone may have more tokens than within the passage.
         found = self._encoded(window, claim)
         while len(found.ids) > self._tokens and window:
@@ -70,11 +67,9 @@ class Reader:
         found.truncate(self._tokens)  # where the form alone is too long
         return found
 
-    def _encoded(self, passage: str, claim: str) -> "Encoding":
+    def _encoded(self, passage: str, claim: str) -> Encoding:
         if not self._template:
             return self._tokenizer.encode(passage, claim)
-        from transforms.verifiers.families import filled
-
         text = filled(self._template, passage=passage, claim=claim, eos=self._eos)
         return self._tokenizer.encode(text)
 

@@ -58,7 +58,7 @@ def test_a_file_system_that_fails_costs_progress_and_not_the_run(
     for _ in range(2):
         counts.add("extract", {"responses": 1})
     (record,) = caplog.records
-    assert "Progress is not told any more" in record.message
+    assert "reports no more progress" in record.message
 
 
 def test_the_steps_of_a_process_share_a_file(tmp_path: Path) -> None:

@@ -9,15 +9,7 @@ from schemas.errors import PluginError, UsageError
 from transforms import registry
 from transforms.sources.base import FactSource
 from transforms.sources.reference import ReferenceSource
-from transforms.sources.registry import (
-    SOURCES,
-    SourceSpec,
-    located,
-    make_source,
-    package_of,
-    source_class,
-    source_types,
-)
+from transforms.sources.registry import SOURCES, SourceSpec, make_source
 
 SOURCE = """
 from ufo import FactSource, Passage
@@ -68,45 +60,30 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_the_built_in_sources_are_declared_like_anybody_s() -> None:
-    assert {"reference", "wikipedia"} <= set(source_types())
-    assert package_of("reference") == "ufo-factuality"
-    assert source_class("reference") is ReferenceSource
+    assert {"reference", "wikipedia"} <= set(SOURCES.types())
+    assert SOURCES.package_of("reference") == "ufo-factuality"
+    assert SOURCES.load("reference") is ReferenceSource
 
 
 def test_an_unknown_name_is_told_the_nearest_and_that_a_file_will_do() -> None:
     with pytest.raises(UsageError) as raised:
-        source_class("referense")
+        SOURCES.load("referense")
     assert "Did you mean 'reference'?" in raised.value.message
     assert "path/to/file.py:Class" in raised.value.message
 
 
 def test_a_third_party_s_package_is_found_by_its_entry_point(package: Package) -> None:
     package("acme", "acme = acme_module:Mine", SOURCE)
-    assert "acme" in source_types()
-    assert package_of("acme") == "acme"
+    assert "acme" in SOURCES.types()
+    assert SOURCES.package_of("acme") == "acme"
     assert make_source(SourceSpec("a", "acme", {"limit": 5})).limit == 5  # type: ignore[attr-defined]
-
-
-def test_a_located_source_is_made_without_looking_through_what_is_installed(
-    package: Package, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package("acme", "acme = acme_module:Mine", SOURCE)
-    found = located(SourceSpec("a", "acme", {"limit": 5}))
-    with monkeypatch.context() as patch:
-        patch.setattr(registry, "_declared", lambda group: pytest.fail("looked through all"))
-        assert make_source(found).limit == 5  # type: ignore[attr-defined]
-
-
-def test_a_located_source_that_is_gone_is_told_by_its_type() -> None:
-    with pytest.raises(UsageError, match="fact source 'acme'"):
-        make_source(SourceSpec("a", "acme", code="acme_module_that_is_gone:Mine"))
 
 
 def test_two_packages_that_declare_one_name_are_both_named(package: Package) -> None:
     package("acme", "same = acme_module:Mine")
     package("brand", "same = brand_module:Mine")
     with pytest.raises(PluginError) as raised:
-        source_types()
+        SOURCES.types()
     assert "'acme'" in raised.value.message
     assert "'brand'" in raised.value.message
 
@@ -127,17 +104,17 @@ def test_a_plug_in_that_does_not_load_names_its_package(
 ) -> None:
     package("acme", f"broken = {entry}", code)
     # Listing the names loads nothing.
-    assert "broken" in source_types()
+    assert "broken" in SOURCES.types()
     with pytest.raises(PluginError) as raised:
-        source_class("broken")
+        SOURCES.load("broken")
     assert "'acme'" in raised.value.message
     assert message in raised.value.message
 
 
 def test_a_file_of_the_user_s_is_a_source(mine: str) -> None:
-    kind = source_class(f"{mine}:Mine")
+    kind = SOURCES.load(f"{mine}:Mine")
     assert issubclass(kind, FactSource)
-    assert source_class(f"{mine}:Mine") is kind
+    assert SOURCES.load(f"{mine}:Mine") is kind
 
 
 @pytest.mark.parametrize(
@@ -157,7 +134,7 @@ def test_a_file_that_cannot_be_used_is_named(
     if content is not None:
         path.write_text(content)
     with pytest.raises(error) as raised:
-        source_class(f"{path}:{name}")
+        SOURCES.load(f"{path}:{name}")
     assert message in raised.value.message
     assert str(path) in raised.value.message
 
@@ -166,9 +143,9 @@ def test_a_file_that_was_mended_loads(tmp_path: Path) -> None:
     path = tmp_path / "source.py"
     path.write_text("1 / 0")
     with pytest.raises(PluginError):
-        source_class(f"{path}:Mine")
+        SOURCES.load(f"{path}:Mine")
     path.write_text(SOURCE)
-    assert source_class(f"{path}:Mine").__name__ == "Mine"
+    assert SOURCES.load(f"{path}:Mine").__name__ == "Mine"
 
 
 def test_an_option_beats_the_flag_of_its_name_and_a_flag_it_does_not_take_is_left_out(

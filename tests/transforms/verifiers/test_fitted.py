@@ -12,7 +12,6 @@ from transforms.verifiers.fitted import (
     Fit,
     FittedVerifier,
     is_fitted,
-    load_fitted,
     read_fit,
     write_fit,
 )
@@ -84,7 +83,7 @@ def test_a_folder_gives_the_verifier_that_was_written(folder, base):
 
 
 def test_a_pair_is_judged_the_same_in_any_company(folder):
-    fitted = load_fitted(folder)
+    fitted = make_verifier(str(folder))
     fitted.open()
     together = fitted.predict(PAIRS)
     assert [fitted.predict([pair])[0] for pair in PAIRS] == together
@@ -93,7 +92,7 @@ def test_a_pair_is_judged_the_same_in_any_company(folder):
 
 
 def test_what_the_one_below_answers_without_a_last_layer_stays(folder):
-    fitted = load_fitted(folder)
+    fitted = make_verifier(str(folder))
     fitted.open()
     assert fitted.predict(PAIRS)[2] == (0.1, 0.2, 0.7)
     assert fitted.predict(PAIRS[2:]) == [(0.1, 0.2, 0.7)]
@@ -118,7 +117,7 @@ def test_a_folder_of_another_verifier_is_none_of_ours(folder):
 
 
 def test_it_says_how_often_it_agreed_with_the_labels(folder):
-    assert load_fitted(folder).accuracy() == (
+    assert make_verifier(str(folder)).accuracy() == (
         "balanced accuracy 0.75 (0.70 to 0.80) on 1,200 claims that were labelled for it, of run r1"
     )
 
@@ -137,7 +136,7 @@ def test_it_is_refused_where_the_one_below_has_changed(folder, base):
     path = folder.parent / "counting.py"
     path.write_text(path.read_text() + "\n# another version\n")
     with pytest.raises(UsageError) as raised:
-        load_fitted(folder)
+        make_verifier(str(folder))
     assert f"--verifier {base} --output {folder}" in raised.value.message
     assert "fit it again" in raised.value.message
 
@@ -162,4 +161,4 @@ def test_a_folder_that_cannot_be_used_says_why(folder, change, message):
 def test_a_damaged_file_is_a_usage_error(folder, text):
     (folder / "verifier.json").write_text(text)
     with pytest.raises(UsageError, match="write it again: ufo judges fit"):
-        load_fitted(folder)
+        read_fit(folder)

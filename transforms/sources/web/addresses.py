@@ -3,7 +3,7 @@
 A name says nothing of where it leads, and may lead elsewhere a moment later (DNS rebinding), so
 URLs are looked at for their form alone; addresses are looked at where the connection is made
 (`transforms.sources.web.transport`). The special ranges are those of the IANA registries (RFC
-6890), as Python's `ipaddress` has them, and what carries or hides another address.
+6890), as Python's `ipaddress` has them, and what contains another address.
 """
 
 import socket
@@ -98,7 +98,7 @@ def _why_refused_6(address: IPv6Address) -> str | None:
     if any(address in network for network in _INTERNAL if network.version == 6):
         return "an address for another use (6to4, Teredo, documentation)"
     if (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
-        return "an address that carries another one (ISATAP)"
+        return "an address that contains another one (ISATAP)"
     return _kind(address) or (None if address in _UNICAST else "no public address")
 
 

@@ -9,10 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
+from importlib import resources
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+import yaml
 
 from schemas.errors import UsageError, unknown_value
 from schemas.records import CATEGORIES
@@ -71,8 +74,6 @@ def load_categories(path: str | None = None) -> Categories:
         UsageError: the file cannot be read, is not YAML of that shape, names a category or a shape
             that there is none of, or gives one entry to two categories.
     """
-    from importlib import resources
-
     shipped = resources.files(__package__).joinpath("categories.yaml").read_text("utf-8")
     rules = _rules(_parsed(shipped, "categories.yaml"), "categories.yaml")
     if path:
@@ -92,8 +93,6 @@ def shipped_categories() -> Categories:
 
 
 def _parsed(text: str, path: str) -> Any:
-    import yaml
-
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

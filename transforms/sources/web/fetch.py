@@ -6,7 +6,6 @@ checked addresses only (`transport`). A page from the cache needs no connection.
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,11 +21,11 @@ from transforms.llm.retry import Retry, Sleep, Timing, retrying
 from transforms.sources.web import page as reasons
 from transforms.sources.web import robots
 from transforms.sources.web.addresses import RefusedAddress, checked_url
-from transforms.sources.web.client import page_client
+from transforms.sources.web.cached import Cached
 from transforms.sources.web.decoding import TooLarge, Undecodable, read_body
 from transforms.sources.web.hosts import Hosts
 from transforms.sources.web.page import FetchedPage
-from transforms.sources.web.transport import Resolve, system_resolver
+from transforms.sources.web.transport import Resolve, page_client, system_resolver
 
 HTML: Final = ("text/html", "application/xhtml+xml")
 PLAIN: Final = "text/plain"
@@ -39,7 +38,7 @@ _AGAIN: Final = (408, 425, 429, 502, 503, 504)
 _UNTYPED: Final = ("", "application/octet-stream", "binary/octet-stream")
 # A page is one of several, and has its snippet: it is worth one more try, and no long wait.
 _RETRY: Final = Retry(attempts=2, seconds=5.0)
-_SITES: Final = 2_000  # whose rules are remembered
+_SITES: Final = 2_000  # whose rules are cached
 _RULES_SECONDS: Final = 24 * 3600.0  # RFC 9309, 2.4
 
 
@@ -77,7 +76,7 @@ class Fetcher:
         self._sleep = sleep
         self._clock = clock
         self._places = asyncio.Semaphore(connections)
-        self._rules: OrderedDict[str, tuple[float, asyncio.Future[_Site]]] = OrderedDict()
+        self._sites = Cached[_Site](_SITES, _RULES_SECONDS)
         self._client = page_client(memory, allow_private, connections, resolve)
 
     async def get(self, url: str) -> FetchedPage:
@@ -216,26 +215,12 @@ class Fetcher:
     async def _site(self, url: str) -> "_Site":
         """Return what a URL's site allows; who asks while that is being found out waits for it."""
         where = robots.address(url)
-        known = self._rules.get(where)
-        if known is None or time.monotonic() - known[0] > _RULES_SECONDS:
-            found: asyncio.Future[_Site] = asyncio.get_running_loop().create_future()
-            known = self._rules[where] = (time.monotonic(), found)
-            if len(self._rules) > _SITES:
-                self._rules.popitem(last=False)
-            try:
-                page = await self._followed(where, robots.MOST_BYTES, ruled=False)
-                found.set_result(_Site(robots.rules_of(page), _unreached(page)))
-            except BaseException:
-                # Cancelled: whoever waits asks for itself.
-                del self._rules[where]
-                found.cancel()
-                raise
-        try:
-            return await asyncio.shield(known[1])
-        except asyncio.CancelledError:
-            if known[1].cancelled() and not _cancelling():
-                return await self._site(url)
-            raise
+
+        async def fetched() -> _Site:
+            page = await self._followed(where, robots.MOST_BYTES, ruled=False)
+            return _Site(robots.rules_of(page), _unreached(page))
+
+        return (await self._sites.get(where, fetched))[0]
 
     def _retrieved(self, response: httpx.Response) -> str:
         now = self._clock()
@@ -263,11 +248,6 @@ class _Site:
 def _unreached(page: FetchedPage) -> FetchedPage | None:
     lost = page.reason == reasons.TOO_MANY_REDIRECTS
     return None if page.status or lost else page
-
-
-def _cancelling() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _sniffed(body: bytes) -> str:

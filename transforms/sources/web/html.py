@@ -41,7 +41,7 @@ _NEEDS_SCRIPT = re.compile(
 _MOUNTS = ("root", "app", "__next", "__nuxt", "main-app", "svelte", "ember-app", "react-root")
 _SEARCHED = 200_000
 
-# What they remark of single pages is told by a document's reason.
+# What they log of single pages is in a document's `reason`.
 for _name in ("trafilatura", "htmldate"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 

@@ -2,23 +2,20 @@
 
 import asyncio
 import time
-from asyncio import shield
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
+from indexes.embedders import Embedder
+from transforms.sources.web.cached import Cached
 from transforms.sources.web.fetch import Fetcher
 from transforms.sources.web.page import FetchedPage
 from transforms.sources.web.select import BM25, PageText, Window
 from transforms.sources.web.snapshot import Snapshot
 from transforms.sources.web.text import Document, document_of
 
-if TYPE_CHECKING:
-    from indexes.embedders import Embedder
-
-_KEPT: Final = 512  # pages whose text is remembered
+_KEPT: Final = 512  # pages whose text is cached
 _KEPT_SECONDS: Final = 3600.0
 
 
@@ -50,7 +47,7 @@ class Pages:
         fetcher: Fetcher,
         snapshot: Snapshot | None = None,
         retriever: str = BM25,
-        embedder: "Embedder | None" = None,
+        embedder: Embedder | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._fetcher = fetcher
@@ -58,33 +55,15 @@ class Pages:
         self._retriever = retriever
         self._embedder = embedder
         self._clock = clock
-        self._known: OrderedDict[str, tuple[float, asyncio.Future[ReadPage]]] = OrderedDict()
+        self._cached = Cached[ReadPage](_KEPT, _KEPT_SECONDS, clock)
 
     async def read(self, url: str) -> tuple[ReadPage, bool]:
-        """Return the page at a URL, and whether another one's request brought it."""
-        known = self._known.get(url)
-        if known is not None and self._holds(*known):
-            self._known.move_to_end(url)
-            # Others wait for the same page: cancelling one of them must not cancel it.
-            return await shield(known[1]), True
-        # A task of its own, which goes on for the others where this one is cancelled.
-        task = asyncio.ensure_future(self._read(url))
-        self._known[url] = (self._clock(), task)
-        self._known.move_to_end(url)
-        while len(self._known) > _KEPT:
-            self._known.popitem(last=False)
-        try:
-            return await shield(task), False
-        except BaseException:
-            self._known.pop(url, None)
-            raise
+        """Return the page at a URL, and whether it was fetched for another query."""
+        return await self._cached.get(url, lambda: self._read(url))
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._fetcher.aclose()
-
-    def _holds(self, since: float, page: asyncio.Future[ReadPage]) -> bool:
-        return not page.done() or self._clock() - since < _KEPT_SECONDS
 
     async def windows(self, read: ReadPage, query: str, n: int, context: int) -> list[Window]:
         """Return the best passages of a page for a query."""

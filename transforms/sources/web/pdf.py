@@ -16,7 +16,7 @@ _SOFT_BREAK = re.compile(r"(?<![.!?:;…])\n(?=[a-zà-ÿ(])|(?<=[^\s.!?:;…]{2}
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _SURROGATES = re.compile("[\ud800-\udfff\x00]")
 
-# Broken files are told by a document's reason.
+# Broken files are reported by a document's `reason`.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 

@@ -1,4 +1,4 @@
-"""Which sentences of one page say the most of a query.
+"""Which sentences of one page say the most of a query: by words, or by vectors.
 
 BM25 (Robertson & Zaragoza 2009, with the IDF that is never negative) over the sentences of the
 page, with what a page is and a collection is not: a sentence's neighbours say what it is about; a
@@ -8,11 +8,15 @@ Goldstein 1998, by terms). The constants were chosen by random search on one hal
 sentences of `benchmarks/measure_evidence.py` and looked at on the other.
 """
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
+from indexes.embedders import ALLOWED, Embedder
 from indexes.tokens import query_terms, terms_of
+from schemas.errors import UsageError
 from transforms.english.frequency import VERY_COMMON as _VERY_COMMON
 
 K1 = 0.9
@@ -25,6 +29,7 @@ AFTER = 0.1
 SHORT = 1.0  # terms: a heading says what comes, not what is
 AGAIN = 0.6  # what a term still weighs once a sentence with it is taken
 
+NO_EMBEDDER: Final = f"--web_retriever dense needs --embedder: {ALLOWED}"
 VERY_COMMON = frozenset(terms_of(" ".join(_VERY_COMMON)))
 
 
@@ -93,3 +98,24 @@ class SentenceRanking:
             (score + BEFORE * first + AFTER * second) * length / (length + SHORT)
             for score, first, second, length in zip(own, before, after, self._lengths, strict=True)
         ]
+
+
+class DenseRanking:
+    """The sentences of one page with their vectors."""
+
+    def __init__(self, sentences: Sequence[str], embedder: Embedder | None) -> None:
+        if embedder is None:
+            raise UsageError(NO_EMBEDDER)
+        self._embedder = embedder
+        self._vectors = embedder.embed(list(sentences))
+
+    def best(self, query: str, k: int) -> list[tuple[int, float]]:
+        """Return up to `k` (row, cosine) by falling cosine; equal ones in the page's order.
+
+        A row whose cosine is not above 0 is not among them.
+        """
+        if not len(self._vectors):
+            return []
+        scores = self._vectors @ self._embedder.embed([query])[0]
+        rows = heapq.nsmallest(k, range(len(scores)), key=lambda row: (-scores[row], row))
+        return [(row, float(scores[row])) for row in rows if scores[row] > 1e-6]

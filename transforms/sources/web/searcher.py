@@ -25,7 +25,7 @@ from transforms.sources.web.snapshot import Snapshot
 class Searched:
     """What a search gave: its raw reply and when that came, or what went wrong.
 
-    `request_id` is of the request that brought it. `usage` has a row for each request that was
+    `request_id` is of the request that fetched it. `usage` has a row for each request that was
     sent for it, and one where it cost nothing.
     """
 

@@ -3,15 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from indexes.embedders import Embedder
 from schemas.errors import UsageError, unknown_value
 from transforms.sentences import Span, segment
-from transforms.sources.web.ranking import SentenceRanking
-
-if TYPE_CHECKING:
-    from indexes.embedders import Embedder
-    from transforms.sources.web.dense import DenseRanking
+from transforms.sources.web.ranking import DenseRanking, SentenceRanking
 
 BM25: Final = "bm25"
 DENSE: Final = "dense"
@@ -43,7 +40,7 @@ class PageText:
         self,
         text: str,
         retriever: str = BM25,
-        embedder: "Embedder | None" = None,
+        embedder: Embedder | None = None,
         language: str = "en",
         title: str | None = None,
     ) -> None:
@@ -73,11 +70,9 @@ class PageText:
         return [part for span in whole for part in _parts(self.text, span)]
 
     @cached_property
-    def _ranking(self) -> "SentenceRanking | DenseRanking":
+    def _ranking(self) -> SentenceRanking | DenseRanking:
         sentences = [self.text[span.start : span.end] for span in self.spans]
         if self._retriever == DENSE:
-            from transforms.sources.web.dense import DenseRanking
-
             return DenseRanking(sentences, self._embedder)
         return SentenceRanking(sentences, self._title)
 
@@ -116,7 +111,7 @@ def windows(
     retriever: str = BM25,
     n: int = 1,
     context_sentences: int = 1,
-    embedder: "Embedder | None" = None,
+    embedder: Embedder | None = None,
 ) -> list[Window]:
     """Return the passages of a text for one query; see `PageText.windows`."""
     return PageText(text, retriever, embedder).windows(query, n, context_sentences)

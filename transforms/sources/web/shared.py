@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import TypeVar
 
+from indexes.embedders import make_embedder
 from transforms.llm.endpoint import on_this_machine
 from transforms.llm.limiter import LOCAL_START, Limiter, Limits
 from transforms.llm.retry import Backoff, Sleep
@@ -21,11 +23,14 @@ from transforms.sources.web.search import Locale, backend_of
 from transforms.sources.web.searcher import Searcher
 from transforms.sources.web.snapshot import Snapshot
 from transforms.sources.web.transport import Resolve, system_resolver
+from transforms.sources.web.visit import visit_of as visit_of
+
+T = TypeVar("T", Searcher, Pages)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """What searchers and readers of one process have in common. `snapshot` is a folder, and
+class Common:
+    """What the searcher and the reader of a process have in common. `snapshot` is a folder, and
     `recording` which recording it is; the last three are for tests."""
 
     calls: CallSettings
@@ -40,42 +45,29 @@ class Place:
         return None if self.snapshot is None else Snapshot(self.snapshot)
 
 
-def place_of(
+def common(
     calls: CallSettings,
     snapshot: str | None,
     sleep: Sleep,
     clock: Callable[[], datetime],
     resolve: Resolve | None,
-) -> Place:
-    """Return the place; what is recorded and what is replayed from one folder are two."""
+) -> Common:
+    """Return what is in common; what is recorded and what is replayed from one folder are two."""
     recording = ""
     if snapshot is not None:
         opened = Snapshot(snapshot)
         recording = f"{opened.begin()} {opened.finished}"
-    return Place(calls, snapshot, recording, sleep, clock, resolve or system_resolver)
+    return Common(calls, snapshot, recording, sleep, clock, resolve or system_resolver)
 
 
-def searcher(place: Place, search: str, url: str, locale: Locale, count: int) -> Searcher:
+def shared(make: Callable[..., T], common: Common, *settings: object) -> T:
+    """Return what `make` makes of these settings, once a process and run."""
+    return once(common.calls.run, (make, common, *settings), partial(make, common, *settings))
+
+
+def searcher(common: Common, search: str, url: str, locale: Locale, count: int) -> Searcher:
     """Return the searcher of an engine, at the `url` that it has now."""
-    make = partial(_searcher, place, search, url, locale, count)
-    return once(place.calls.run, (make.func, *make.args), make)
-
-
-def pages(
-    place: Place,
-    allow_private: bool,
-    timeout: float,
-    host_delay: float,
-    retriever: str,
-    embedder: str | None,
-) -> Pages:
-    """Return the reader of pages. `embedder` is the full name of the retriever's, if any."""
-    make = partial(_pages, place, allow_private, timeout, host_delay, retriever, embedder)
-    return once(place.calls.run, (make.func, *make.args), make)
-
-
-def _searcher(place: Place, search: str, url: str, locale: Locale, count: int) -> Searcher:
-    calls = place.calls
+    calls = common.calls
     limits = Limits(calls.concurrency).divided(calls.workers)
     limiter = Limiter(
         limits,
@@ -88,32 +80,31 @@ def _searcher(place: Place, search: str, url: str, locale: Locale, count: int) -
         limiter,
         calls.retry,
         calls.concurrency,
-        place.sleep,
+        common.sleep,
         calls.usage_log,
     )
-    return Searcher(engine, shared_memory(calls), count, locale, place.opened(), place.clock)
+    return Searcher(engine, shared_memory(calls), count, locale, common.opened(), common.clock)
 
 
-def _pages(
-    place: Place,
+def pages(
+    common: Common,
     allow_private: bool,
     timeout: float,
     host_delay: float,
     retriever: str,
     embedder: str | None,
 ) -> Pages:
-    from indexes.embedders import make_embedder
-
-    calls = place.calls
+    """Return the reader of pages. `embedder` is the full name of the retriever's, if any."""
+    calls = common.calls
     fetcher = Fetcher(
         shared_memory(calls),
         allow_private,
         Caps(timeout),
-        Hosts(AT_ONCE, host_delay, calls.workers, place.sleep),
+        Hosts(AT_ONCE, host_delay, calls.workers, common.sleep),
         calls.concurrency,
-        place.resolve,
-        place.sleep,
-        place.clock,
+        common.resolve,
+        common.sleep,
+        common.clock,
     )
     made = None if embedder is None else make_embedder(embedder)
-    return Pages(fetcher, place.opened(), retriever, made)
+    return Pages(fetcher, common.opened(), retriever, made)

@@ -1,26 +1,29 @@
 """Web search: what a search engine finds for a query, and the sentences of those pages that fit.
 
 The pages found are fetched, their sentences ranked against the query, and the best taken with
-those around them (Facts&Evidence). The snippet stands in for a page that cannot be had or says
-nothing, and the engine's own answers (answer box, knowledge graph) are passages too.
+those around them (Facts&Evidence). The snippet is used where a page cannot be fetched or has no
+text, and the engine's own answers (answer box, knowledge graph) are passages too.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexes.embedders import checked_name
 from schemas.errors import UsageError, unknown_value
-from schemas.places import is_remote
 from schemas.records import OpenUnits, Passage
+from schemas.storage import is_remote
 from transforms.llm.failures import SendError
 from transforms.llm.retry import Sleep
 from transforms.prompts import load_prompts
 from transforms.sources.base import FactSource, Found, Retrieved, failed
 from transforms.sources.context import SourceContext
 from transforms.sources.web.categories import Selection, hostname_of, load_categories
+from transforms.sources.web.ranking import NO_EMBEDDER
 from transforms.sources.web.search import (
     Result,
     address_of,
@@ -112,9 +115,9 @@ class WebSource(FactSource):
         self._replays = self.snapshot is not None and Snapshot(self.snapshot).finished
         self._page_timeout = page_timeout
         self._host_delay = host_delay
-        told = context or SourceContext()
-        self._calls = told.calls
-        self._judge = told.judge_models
+        run = context or SourceContext()
+        self._calls = run.calls
+        self._judge = run.judge_models
         self._prompts = prompts
         self._sleep = sleep
         self._clock = clock
@@ -128,21 +131,24 @@ class WebSource(FactSource):
         return None if self._replays else unavailable(self._backend)
 
     def fingerprint(self) -> str:
-        """Return the user's own rules of categories. A snapshot counts as little as the day does:
-        it is the web as it was."""
+        """Return the user's own rules of categories. A snapshot is no part of it: it is the web as
+        it was."""
         return Path(self._rules_file).read_text("utf-8-sig") if self._rules_file else ""
 
     def open(self) -> None:
         """Take this process's searcher and pages; they connect when first asked."""
-        # What connects, reads and ranks is loaded where it is used: most runs search nothing.
-        from transforms.sources.web.shared import pages, place_of, searcher
+        # What connects and reads takes a second to import, and most runs search nothing.
+        from transforms.sources.web.shared import common, pages, searcher, shared, visit_of
 
-        self._texts = load_prompts(self._prompts)
-        place = place_of(self._calls, self.snapshot, self._sleep, self._clock, self._resolve)
+        prompts = load_prompts(self._prompts)
+        self._visit_of = partial(visit_of, self._judge, prompts, self._rules, self.name)
+        ours = common(self._calls, self.snapshot, self._sleep, self._clock, self._resolve)
         url = address_of(self._backend)
-        self._searcher = searcher(place, self.search, url, self._locale, max(_LEAST, self.pages))
-        self._pages: Pages = pages(
-            place,
+        count = max(_LEAST, self.pages)
+        self._searcher = shared(searcher, ours, self.search, url, self._locale, count)
+        self._pages: Pages = shared(
+            pages,
+            ours,
             self.allow_private_hosts,
             self._page_timeout,
             self._host_delay,
@@ -154,11 +160,7 @@ class WebSource(FactSource):
         """Return the passages for each unit, by its query; equal queries share them."""
         queries = list(dict.fromkeys(unit.query for unit in open_units.units))
         searched = await self._searcher.search(queries, self.name, open_units.response_id)
-        from transforms.sources.web.visit import Visit, asker_of
-
-        response_id = open_units.response_id
-        asker = asker_of(self._judge, self._texts, response_id, self.name)
-        visit = Visit(self.name, response_id, self._rules, asker)
+        visit = self._visit_of(open_units.response_id)
         results = {query: self._results(searched[query]) for query in queries}
         await visit.learn(one.url for found in results.values() for one in found)
         asked = (self._answer(query, searched[query], results[query], visit) for query in queries)
@@ -260,9 +262,6 @@ def _listed(value: str | Iterable[str]) -> str:
 
 def _embedder_of(name: str | None) -> str:
     """Return the full name of the embedder of dense selection."""
-    from indexes.embedders import checked_name
-    from transforms.sources.web.dense import NO_EMBEDDER
-
     if name is None:
         raise UsageError(NO_EMBEDDER)
     return checked_name(name)

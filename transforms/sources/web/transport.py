@@ -1,6 +1,6 @@
-"""Connections to pages: the address that is connected to is the address that was checked.
+"""The HTTP client of pages: the address that is connected to is the address that was checked.
 
-A client that checks a name and then lets its library resolve it again can be told two different
+A client that checks a name and then lets its library resolve it again can get two different
 addresses. Here the name is resolved once for a connection, every address in the answer is checked,
 and the socket is opened to one of these; host header and TLS still have the name. This holds for
 every connection, whichever redirect or robots.txt led there.
@@ -11,12 +11,21 @@ Proxies of the environment are passed over: they would resolve names out of our 
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 import httpcore
 import httpx
+from hishel import CacheOptions
+from hishel.httpx import AsyncCacheTransport
 
+from transforms.llm.memory import Memory
+from transforms.sources.web import robots
 from transforms.sources.web.addresses import Address, RefusedAddress, literal, why_refused
+from transforms.sources.web.decoding import ACCEPTED
+from transforms.sources.web.http_cache import StoredPages
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host name and a port to its addresses; raises OSError where there is none."""
@@ -132,3 +141,40 @@ class _Body(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._response.aclose()
+
+
+def page_client(
+    memory: Memory | None, allow_private: bool, connections: int, resolve: Resolve
+) -> httpx.AsyncClient:
+    """Return the client of pages: caching above checked connections, and nothing of the user's.
+
+    It has no cookies, no passwords of a netrc file and no proxies of the environment, and follows
+    no redirect by itself.
+    """
+    backend = CheckedBackend(allow_private, resolve)
+    transport: httpx.AsyncBaseTransport = PageTransport(backend, connections)
+    if memory is not None and (memory.reads or memory.writes):
+        storage = StoredPages(memory, "private" if allow_private else "")
+        transport = AsyncCacheTransport(transport, storage, CacheOptions(shared=False))
+    return httpx.AsyncClient(
+        transport=transport,
+        headers={
+            "user-agent": user_agent(),
+            "accept": "text/html, application/xhtml+xml, application/pdf, text/plain, */*;q=0.1",
+            "accept-encoding": ACCEPTED,
+        },
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        timeout=httpx.Timeout(None),  # the caps hold over all of a request, not from byte to byte
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+@cache
+def user_agent() -> str:
+    """Return who we say we are."""
+    try:
+        number = version("ufo-factuality")
+    except PackageNotFoundError:
+        number = "0"
+    return f"{robots.NAME}/{number} (factuality evaluation)"

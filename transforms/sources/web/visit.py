@@ -1,23 +1,38 @@
-"""What one response is shown of the web: its pages and hosts, each accounted for once."""
+"""What one response is shown of the web: its pages and hosts, each accounted for once.
 
-from collections.abc import Iterable
+The kind of a host that no rule knows is asked of a language model. The prompt holds the hostname
+and nothing else, so that a host is one entry of the cache of requests, whichever page or run asks
+for it.
+
+Task: hostname_category, role verifier, step category; text: one of the kinds::
+
+    <host>the-herald.example</host>
+"""
+
+import asyncio
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from schemas.records import Failure, Usage
+from schemas.records import CATEGORIES, Failure, Usage
 from transforms.judges.llm.asking import Asker
-from transforms.llm.base import VERIFIER
+from transforms.llm.base import VERIFIER, Choice
 from transforms.llm.settings import ClientSettings
 from transforms.llm.shared import shared_client
 from transforms.llm.usage import usage_row
 from transforms.prompts import Prompts
-from transforms.sources.web.categories import OTHER, Categories, hostname_of
-from transforms.sources.web.hostnames import STEP as KIND_STEP
-from transforms.sources.web.hostnames import kinds_of
+from transforms.prompts.data import element
+from transforms.sources.web.categories import OTHER, Categories, hostname_of, normal
 from transforms.sources.web.page import BLOCKED_BY_ROBOTS, REFUSED_ADDRESS
 from transforms.sources.web.pages import ReadPage
 
 STEP: Final = "page"
+KIND_PROMPT = "hostname_category_system"
+KIND_STEP = "category"
+
+_WORD = re.compile(rf"\b({'|'.join(CATEGORIES)})\b")
+_MAX_HOST = 253  # characters of a name in the DNS (RFC 1035)
 _UNSENT: Final = (BLOCKED_BY_ROBOTS, REFUSED_ADDRESS)
 
 
@@ -51,7 +66,7 @@ class Visit:
         return self._kinds.get(hostname_of(url), OTHER)
 
     def took(self, read: ReadPage, waited: bool) -> None:
-        """Take note of a page; `waited` where another one's request brought it."""
+        """Take note of a page; `waited` where it was fetched for another response or query."""
         url = read.page.url
         if url in self._usage or url in self._failures:
             return
@@ -81,11 +96,70 @@ class Visit:
         return [*self._failures.values(), *(self.asker.failures if self.asker else ())]
 
 
-def asker_of(
-    judge: ClientSettings | None, prompts: Prompts, response_id: str, source: str
-) -> Asker | None:
-    """Return who is asked about hosts that no rule knows: the judge's model, if it has one."""
+def visit_of(
+    judge: ClientSettings | None,
+    prompts: Prompts,
+    rules: Categories,
+    source: str,
+    response_id: str,
+) -> Visit:
+    """Return a visit that asks about hosts that no rule knows: the judge's model, if it has one."""
     if judge is None:
+        return Visit(source, response_id, rules)
+    client, model = shared_client(judge), judge.endpoints[VERIFIER].model
+    asker = Asker(client, prompts, VERIFIER, model, KIND_STEP, response_id, source)
+    return Visit(source, response_id, rules, asker)
+
+
+async def kinds_of(
+    hostnames: Iterable[str], rules: Categories, asker: Asker | None = None
+) -> Mapping[str, str]:
+    """Return the kind of each hostname: by the rules, else by the model, else `other`.
+
+    Without an `asker` (the offline judge) no model is asked. A request that fails, or a reply that
+    names no kind, leaves `other`, and is not kept: the next run asks again. What was sent is in
+    the asker's usage, a reply without a kind in its failures.
+
+    Raises:
+        LlmError: no request can succeed (`final`).
+    """
+    kinds: dict[str, str] = {}
+    unknown: dict[str, list[str]] = {}
+    for hostname in dict.fromkeys(hostnames):
+        known = rules.of(hostname)
+        if known or asker is None or not _is_name(normal(hostname)):
+            kinds[hostname] = known or OTHER
+        else:
+            unknown.setdefault(normal(hostname), []).append(hostname)
+    if asker is not None:
+        asked = await asyncio.gather(*(_asked(host, asker) for host in unknown))
+        for spellings, kind in zip(unknown.values(), asked, strict=True):
+            kinds.update(dict.fromkeys(spellings, kind))
+    return kinds
+
+
+async def _asked(host: str, asker: Asker) -> str:
+    reply = await asker.ask(asker.prompts[KIND_PROMPT], element("host", host), keep=_says)
+    if reply.error:
+        return OTHER
+    kind = kind_in(reply.choice)
+    if kind is None:
+        asker.failed(reply, f"the kind of {host}")
+    return kind or OTHER
+
+
+def kind_in(choice: Choice) -> str | None:
+    """Return the one kind that a reply names; None where it names none, or several."""
+    if choice.refusal or choice.finish_reason in ("length", "content_filter"):
         return None
-    model = judge.endpoints[VERIFIER].model
-    return Asker(shared_client(judge), prompts, VERIFIER, model, KIND_STEP, response_id, source)
+    named = set(_WORD.findall(choice.text.lower()))
+    return named.pop() if len(named) == 1 else None
+
+
+def _says(choice: Choice) -> bool:
+    return kind_in(choice) is not None
+
+
+def _is_name(host: str) -> bool:
+    """Tell whether this can be the name of a public host: not an address, not "localhost"."""
+    return 0 < len(host) <= _MAX_HOST and "." in host and not host.rsplit(".", 1)[1].isdigit()

@@ -1,13 +1,12 @@
 """A claim and a passage as the bundled verifier's model reads them."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from tokenizers import Tokenizer
 
 from transforms.verifiers.base import Pair
 from transforms.verifiers.bundled.focus import focus
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 CLAIM_PIECES: Final = 96
 PIECES: Final = 176
@@ -30,7 +29,7 @@ class Encoder:
     pieces of function words and punctuation, which any two texts share.
     """
 
-    def __init__(self, tokenizer: "Tokenizer", common: Iterable[int]) -> None:
+    def __init__(self, tokenizer: Tokenizer, common: Iterable[int]) -> None:
         self._tokenizer = tokenizer
         self._common = frozenset(common)
         vocabulary: dict[str, int] = tokenizer.get_vocab()

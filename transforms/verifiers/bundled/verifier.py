@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from schemas.models import digest, onnx_session
 from transforms.verifiers.base import Array, Head, Pair, Probabilities, Verifier
@@ -66,19 +67,17 @@ class BundledVerifier(Verifier):
 
     def open(self) -> None:
         """Load the model."""
-        from tokenizers import Tokenizer  # not needed where another verifier is used
-
-        told = json.loads((self._folder / SETTINGS).read_text(encoding="utf-8"))
-        if told["weights"].keys() != {"intercept", *INPUTS}:
+        settings = json.loads((self._folder / SETTINGS).read_text(encoding="utf-8"))
+        if settings["weights"].keys() != {"intercept", *INPUTS}:
             raise RuntimeError(f"{SETTINGS} was made for other features; train the verifier again")
-        self._words: int = told["words"]
-        self._unrelated: float = told["unrelated"]["below"]
-        self._noans = Probabilities(*told["unrelated"]["probabilities"])
-        self._regressions = Regressions.of(told["weights"], INPUTS)
+        self._words: int = settings["words"]
+        self._unrelated: float = settings["unrelated"]["below"]
+        self._noans = Probabilities(*settings["unrelated"]["probabilities"])
+        self._regressions = Regressions.of(settings["weights"], INPUTS)
         tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        self._encoder = Encoder(tokenizer, told["common"])
+        self._encoder = Encoder(tokenizer, settings["common"])
         self._session = onnx_session(str(self._folder / MODEL))
 
     def close(self) -> None:
@@ -93,12 +92,14 @@ class BundledVerifier(Verifier):
     def accuracy(self) -> str:
         """Return how often it agreed with people on texts unlike those it learned from."""
         figures = json.loads((self._folder / FIGURES).read_text(encoding="utf-8"))["new_domain"]
-        told = [
+        figures = [
             f"{figures[name]['balanced_accuracy']['value']:.2f} {label}"
             for name, label in _MEASURED.items()
             if name in figures
         ]
-        return f"balanced accuracy on people's labels of texts it had not seen: {', '.join(told)}"
+        return (
+            f"balanced accuracy on people's labels of texts it had not seen: {', '.join(figures)}"
+        )
 
     def head(self) -> Head:
         """Return the regression of supported, and that of the rest as the last two inputs are."""

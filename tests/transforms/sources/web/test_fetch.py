@@ -12,10 +12,10 @@ from transforms.llm.memory import Memory
 from transforms.llm.store_sqlite import SqliteStore
 from transforms.loop import wait_for
 from transforms.sources.web import page as reasons
-from transforms.sources.web.client import user_agent
 from transforms.sources.web.fetch import Caps, Fetcher
 from transforms.sources.web.hosts import Hosts
 from transforms.sources.web.page import FetchedPage
+from transforms.sources.web.transport import user_agent
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 BEACON = b"lit for the first time in 1890"

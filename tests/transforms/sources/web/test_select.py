@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from indexes.vectors import unit_rows
 from schemas.errors import UsageError
-from transforms.sources.web.dense import DenseRanking
-from transforms.sources.web.ranking import SentenceRanking
+from transforms.sources.web.ranking import DenseRanking, SentenceRanking
 from transforms.sources.web.select import PageText, Window, windows
 
 SENTENCES = [

@@ -27,7 +27,7 @@ ORDER BY a.record_id, a.variant, f.fact_index
 """
 
 
-def sheet(results: "Results") -> str:
+def sheet(results: Results) -> str:
     """Return the sheet of the one run in `results`, as CSV."""
     texts: dict[str, dict[str, str]] = defaultdict(dict)
     labels: dict[tuple[str, str], dict[str, str | None]] = defaultdict(dict)

@@ -10,7 +10,7 @@ from transforms.llm.base import Choice, LlmError
 from transforms.llm.fake import FakeClient
 from transforms.prompts import load_prompts
 from transforms.sources.web.categories import shipped_categories
-from transforms.sources.web.hostnames import kind_in, kinds_of
+from transforms.sources.web.visit import kind_in, kinds_of
 
 
 def ask(script, *hostnames):

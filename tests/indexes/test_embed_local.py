@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexes.embed_onnx import OnnxEmbedder
+from indexes.embed_local import OnnxEmbedder
 from indexes.embedders import make_embedder
 from schemas.errors import UsageError
 from tests.embedder import write_embedder

@@ -1,43 +1,40 @@
-"""Files of inputs and runs: plain paths here, every other file system through Beam.
+"""Files on this machine, in buckets and on clusters, by path or URI.
 
-Local paths do not go through Beam, whose `match` and `delete` read `[` and `*` in a folder's name
-as patterns, and whose import is most of a command's start. Whatever goes wrong on another file
-system is an OSError that says what to do.
+Paths of this machine go to the operating system, with any character in their names. What has a
+scheme (`gs://`, `s3://`, `hdfs://`, `abfs://`, `file://`) goes to pyarrow's file systems, see
+`schemas.remote`.
 """
 
 import glob
+import io
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, Final, cast
 from uuid import uuid4
 
-from pipelines.remote import explained, ready, stream
-from schemas.places import is_remote as is_remote
+from schemas.remote import (
+    RemoteFile,
+    explained,
+    file_system_of,
+    info,
+    join_uri,
+    listed,
+    matching,
+)
+from schemas.remote import (
+    is_remote as is_remote,
+)
 
-if TYPE_CHECKING:
-    from apache_beam.io.filesystems import FileSystems
-
-
-_BLOCK = 1 << 20
-
-
-def _beam(path: str) -> "type[FileSystems]":
-    from pipelines.quiet import quiet_beam
-
-    quiet_beam()
-    from apache_beam.io.filesystems import FileSystems
-
-    ready(path)
-    return cast("type[FileSystems]", FileSystems)
+_BLOCK: Final = 1 << 20
+_BUFFER: Final = 8 << 20  # each is a request
 
 
 def join(folder: str, *parts: str) -> str:
     """Return the path of something below a folder."""
-    if is_remote(folder):
-        scheme, _, rest = folder.partition("://")
-        return f"{scheme}://" + "/".join([rest.rstrip("/"), *(part.strip("/") for part in parts)])
-    return os.path.join(folder, *parts)
+    return join_uri(folder, *parts) if is_remote(folder) else os.path.join(folder, *parts)
 
 
 def absolute(path: str) -> str:
@@ -49,8 +46,7 @@ def exists(path: str) -> bool:
     """Tell whether there is a file or folder at the path."""
     if not is_remote(path):
         return os.path.exists(path)
-    with explained(path):
-        return bool(_beam(path).exists(path))
+    return bool(info(path).type)
 
 
 def is_folder(path: str) -> bool:
@@ -59,33 +55,32 @@ def is_folder(path: str) -> bool:
 
 
 def matches(pattern: str) -> list[str]:
-    """Return the files that a pattern matches, sorted; a file of that very name is one."""
-    if is_remote(pattern):
-        with explained(pattern):
-            return sorted(found.path for found in _beam(pattern).match([pattern])[0].metadata_list)
-    if os.path.lexists(pattern):
-        return [pattern]
-    return sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
+    """Return the files that a pattern matches, sorted; a file of that very name is one.
+
+    `*` and `?` match within a name, `**` also across folders.
+    """
+    if not is_remote(pattern):
+        if os.path.lexists(pattern):
+            return [pattern]
+        return sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
+    return matching(pattern)
 
 
 def open_read(path: str) -> BinaryIO:
     """Open a file's bytes as they are stored, compressed or not."""
     if not is_remote(path):
         return open(path, "rb")
-    with explained(path):
-        beam = _beam(path)
-        from apache_beam.io.filesystem import CompressionTypes
-
-        found = beam.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
-    return stream(path, found)
+    return cast(BinaryIO, io.BufferedReader(RemoteFile(path), _BUFFER))
 
 
 def size(path: str) -> int:
     """Return a file's size in bytes."""
     if not is_remote(path):
         return os.path.getsize(path)
-    with explained(path):
-        return int(_beam(path).match([path])[0].metadata_list[0].size_in_bytes)
+    found = info(path)
+    if not found.is_file:
+        raise FileNotFoundError(f"{path}: there is no such file")
+    return int(found.size)
 
 
 def read(path: str) -> bytes:
@@ -94,28 +89,44 @@ def read(path: str) -> bytes:
         return stream.read()
 
 
-def write(path: str, data: bytes) -> None:
-    """Write a file under a temporary name and move it into place: whole, or not there."""
-    temporary = f"{path}.{uuid4().hex[:8]}.tmp"
+@contextmanager
+def writing(path: str) -> Iterator[BinaryIO]:
+    """Give a file to be written, under a temporary name; it is moved into place when the block
+    ends: whole, or not there."""
     if is_remote(path):
+        system, place = file_system_of(path)
+        temporary = f"{place}.{uuid4().hex[:8]}.tmp"
         with explained(path):
-            with _beam(path).create(temporary, "application/octet-stream") as sink:
-                sink.write(data)
-            _beam(path).rename([temporary], [path])
+            with system.open_output_stream(temporary) as sink:
+                yield sink
+            system.move(temporary, place)
         return
+    temporary = f"{path}.{uuid4().hex[:8]}.tmp"
     with open(temporary, "wb") as sink:
-        sink.write(data)
-        sink.flush()
-        os.fsync(sink.fileno())
+        yield sink
     os.replace(temporary, path)
+
+
+def write(path: str, data: bytes) -> None:
+    """Write a file: whole, or not there."""
+    with writing(path) as sink:
+        sink.write(data)
+        if not is_remote(path):
+            sink.flush()
+            os.fsync(sink.fileno())
 
 
 def fetch(path: str, here: Path) -> None:
     """Copy a file of another file system to a path of this machine: whole, or not there."""
     here.parent.mkdir(parents=True, exist_ok=True)
     temporary = here.with_name(f".{here.name}.{uuid4().hex[:8]}.tmp")
+    system, place = file_system_of(path)
     try:
-        with open(temporary, "wb") as sink, open_read(path) as source:
+        with (
+            open(temporary, "wb") as sink,
+            explained(path),
+            system.open_input_stream(place, compression=None) as source,
+        ):
             shutil.copyfileobj(source, sink, _BLOCK)
         temporary.replace(here)
     finally:
@@ -124,11 +135,8 @@ def fetch(path: str, here: Path) -> None:
 
 def send(here: str, path: str) -> None:
     """Copy a file of this machine to a path of another file system."""
-    with (
-        open(here, "rb") as source,
-        explained(path),
-        _beam(path).create(path, "application/octet-stream") as sink,
-    ):
+    make_folder(os.path.dirname(path))
+    with open(here, "rb") as source, writing(path) as sink:
         shutil.copyfileobj(source, sink, _BLOCK)
 
 
@@ -152,26 +160,32 @@ def write_new(path: str, data: bytes) -> bool:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and those above it; one that is there is left alone."""
+    """Make a folder and those above it; one that is there is left alone. Buckets have none."""
     if not is_remote(path):
         os.makedirs(path, exist_ok=True)
-    # Object stores have no folders, and Beam's `mkdirs` fails where one exists.
+        return
+    system, place = file_system_of(path)
+    if system.type_name in ("local", "hdfs"):
+        with explained(path):
+            system.create_dir(place, recursive=True)
 
 
 def move(source: str, target: str) -> None:
     """Move a file within one file system."""
-    if is_remote(target):
-        with explained(target):
-            _beam(target).rename([source], [target])
-    else:
+    if not is_remote(target):
         os.replace(source, target)
+        return
+    system, place = file_system_of(target)
+    with explained(target):
+        system.move(file_system_of(source)[1], place)
 
 
 def copy(source: str, target: str) -> None:
     """Give a file a second place within one file system: whole, or not there."""
     if is_remote(target):
+        system, place = file_system_of(target)
         with explained(target):
-            _beam(target).copy([source], [target])
+            system.copy_file(file_system_of(source)[1], place)
         return
     temporary = f"{target}.{uuid4().hex[:8]}.tmp"
     try:
@@ -186,11 +200,13 @@ def copy(source: str, target: str) -> None:
 def delete(path: str) -> None:
     """Delete a file, or a folder with all in it; nothing there is nothing to do."""
     if is_remote(path):
-        with explained(path):
-            found = _beam(path).match([path, path.rstrip("/") + "/**"])
-            paths = [item.path for match in found for item in match.metadata_list]
-            if paths:
-                _beam(path).delete(paths)
+        system, place = file_system_of(path)
+        found = info(path)
+        with explained(path), suppress(FileNotFoundError):  # a folder in a bucket is only a name
+            if found.is_file:
+                system.delete_file(place)
+            elif found.type:
+                system.delete_dir(place)
     elif os.path.isdir(path):
         shutil.rmtree(path)
     else:
@@ -200,5 +216,5 @@ def delete(path: str) -> None:
 def files_below(folder: str) -> list[str]:
     """Return the paths of all files below a folder, sorted."""
     if is_remote(folder):
-        return matches(folder.rstrip("/") + "/**")
+        return listed(folder)
     return sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())

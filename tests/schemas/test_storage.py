@@ -1,0 +1,137 @@
+"""One interface to files: paths of this machine and URIs, here the same folder as `file://`."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from schemas import storage
+from schemas.remote import RemoteError, file_system_of, said
+from schemas.storage import is_remote
+
+
+@pytest.fixture(params=["", "file://"])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A folder with characters of patterns in its name, by path and by URI."""
+    folder = tmp_path / ("a[1]*" if not request.param else "a")
+    for name in ("in/a b.jsonl", "in/x[1].jsonl", "in/sub/y.jsonl", "z"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    return f"{request.param}{folder}"
+
+
+def below(root: str, *folders: str) -> list[str]:
+    return [
+        path.removeprefix(f"{root}/") for path in storage.files_below(storage.join(root, *folders))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "remote"), [("gs://b/x", True), ("s3://b", True), ("a/b", False), ("C:\\a", False)]
+)
+def test_a_uri_is_told_from_a_path(path: str, remote: bool) -> None:
+    assert is_remote(path) is remote
+
+
+def test_files_are_written_whole_copied_moved_and_deleted(root: str) -> None:
+    folder = storage.join(root, "out", "sub")
+    storage.make_folder(folder)
+    storage.make_folder(folder)
+    path = storage.join(folder, "f")
+    storage.write(path, b"1")
+    storage.write(path, b"22")
+    assert (storage.read(path), storage.size(path), storage.exists(path)) == (b"22", 2, True)
+    storage.copy(path, storage.join(root, "out/g"))
+    storage.move(path, storage.join(root, "out/h"))
+    assert below(root, "out") == ["out/g", "out/h"]
+    assert not storage.write_new(storage.join(root, "out/h"), b"")
+    assert storage.write_new(storage.join(root, "out/i"), b"new")
+    storage.delete(storage.join(root, "out/g"))
+    assert below(root, "out") == ["out/h", "out/i"]
+    storage.delete(storage.join(root, "out"))
+    storage.delete(storage.join(root, "out"))
+    assert not storage.exists(storage.join(root, "out"))
+    assert below(root) == ["in/a b.jsonl", "in/sub/y.jsonl", "in/x[1].jsonl", "z"]
+    assert below(root, "none") == []
+
+
+def test_what_is_not_written_to_its_end_is_not_there(root: str) -> None:
+    path = storage.join(root, "f")
+
+    def half() -> None:
+        with storage.writing(path) as sink:
+            sink.write(b"half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        half()
+    assert not storage.exists(path)
+
+
+def test_a_file_is_read_from_any_byte_and_by_lines(root: str) -> None:
+    storage.write(storage.join(root, "f"), b"one\ntwo\nthree")
+    with storage.open_read(storage.join(root, "f")) as stream:
+        stream.seek(4)
+        assert stream.readline(2) == b"tw"
+        assert list(stream) == [b"o\n", b"three"]
+
+
+def test_files_go_to_other_file_systems_and_come_back(root: str, tmp_path: Path) -> None:
+    uri = f"file://{tmp_path}/there"
+    (tmp_path / "here").write_bytes(b"text")
+    storage.send(str(tmp_path / "here"), uri)
+    storage.fetch(uri, tmp_path / "new/back")
+    assert (tmp_path / "new/back").read_bytes() == b"text"
+    assert os.listdir(tmp_path / "new") == ["back"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("in/*.jsonl", ["in/a b.jsonl", "in/x[1].jsonl"]),
+        ("*/a?b.jsonl", ["in/a b.jsonl"]),
+        ("in/**/*.jsonl", ["in/sub/y.jsonl"]),
+        ("in/x[[]1].jsonl", ["in/x[1].jsonl"]),
+        ("in/[!x]*.jsonl", ["in/a b.jsonl"]),
+        ("in/a b.jsonl", ["in/a b.jsonl"]),
+        ("in/none", []),
+        ("in", []),
+    ],
+)
+def test_patterns_of_a_uri(tmp_path: Path, pattern: str, found: list[str]) -> None:
+    for name in ("in/a b.jsonl", "in/x[1].jsonl", "in/sub/y.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    root = f"file://{tmp_path}"
+    assert storage.matches(f"{root}/{pattern}") == [f"{root}/{name}" for name in found]
+
+
+def test_a_file_by_the_name_of_a_pattern_is_that_file(tmp_path: Path) -> None:
+    (tmp_path / "a*").touch()
+    (tmp_path / "ab").touch()
+    assert storage.matches(f"{tmp_path}/a*") == [f"{tmp_path}/a*"]
+    assert storage.matches(f"{tmp_path}/?b") == [f"{tmp_path}/ab"]
+
+
+def test_options_of_a_file_system_follow_its_uri() -> None:
+    uri = "gs://anonymous@bucket/some/prefix/?scheme=http"
+    system, path = file_system_of(uri)
+    assert (system.type_name, path) == ("gcs", "bucket/some/prefix")
+    below = storage.join(uri, "a", "/b")
+    assert below == "gs://anonymous@bucket/some/prefix/a/b?scheme=http"
+    assert file_system_of(below)[1] == "bucket/some/prefix/a/b"
+
+
+def test_a_file_system_that_nothing_knows_is_told_with_those_that_are() -> None:
+    with pytest.raises(RemoteError, match="known are abfs://, file://, gs://, hdfs:// and s3://"):
+        storage.exists("azfs://account/path")
+    with pytest.raises(RemoteError, match="no URI of a file"):
+        storage.exists("://")
+    with pytest.raises(OSError, match="there is no such file"):
+        storage.size("file:///nowhere")
+
+
+def test_what_a_client_adds_for_its_developers_is_left_out() -> None:
+    assert said(OSError("NOT_FOUND: no such object error_info={reason=notFound}")) == (
+        "NOT_FOUND: no such object"
+    )

@@ -1,0 +1,42 @@
+"""Values by key, each made once for all who ask while it is made or fresh; for one event loop."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Cached(Generic[T]):
+    """Up to `most` values, each for `seconds`; what fails is not kept. `clock` is for tests."""
+
+    def __init__(
+        self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[float, asyncio.Task[T]]] = OrderedDict()
+
+    async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
+        """Return the value of a key, and whether another one's asking has made it."""
+        known = self._known.get(key)
+        waited = known is not None and self._holds(*known)
+        if known is None or not waited:
+            # A task of its own, which goes on for the others where this one is cancelled.
+            known = self._known[key] = (self._clock(), asyncio.ensure_future(make()))
+            known[1].add_done_callback(lambda task: self._drop_failed(key, task))
+        self._known.move_to_end(key)
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return await asyncio.shield(known[1]), waited
+
+    def _holds(self, since: float, task: asyncio.Task[T]) -> bool:
+        return not task.done() or self._clock() - since < self._seconds
+
+    def _drop_failed(self, key: str, task: asyncio.Task[T]) -> None:
+        failed = task.cancelled() or task.exception() is not None
+        if failed and key in self._known and self._known[key][1] is task:
+            del self._known[key]
