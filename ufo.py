@@ -108,7 +108,7 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
-    from pipelines.options.keywords import settings_of
+    from pipelines.options.command_line import settings_of
     from pipelines.runs.results import open_results
     from pipelines.runs.run import run
 
@@ -159,7 +159,7 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
-    from pipelines.options.keywords import recall_settings_of
+    from pipelines.options.recall import recall_settings_of
     from pipelines.runs.recall import run_recall
     from pipelines.runs.results import open_results
 

@@ -186,7 +186,7 @@ def main() -> int:
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     os.chdir(ROOT)
-    from pipelines.quiet import quiet_beam
+    from pipelines.logs import quiet_beam
 
     quiet_beam()
     if given.part:

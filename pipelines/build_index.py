@@ -25,7 +25,7 @@ from indexes.manifest import VERSION
 from indexes.passages import WORDS
 from indexes.reader import BLOCK_PAGES
 from indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
-from pipelines.quiet import quiet_beam
+from pipelines.logs import quiet_beam
 from pipelines.runners.local import is_interrupt
 from pipelines.runners.processes import as_worker
 from schemas.errors import Interrupted, RunError, UsageError

@@ -23,7 +23,7 @@ _BLOCK = 1 << 20
 
 
 def _beam(path: str) -> "type[FileSystems]":
-    from pipelines.quiet import quiet_beam
+    from pipelines.logs import quiet_beam
 
     quiet_beam()
     from apache_beam.io.filesystems import FileSystems

@@ -12,7 +12,7 @@ from pipelines.estimates.bounds import Estimate, Line
 from pipelines.estimates.estimate import estimate
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
 from pipelines.options.settings import Settings
 from pipelines.reports.tabular import page, print_rows
 from pipelines.reports.unusable import Unusable, beside, no_score, unusable
@@ -37,13 +37,13 @@ def register(commands: Any) -> None:
         description="Evaluate the factuality of LLM responses. Any Beam pipeline option is taken "
         "too. Results are Parquet under DIR/run=NAME; see `ufo report DIR`.",
     )
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     parser.set_defaults(parse=handle, parser=parser)
 
 
 def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code. `program` if this process does nothing else."""
-    chosen = settings(parser, argv)
+    chosen: Settings = settings(parser, argv)
     if chosen.dry_run:
         print_estimate(estimate(chosen), chosen.json)
         return EXIT_DONE

@@ -10,7 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from pipelines.options.arguments import Parser
-from pipelines.options.judge import flags_of
+from pipelines.options.settings import flags_of
 from schemas.errors import EXIT_DONE
 from transforms.judges import JUDGES
 from transforms.registry import Spec

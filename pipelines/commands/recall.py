@@ -9,7 +9,7 @@ from pipelines import logs
 from pipelines.commands.evaluate import print_estimate
 from pipelines.estimates.recall import estimate_recall
 from pipelines.options.arguments import Parser
-from pipelines.options.recall import add_recall_options, recall_settings
+from pipelines.options.recall import GROUPS, recall_settings
 from pipelines.reports.tabular import as_json, page, print_rows
 from pipelines.reports.unusable import Unusable, in_numbers, unusable
 from pipelines.runs import status
@@ -46,7 +46,7 @@ def register(commands: Any) -> None:
         "answers, or given, and each answer of a RAG system is verified for all of them, by every "
         "formulation. Results are Parquet under DIR/run=NAME; see `ufo report DIR recall_scores`.",
     )
-    add_recall_options(parser)
+    parser.add_options(GROUPS)
     parser.set_defaults(parse=handle, parser=parser)
 
 

@@ -15,10 +15,9 @@ from typing import Any
 from indexes.downloaded import local_index
 from indexes.index import open_index
 from pipelines.options.arguments import number
+from pipelines.options.command_line import fitting, settings_of
 from pipelines.options.flags import OF_SERVICE
-from pipelines.options.judge import default_judge, fitting
-from pipelines.options.keywords import settings_of
-from pipelines.options.settings import LLM
+from pipelines.options.settings import LLM, default_judge
 from pipelines.reports.plots import plot_contributions, plot_scores
 from pipelines.runs.job_of import job_of_text
 from pipelines.runs.sources import choose, unheard

@@ -9,19 +9,18 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pipelines.options.arguments import Affects
 from pipelines.options.beam_flags import NO_WAIT, value_of, waits
 from pipelines.options.flags import GROUPS
+from pipelines.options.settings import Settings
 from pipelines.storage import is_remote
 from schemas.errors import UsageError
+from transforms.llm.store import OFF
 from transforms.registry import is_file_type
 
-if TYPE_CHECKING:
-    from pipelines.options.settings import Settings
-
-S = TypeVar("S", bound="Settings")
+S = TypeVar("S", bound=Settings)
 
 IMAGE = "UFO_IMAGE"
 """The variable with the name of our container image, set in it: there a launcher finds the same
@@ -68,9 +67,7 @@ def told(settings: S) -> S:
     return replace(settings, beam=(*flags, *usual))
 
 
-def _check_places(settings: "Settings") -> None:
-    from transforms.llm.store import OFF
-
+def _check_places(settings: Settings) -> None:
     for name, paths in (("input", settings.input), ("output", (settings.output,))):
         for path in paths:
             if not is_remote(path):
@@ -103,7 +100,7 @@ def _copied(path: str) -> str:
     return f"`gcloud storage cp --recursive {path} gs://BUCKET/…` brings it to a bucket"
 
 
-def _files(settings: "Settings") -> Iterator[tuple[str, str]]:
+def _files(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield what the workers open by a path: what it is for the user, and the path."""
     for name in _FILES:
         value = getattr(settings, name)

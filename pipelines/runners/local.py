@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import chain, islice
 
-from pipelines.quiet import quiet_beam
+from pipelines.logs import quiet_beam
 from pipelines.runners import processes
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.plan import Chunk

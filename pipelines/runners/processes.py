@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from loky import ProcessPoolExecutor
 
 from pipelines import logs
-from pipelines.quiet import quiet_beam
+from pipelines.logs import quiet_beam
 from pipelines.tracing import trace_where_asked
 
 _SECONDS_BETWEEN_LOOKS = 0.5

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pipelines.options.keywords import settings_of
+from pipelines.options.command_line import settings_of
 from pipelines.options.settings import Settings
 from pipelines.runs.inputs import InputFile
 from pipelines.runs.plan import MOST_LINES, even_chunks

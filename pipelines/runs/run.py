@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from pipelines import storage
-from pipelines.options.beam_flags import IN_PROCESS, runner_of, waits
-from pipelines.options.detached import check_detached
+from pipelines.logs import quiet_beam
+from pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of, waits
 from pipelines.options.settings import Settings
-from pipelines.quiet import quiet_beam
 from pipelines.runs.attempt import Attempt, checked_name
 from pipelines.runs.compare import check_baseline
 from pipelines.runs.finish import FinishSpec, facts_of, finish
@@ -90,7 +89,7 @@ def run(settings: Settings, quiet: bool = False) -> Finished:
 
 
 def _plan(settings: Settings) -> tuple[Planned, Chosen]:
-    check_detached(settings)
+    check_detached(settings.beam, settings.given("fail_under", "baseline"))
     paths = find_inputs(settings.input)
     if settings.dry_run:
         raise UsageError("--dry_run evaluates nothing; use the command `ufo evaluate --dry_run`")

@@ -11,8 +11,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineState
 
 from pipelines import storage
-from pipelines.options.beam_flags import runner_of, value_of, waits, workers_of
-from pipelines.options.detached import FLINK
+from pipelines.options.beam_flags import FLINK, runner_of, value_of, waits, workers_of
 from pipelines.options.settings import Settings
 from pipelines.runners import engine
 from pipelines.runners.local import of_step

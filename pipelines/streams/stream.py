@@ -11,8 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from pipelines.options.beam_flags import BOUNDED, runner_of
-from pipelines.options.detached import check_detached
+from pipelines.options.beam_flags import BOUNDED, check_detached, runner_of
 from pipelines.options.settings import Settings
 from pipelines.runs.attempt import checked_name
 from pipelines.runs.run import Finished, run
@@ -69,7 +68,7 @@ def stream(
         RunError: a window could not be evaluated; the same command goes on with it.
     """
     name = check_stream(settings)
-    check_detached(settings, BOUNDED)
+    check_detached(settings.beam, {}, BOUNDED)
     choose(settings)
     windows = Windows(settings.output, name)
     with only_one(settings.output, windows.lock, name):

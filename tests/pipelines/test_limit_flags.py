@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
 from pipelines.options.settings import cores
 from tests.llm_server import LlmServer, faults
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE
@@ -20,7 +20,7 @@ Ufo = Callable[..., Any]
 
 def _client(*flags: object) -> Any:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     given = ["--input", "in", "--output", "out", "--judge", "llm", *map(str, flags)]
     return settings(parser, given).client()
 
@@ -48,7 +48,7 @@ def test_a_run_with_a_model_has_one_process_unless_the_user_says_otherwise(
     flags: tuple[object, ...], with_a_model: int, without: int
 ) -> None:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     chosen = settings(parser, ["--input", "in", "--output", "out", *map(str, flags)])
     assert chosen.processes(["a-model"]) == with_a_model
     assert chosen.processes() == without
@@ -65,7 +65,7 @@ def test_limits_do_not_change_the_name_of_a_run(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     plain = ["--input", "in", "--output", "out", "--judge", "llm"]
     limited = [*plain, *map(str, flags)]
     assert settings(parser, limited).affecting() == settings(parser, plain).affecting()

@@ -15,7 +15,7 @@ from apache_beam.transforms.window import TimestampedValue
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
 from pipelines.runs.attempt import Attempt
 from pipelines.streams import graph as stream_graph
 from pipelines.streams.arrivals import Taken
@@ -32,7 +32,7 @@ ENGINE = ("--runner=FlinkRunner", "--parallelism=2")
 
 def settings_of(folder: Path, *more: object) -> Any:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     flags = ["--streaming", "--judge", "offline", "--sources", "reference", "--run", "s"]
     places = ["--input", f"{folder}/in/*.jsonl*", "--output", f"{folder}/out"]
     return settings(parser, [*flags, *places, *map(str, more)])

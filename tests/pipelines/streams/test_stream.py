@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
 from pipelines.streams import stream as streams
 from pipelines.streams import windows
 from pipelines.streams.arrivals import Arrivals, Taken
@@ -22,7 +22,7 @@ Step = Callable[[], None]
 
 def settings_of(folder: Path, *more: str) -> Any:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     flags = ["--streaming", "--judge", "offline", "--sources", "reference", "--workers", "1"]
     places = ["--input", f"{folder}/in/*.jsonl", "--output", f"{folder}/out", "--run", "s"]
     return settings(parser, [*flags, *places, "--window_seconds", "8", *more])
