@@ -109,8 +109,8 @@ def evaluate(
         [1.0]
     """
     from pipelines.options.command_line import settings_of
+    from pipelines.runs.evaluate import run_evaluate
     from pipelines.runs.results import open_results
-    from pipelines.runs.run import run
 
     quiet = bool(options.pop("quiet", False))
     temporary = tempfile.mkdtemp(prefix="ufo-") if output is None else None
@@ -123,7 +123,7 @@ def evaluate(
                 path = str(Path(inputs) / "responses.jsonl")
                 _write_records(responses, path, "responses")
             values = {"input": path, "output": folder, "mode": mode, **options}
-            finished = run(settings_of(values, sources), quiet=quiet)
+            finished = run_evaluate(settings_of(values, sources), quiet=quiet)
         return Evaluation(open_results(folder, finished.name), finished.folder, temporary)
     except BaseException:
         if temporary:
@@ -241,7 +241,7 @@ async def check(
     """
     import asyncio
 
-    from pipelines.runs.job_of import job_of_text
+    from pipelines.runs.sources import job_of_text
     from transforms.loop import process_loop
 
     job = job_of_text({"mode": mode, **options}, sources)

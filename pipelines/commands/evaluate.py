@@ -16,10 +16,11 @@ from pipelines.options.flags import GROUPS
 from pipelines.options.settings import Settings
 from pipelines.reports.tabular import page, print_rows
 from pipelines.reports.unusable import Unusable, beside, no_score, unusable
-from pipelines.runs import status
+from pipelines.runs import attempt
 from pipelines.runs.compare import compare, in_words, is_worse
+from pipelines.runs.evaluate import run_evaluate
 from pipelines.runs.results import open_results
-from pipelines.runs.run import Finished, run
+from pipelines.runs.run import Finished
 from pipelines.streams.stream import stream
 from pipelines.tracing import trace_where_asked
 from schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
@@ -50,10 +51,10 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     if chosen.streaming:
         return _stream(chosen)
     if program:
-        status.command[:] = ["evaluate", *argv]
+        attempt.command[:] = ["evaluate", *argv]
     logs.start(logs.Telling(chosen.log_format))
     trace_where_asked()
-    finished = run(chosen)
+    finished = run_evaluate(chosen)
     if finished.submitted:
         _print_submitted(finished, chosen.json)
         return EXIT_DONE

@@ -12,7 +12,7 @@ from pipelines.options.arguments import Parser
 from pipelines.options.recall import GROUPS, recall_settings
 from pipelines.reports.tabular import as_json, page, print_rows
 from pipelines.reports.unusable import Unusable, in_numbers, unusable
-from pipelines.runs import status
+from pipelines.runs import attempt
 from pipelines.runs.recall import SHEET, run_recall
 from pipelines.runs.results import open_results
 from pipelines.tracing import trace_where_asked
@@ -57,7 +57,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         print_estimate(estimate_recall(chosen), chosen.json, "records")
         return EXIT_DONE
     if program:
-        status.command[:] = ["recall", *argv]
+        attempt.command[:] = ["recall", *argv]
     logs.start(logs.Telling(chosen.log_format))
     trace_where_asked()
     finished = run_recall(chosen)

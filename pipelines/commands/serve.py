@@ -19,8 +19,7 @@ from pipelines.options.command_line import fitting, settings_of
 from pipelines.options.flags import OF_SERVICE
 from pipelines.options.settings import LLM, default_judge
 from pipelines.reports.plots import plot_contributions, plot_scores
-from pipelines.runs.job_of import job_of_text
-from pipelines.runs.sources import choose, unheard
+from pipelines.runs.sources import choose, job_of_text, unheard
 from pipelines.version import VERSION
 from schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
 from schemas.kept import cache_folder

@@ -8,7 +8,6 @@ from pipelines.estimates.counting import Counter
 from pipelines.estimates.sampling import SAMPLE, sampled
 from pipelines.options.settings import Settings
 from pipelines.runs.sources import choose
-from pipelines.services.endpoints import models_asked
 from schemas.records import InputRecord
 from transforms.check_text import check_text
 from transforms.judges import JUDGES, asks_llm_judge, make_judge
@@ -32,7 +31,7 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     made = [settings.source(spec) for spec in specs]
     far = [source.name for source in made if source.remote]
     near = [source.name for source in made if not source.remote]
-    if not (far or models_asked(settings, specs) or settings.judge_class.remote):
+    if not (far or settings.models_asked(specs) or settings.judge_class.remote):
         return Estimate([], total, len(records), near)
     least, most = Counter(settings, least=True), Counter(settings, least=False)
     for counter in (least, most):

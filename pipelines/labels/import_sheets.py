@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipelines.outputs import sent_to
 from pipelines.reports.tabular import one_line
-from pipelines.runs.inputs import delimiter_of
+from pipelines.runs.formats import delimiter_of
 from pipelines.runs.results import open_results
 from pipelines.storage import join
 from schemas.errors import UsageError

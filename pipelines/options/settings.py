@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from pipelines.options.arguments import Affects, names_of, options_of
-from pipelines.options.beam_flags import on_dataflow
+from pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
 from pipelines.options.flags import Gate, Knowledge, Output, Retrieval, Run, Sources, Web
 from pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limits, Models
 from schemas.errors import UsageError
@@ -29,6 +29,8 @@ from transforms.verifiers.registry import default_verifier, described
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""
+KNOWLEDGE_TYPE: Final = "llm"
+"""The source that asks a model what it knows."""
 LLM: Final = "llm"
 """The judge where one is."""
 OF_JUDGES: Final = {*names_of(Judging, Asking, Models, Limits, Answers)} - {"judge"}
@@ -178,6 +180,44 @@ class Settings(
             share=not self.no_share,
             max_cost=self.max_cost,
         )
+
+    def models_asked(self, sources: Sequence[SourceSpec]) -> list[str]:
+        """Return the models that a run asks, each once; none where nobody asks one."""
+        models = []
+        if self.judge_class.needs_endpoint:
+            places = self.client().endpoints
+            roles = (VERIFIER, EXTRACTOR) if self.judge_class.extracts else (VERIFIER,)
+            models += [places[role].model for role in roles]
+        for spec in sources:
+            if spec.type == KNOWLEDGE_TYPE:
+                source = self.source(spec)
+                models.append(str(getattr(source, "knowledge_model", "")))
+        return list(dict.fromkeys(models))
+
+    def unpriced(self, models: Sequence[str]) -> list[str]:
+        """Return those of the models a run asks whose price is not known.
+
+        Raises:
+            UsageError: `--max_cost` is given, and cannot be kept.
+        """
+        if not models and self.max_cost is None:
+            return []
+        prices = self.client().prices
+        unknown = [model for model in models if model not in prices]
+        if self.max_cost is None:
+            return unknown
+        if runner_of(self.beam) not in IN_PROCESS:
+            raise UsageError(
+                "--max_cost is kept by the processes of this machine together; it cannot be with "
+                f"--runner {runner_of(self.beam)}. Leave one of them out"
+            )
+        if unknown:
+            raise UsageError(
+                f"--max_cost needs a price for {', '.join(map(repr, unknown))}, and none is known; "
+                f"give one with --prices FILE, a YAML with `{unknown[0]}: {{input: 0.15, output: "
+                "0.6}`, in US dollars a million tokens"
+            )
+        return unknown
 
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, beside the sources; for the fingerprint. A

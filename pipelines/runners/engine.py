@@ -18,7 +18,7 @@ from typing import Any
 
 from pipelines import storage
 from pipelines.options.beam_flags import runner_of, value_of, waits
-from pipelines.runners.counters import Counters, summed_files
+from pipelines.runners.parts import Counters, summed_files
 from schemas.errors import RunError
 from transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
 from transforms.votes import SEQ, SINGLE

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pipelines.logs import quiet_beam
 from pipelines.runners import processes
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.plan import Chunk
+from pipelines.runs.inputs import Chunk
 from pipelines.runs.progress import Progress, deciders
 from schemas.errors import Interrupted, RunError, UfoError, ends_run
 from schemas.records import Part
@@ -26,7 +26,7 @@ def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
     """Evaluate one chunk in this process; returns the parts that it wrote below `folder`."""
     quiet_beam()  # which makes remarks while it is imported
     # Here, since a process that leaves all chunks to its workers has no use for Beam.
-    from pipelines.runners.chunk import evaluate_chunk
+    from pipelines.graph import evaluate_chunk
 
     return evaluate_chunk(chunk, job, folder)
 

@@ -16,13 +16,12 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from pipelines import storage
 from pipelines.graph import evaluate, finish_in_graph
 from pipelines.options.beam_flags import waits, workers_of
-from pipelines.runners.counters import keep_engines_counters
 from pipelines.runners.engine import CHUNK, COUNTS, LiveCounts, end_earlier, job_of
 from pipelines.runners.local import is_interrupt, of_step
-from pipelines.runners.parts import check_whole, written
+from pipelines.runners.parts import check_whole, keep_engines_counters, written
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.finish import FinishSpec
-from pipelines.runs.plan import Chunk
+from pipelines.runs.inputs import Chunk
 from pipelines.runs.progress import Progress, deciders
 from schemas.errors import Interrupted
 from schemas.records import Part

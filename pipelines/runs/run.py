@@ -1,218 +1,315 @@
-"""One run from settings to a finished folder: what `ufo evaluate` and `ufo.evaluate` both do."""
+"""Carry out a run: plan → attempt → evaluate → finish, whichever command starts it.
 
+`ufo evaluate` (`evaluate.py`) and `ufo recall` (`recall.py`) differ in what they make of a record,
+and in what they refuse.
+"""
+
+import json
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from pipelines import storage
-from pipelines.logs import quiet_beam
-from pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of, waits
+from filelock import FileLock, Timeout
+
+from pipelines import logs, storage
+from pipelines.options.beam_flags import runner_of, waits
 from pipelines.options.settings import Settings
-from pipelines.runs.attempt import Attempt, checked_name
-from pipelines.runs.compare import check_baseline
-from pipelines.runs.finish import FinishSpec, facts_of, finish
-from pipelines.runs.inputs import find_inputs, lines_of
-from pipelines.runs.job_of import fingerprint_of, job_of, usual_chunk_size
-from pipelines.runs.progress import POOLED, Progress, deciders
-from pipelines.runs.reuse import (
+from pipelines.runners.local import run_chunks
+from pipelines.runs.attempt import (
     FINAL,
-    REUSED,
-    Reuse,
-    copy_reused,
-    each_passage_once,
-    reuse_from,
-    since_run,
+    Attempt,
+    Fingerprint,
+    checked_name,
+    differences,
+    name_of,
 )
-from pipelines.runs.run_folder import earlier_manifest, only_one
-from pipelines.runs.sources import Chosen, choose, recorded
-from pipelines.runs.status import note_process
-from pipelines.runs.steps import (
-    Finished,
-    Planned,
-    chunks_of,
-    evaluate_here,
-    input_files,
-    kept,
-    planned,
-    skips,
-    tell_judging,
+from pipelines.runs.finish import Manifest, earlier_manifest, left_out
+from pipelines.runs.inputs import (
+    Chunk,
+    InputFile,
+    PlainFile,
+    in_chunks,
+    lines_of,
+    nothing_in,
+    spool,
+    usual_chunk_size,
 )
-from pipelines.services import endpoints
-from schemas.errors import UsageError
+from pipelines.runs.progress import POOLED, Progress, deciders
+from pipelines.runs.reuse import Reuse
+from pipelines.version import VERSION
+from schemas.errors import RunError, UsageError
 from schemas.records import Part
-from schemas.tables import to_arrow
+from schemas.tables import SCHEMA_VERSION
+from transforms.job import Job
+from transforms.judges.offline import judged_by
 from transforms.llm.shared import end_run
 from transforms.llm.spans import around
-from transforms.llm.usage_log import UsageLog
+from transforms.llm.usage_log import UsageLog, UsageReader
 from transforms.loop import wait_for
-from transforms.sources.web.snapshot import finish_recording
-
-__all__ = ["Finished", "run"]
+from transforms.read import parse
 
 
-def run(settings: Settings, quiet: bool = False) -> Finished:
-    """Evaluate the input and finish the run's folder, or complete an unfinished attempt.
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run. `skipped` where it had been finished before and was left as it is.
 
-    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is handed
-    to the engine, whose job finishes the folder by itself.
+    `submitted` where an engine has it and nobody waits: it is not finished, and has no manifest.
+    """
+
+    name: str
+    folder: str
+    manifest: Mapping[str, Any]
+    seconds: float
+    skipped: bool = False
+    submitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run before anything is written: its input, and what its results are a function of.
+
+    `models` are those that it asks; of the `unpriced` ones no price is known. `calls_out` if it may
+    send requests, of which an account is kept.
+    """
+
+    name: str
+    folder: str
+    mode: str
+    files: tuple[InputFile, ...]
+    fingerprint: Fingerprint
+    models: tuple[str, ...]
+    unpriced: tuple[str, ...]
+    calls_out: bool
+
+    @property
+    def n_lines(self) -> int:
+        """The lines of the input, as far as they were counted."""
+        return sum(file.lines for file in self.files)
+
+
+def fingerprint_of(
+    settings: Settings,
+    files: Sequence[InputFile],
+    asks_models: bool,
+    sources: Sequence[Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return what the results are a function of, as plain JSON; equal ones have equal results."""
+    found: dict[str, Any] = {
+        "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
+        "options": settings.affecting(),
+        "chunk_size": settings.chunk_size or usual_chunk_size(files, asks_models),
+        "schema_version": SCHEMA_VERSION,
+        "ufo_version": VERSION,
+    }
+    if sources is not None:
+        found["sources"] = sources
+    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return plain
+
+
+def planned(
+    settings: Settings,
+    mode: str,
+    files: tuple[InputFile, ...],
+    models: Sequence[str],
+    calls_out: bool,
+    sources: Sequence[Mapping[str, Any]] | None = None,
+) -> Plan:
+    """Return the plan of a run, whose name is named by what is told from now on.
 
     Raises:
-        UsageError: whatever can be told before the first response is evaluated.
+        UsageError: `--run` is no name, or `--max_cost` cannot be kept.
+    """
+    unpriced = tuple(settings.unpriced(models))
+    fingerprint = fingerprint_of(settings, files, bool(models), sources)
+    name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
+    logs.name_run(name)
+    folder = storage.join(settings.output, f"run={name}")
+    return Plan(name, folder, mode, files, fingerprint, tuple(models), unpriced, calls_out)
+
+
+def carry_out(
+    settings: Settings,
+    plan: Plan,
+    evaluate: Callable[[Attempt, Reuse | None, Progress], list[Part] | None],
+    finish: Callable[[Attempt, list[Part]], Manifest],
+    reuse: Callable[[Manifest | None, Progress], Reuse | None] = lambda earlier, progress: None,
+    quiet: bool = False,
+    started: float | None = None,
+) -> Finished:
+    """Carry out a planned run, or complete an unfinished attempt at it.
+
+    `reuse` tells what is taken over, from this run as it was finished earlier or from another one.
+    `evaluate` returns the parts of all tables; None where an engine has the run and nobody waits.
+
+    Raises:
+        UsageError: whatever can be told before the first record.
         RunError: the run could not be finished; the same command goes on where it stopped.
     """
-    started = time.monotonic()
-    plan, chosen = _plan(settings)
-    progress = Progress(plan.n_lines, quiet, settings.mode in POOLED)
+    started = time.monotonic() if started is None else started
+    progress = Progress(plan.n_lines, quiet, plan.mode in POOLED)
+    manifest: Manifest | None = None
     with only_one(settings.output, plan.folder, plan.name):
         earlier = earlier_manifest(plan.folder)
-        if earlier and skips(settings, plan, earlier, progress):
+        if earlier and settings.if_finished == "skip":
+            _tell_changes(plan, earlier, progress)
             seconds = time.monotonic() - started
             return Finished(plan.name, plan.folder, earlier, seconds, skipped=True)
-        reuse = _reuse(settings, plan, earlier, progress.say)
-        source = reuse.source if reuse else None
+        reused = reuse(earlier, progress)
+        source = reused.source if reused else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
-        engine = None if waits(settings.beam) else runner_of(settings.beam)
-        note_process(attempt, lines_of(plan.files), engine)
-        tell_judging(settings, plan, progress)
-        traced = around("ufo.run", **{"ufo.run": plan.name, "ufo.mode": settings.mode})
-        with kept(attempt), traced, _web(attempt.identifier):
-            parts = _final_parts(settings, chosen, plan, attempt, reuse, progress)
-            manifest = None
+        attempt.note_process(
+            lines_of(plan.files), None if waits(settings.beam) else runner_of(settings.beam)
+        )
+        _tell_judging(settings, plan, progress)
+        traced = around("ufo.run", **{"ufo.run": plan.name, "ufo.mode": plan.mode})
+        with _kept(attempt), traced:
+            parts = attempt.done(FINAL)
+            if parts is not None:  # by a process that was stopped at its end
+                progress.chunk(plan.n_lines, parts, False, deciders(parts, plan.mode))
+            else:
+                parts = evaluate(attempt, reused, progress)
             if parts is not None:
+                # Recorded before the first part moves: a run that is stopped while they do, and
+                # goes on, finds some of them moved.
+                attempt.mark_done(FINAL, parts)
                 progress.say(progress.line())
-                facts = facts_of(settings, chosen, plan.name)
-                manifest = finish(attempt, parts, chosen.statuses, facts)
+                manifest = finish(attempt, parts)
     seconds = time.monotonic() - started
     return Finished(plan.name, plan.folder, manifest or {}, seconds, submitted=manifest is None)
 
 
-def _plan(settings: Settings) -> tuple[Planned, Chosen]:
-    check_detached(settings.beam, settings.given("fail_under", "baseline"))
-    paths = find_inputs(settings.input)
-    if settings.dry_run:
-        raise UsageError("--dry_run evaluates nothing; use the command `ufo evaluate --dry_run`")
-    if settings.streaming:
-        raise UsageError("--streaming has no end; use the command `ufo evaluate --streaming`")
-    chosen = choose(settings)
-    models = endpoints.models_asked(settings, chosen.specs)
-    unpriced = endpoints.unpriced(settings, models)
-    files = input_files(paths, "evaluate")
-    chunk_size = settings.chunk_size or usual_chunk_size(files, bool(models))
-    fingerprint = fingerprint_of(settings, chosen, files, chunk_size)
-    plan = planned(settings, files, fingerprint, models, unpriced)
-    if settings.baseline is not None:
-        check_baseline(settings.output, settings.baseline, plan.name)
-    return plan, chosen
-
-
-def _reuse(
-    settings: Settings,
-    plan: Planned,
-    earlier: Mapping[str, Any] | None,
-    say: Callable[[str], None],
-) -> Reuse | None:
-    """Return what is taken over from another run, or from an earlier writing of this one."""
-    output = settings.output
-    if settings.since is not None:
-        base = checked_name(settings.since)
-        found = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
-        say(f"Responses that are as they were in run {base} are taken over from it.")
-        return found
-    if earlier is None or settings.if_finished != "retry_errors":
-        return None
-    found = reuse_from(output, plan.name, earlier, plan.fingerprint, since=False)
-    same, again = len(found.hashes), found.again
-    say(f"Run {plan.name}: {same:,} responses kept, {again:,} with errors evaluated again.")
-    return found
-
-
 @contextmanager
-def _web(run: str) -> Iterator[None]:
-    """Close what the run opens to the web, however it ends."""
+def only_one(output: str, folder: str, name: str) -> Iterator[None]:
+    """Hold the run's lock, so that two commands do not write one folder."""
+    if storage.is_remote(output):
+        try:
+            storage.files_below(folder)
+        except OSError as error:
+            raise UsageError(f"--output {output!r} cannot be written: {error}") from error
+        yield
+        return
+    try:
+        os.makedirs(folder, exist_ok=True)
+        lock = FileLock(os.path.join(folder, ".lock"))
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(
+            f"run {name!r} in {output!r} is being written by another process; wait for it, or "
+            "give this one a name of its own with --run"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"--output {output!r} cannot be written: {error}") from error
     try:
         yield
     finally:
-        wait_for(end_run(run))
+        # Deleted while it is held; who waits for a lock on a deleted file is told to try again.
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
 
 
-def _final_parts(
+def _tell_changes(plan: Plan, earlier: Manifest, progress: Progress) -> None:
+    """Tell that a finished run is left as it is, and in what it differs from this command."""
+    progress.say(f"Run {plan.name} is finished; left as it is (--if_finished skip).")
+    changed = differences(earlier["fingerprint"], plan.fingerprint)
+    if changed:
+        progress.say("  It was made with other inputs or options: " + "; ".join(changed))
+
+
+def _tell_judging(settings: Settings, plan: Plan, progress: Progress) -> None:
+    """Tell the user how it is judged where a verifier does, and which costs will be unknown."""
+    if settings.verifier_used():
+        how = "without a language model"
+        if settings.judge_class.needs_endpoint:
+            how = "and by a model what is open"
+        progress.say(f"Judging offline, {how}. {judged_by(settings.verifier)}")
+    if plan.unpriced:
+        progress.say(
+            f"No price is known of {', '.join(plan.unpriced)}: its cost is left empty. Give one "
+            "with --prices FILE."
+        )
+
+
+@contextmanager
+def _kept(attempt: Attempt) -> Iterator[None]:
+    """Within this context the run is evaluated; what stops it says what is kept of the attempt.
+
+    Raises:
+        RunError: a file could not be read or written.
+    """
+    try:
+        yield
+    except UsageError:
+        attempt.abandon()
+        raise
+    except OSError as error:
+        raise RunError(
+            f"the run stopped: {error}. What was finished is kept in {attempt.folder}; the "
+            "same command goes on from there."
+        ) from error
+
+
+def chunks_of(
     settings: Settings,
-    chosen: Chosen,
-    plan: Planned,
+    plan: Plan,
     attempt: Attempt,
-    reuse: Reuse | None,
-    progress: Progress,
-) -> list[Part] | None:
-    """Return the parts of all tables but `sources`, evaluated now or by a process that was stopped
-    at its end; None where an engine has the run and nobody waits."""
-    final = attempt.done(FINAL)
-    if final is not None:
-        progress.chunk(plan.n_lines, final, False, deciders(final, settings.mode))
-        return final
-    final = _evaluate(settings, chosen, plan, attempt, reuse, progress)
-    if final is None:
+    action: str,
+    here: bool = True,
+    reused: Callable[[Any], bool] = lambda record: False,
+    parse: Callable[[str, bytes, int], Any] = parse,
+) -> Iterator[Chunk]:
+    """Return the chunks of the input, which is read as they are asked for; `here` if workers of
+    this machine evaluate them.
+
+    Raises:
+        NothingToEvaluate: there is no line.
+    """
+    plain = [
+        PlainFile(file.name, path, storage.size(path))
+        for file in plan.files
+        for path in [file.path if file.plain(here) else spool(file, attempt.input_folder(here))]
+    ]
+    size, most = attempt.fingerprint["chunk_size"], settings.max_line_bytes
+    found = in_chunks(plain, size, most, reused, parse)
+    first = next(found, None)
+    if first is None:
+        raise nothing_in(plan.files, action)
+    return chain([first], found)
+
+
+def begun_log(plan: Plan, attempt: Attempt, spent: Mapping[str, float] | None = None) -> str | None:
+    """Return where the processes of this machine write down what they send and spend; None where
+    they send nothing. `spent` is what was spent before the attempt."""
+    if not plan.calls_out:
         return None
-    for folder in recorded(settings, chosen.specs):
-        finish_recording(folder)
-    # Recorded before the first part moves: a run that is stopped while they do, and goes on,
-    # finds some of them moved.
-    attempt.mark_done(FINAL, final)
-    return final
+    log = attempt.usage_log()
+    UsageLog(log).begin(spent)
+    return log
 
 
-def _evaluate(
+def evaluate_here(
+    chunks: Iterable[Chunk],
+    job: Job,
     settings: Settings,
-    chosen: Chosen,
-    plan: Planned,
+    plan: Plan,
     attempt: Attempt,
-    reuse: Reuse | None,
     progress: Progress,
-) -> list[Part] | None:
-    """Evaluate what is not evaluated yet; returns what `_final_parts` does."""
-    here = runner_of(settings.beam) in IN_PROCESS
-    log = attempt.usage_log() if here and plan.models else None
-    if log:
-        UsageLog(log).begin(reuse.spent if reuse else None)
-    client, probes = endpoints.probed(settings, chosen.specs, log)
-    job = job_of(settings, chosen, client, attempt.identifier, log)
-    takes = reuse.takes if reuse else lambda record: False
-    chunks = chunks_of(settings, plan, attempt, "evaluate", here, takes)
-    if here:
-        parts = evaluate_here(chunks, job, settings, plan, attempt, progress)
-        # Once the input was gone through, which tells what is taken over.
-        return each_passage_once([*_reused(settings, attempt, reuse, progress), *parts])
-    all_chunks = list(chunks)
-    there_already = _reused(settings, attempt, reuse, progress)
-    if probes:
-        there_already.append(attempt.write_part("usage", to_arrow("usage", probes)))
-    spec = FinishSpec(
-        storage.absolute(attempt.run_folder),
-        attempt.identifier,
-        attempt.fingerprint,
-        chosen.statuses,
-        facts_of(settings, chosen, plan.name),
-        job,
-        tuple(replace(part, path=storage.absolute(part.path)) for part in there_already),
-        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
-    )
-    workers = settings.processes()
-    quiet_beam()  # which makes remarks while it is imported
-    # Here, since only an engine needs Beam in this process.
-    from pipelines.runners.portable import run_portable
-
-    found = run_portable(all_chunks, job, attempt, settings.beam, workers, spec, progress)
-    return None if found is None else each_passage_once([*there_already, *found])
-
-
-def _reused(
-    settings: Settings, attempt: Attempt, reuse: Reuse | None, progress: Progress
 ) -> list[Part]:
-    """Return the parts with what is taken over, as the input that was gone through has told."""
-    if reuse is None:
-        return []
-    parts = copy_reused(settings.output, reuse, attempt.chunk_folder(REUSED))
-    if reuse.compared:
-        progress.say(f"{len(reuse.taken):,} responses taken over from run {reuse.run}.")
-    return parts
+    """Evaluate the chunks in processes of this machine; returns all parts, also one with what
+    earlier processes spent in vain."""
+    workers = settings.processes(plan.models)
+    log = job.usage_log
+    if log is None:
+        return run_chunks(chunks, job, attempt, workers, progress)
+    try:
+        priced = bool(plan.models) and not plan.unpriced
+        with progress.watching(UsageReader(log), priced):
+            parts = run_chunks(chunks, job, attempt, workers, progress)
+    finally:
+        wait_for(end_run(log))
+    return parts + left_out(parts, attempt, log)

@@ -1,4 +1,4 @@
-"""Which fact sources a run asks, in which order, and why another one is not asked."""
+"""Choose which fact sources a run asks, and why another one is not asked; make the workers' job."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelines.options.arguments import names_of
+from pipelines.options.command_line import settings_of
 from pipelines.options.flags import Knowledge
 from pipelines.options.judge_flags import Answers, Limits, Models
 from pipelines.options.settings import Settings
 from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
+from transforms.job import IN_FLIGHT, Job
 from transforms.judges import JUDGES
+from transforms.llm.client import ClientSettings
 from transforms.registry import Spec, options_of, takes_context
-from transforms.sources.registry import (
-    SOURCES,
-    SourceSpec,
-    source_types,
-)
+from transforms.sources.base import FactSource
+from transforms.sources.registry import SOURCES, SourceSpec, located, source_types
 
 # Where the user names none: those of these that can serve, the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
@@ -29,11 +29,13 @@ _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint."""
+    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint; `remote`
+    if one of them waits for something elsewhere."""
 
     specs: tuple[SourceSpec, ...]
     statuses: tuple[SourceStatus, ...]
     fingerprint: tuple[Mapping[str, Any], ...]
+    remote: bool
 
 
 def choose(settings: Settings) -> Chosen:
@@ -50,6 +52,7 @@ def choose(settings: Settings) -> Chosen:
     specs: list[SourceSpec] = []
     statuses: list[SourceStatus] = []
     prints: list[Mapping[str, Any]] = []
+    remote = False
     for item in wanted:
         spec = SOURCES.spec(item, settings.source_definitions)
         source = settings.source(spec)
@@ -71,6 +74,7 @@ def choose(settings: Settings) -> Chosen:
         if not reason:
             specs.append(spec)
             prints.append(SOURCES.described(spec, source))
+            remote |= source.remote
     if not specs:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
@@ -83,7 +87,7 @@ def choose(settings: Settings) -> Chosen:
             f"--mode single asks one source, and there are {len(specs)}: {names}. Name one with "
             "--sources, or use --mode all to have each by itself."
         )
-    return Chosen(tuple(specs), tuple(statuses), tuple(prints))
+    return Chosen(tuple(specs), tuple(statuses), tuple(prints), remote)
 
 
 def _check_abstaining(settings: Settings, n_sources: int) -> None:
@@ -134,6 +138,36 @@ def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:
     return list(dict.fromkeys(folder for folder in found if isinstance(folder, str)))
 
 
-def names(specs: Sequence[SourceSpec]) -> list[str]:
-    """Return the sources' names in their order."""
-    return [spec.name for spec in specs]
+def job_of(
+    settings: Settings,
+    sources: Sequence[SourceSpec],
+    client: ClientSettings | None = None,
+    run: str | None = None,
+    usage_log: str | None = None,
+) -> Job:
+    """Return what the steps of a run are told; `client` is how models are reached, `run` its id."""
+    return Job(
+        sources=tuple(map(located, sources)),
+        flags=settings.source_flags(),
+        context=settings.source_context(client, run),
+        judge=settings.judge_spec(client),
+        units=settings.units,
+        mode=settings.mode,
+        tie=settings.tie,
+        max_line_bytes=settings.max_line_bytes,
+        usage_log=usage_log,
+        in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
+        secrets=settings.secrets or {},
+    )
+
+
+def job_of_text(
+    values: Mapping[str, Any], sources: Sequence[str | Mapping[str, Any] | FactSource] | None
+) -> Job:
+    """Return the job of one text, of which `settings_of` checks the options; it needs no pipeline.
+
+    Raises:
+        UsageError: an option or a source is wrong, or a source named can serve nobody.
+    """
+    settings = settings_of({"input": "-", "output": "-", **values}, sources)
+    return job_of(settings, choose(settings).specs)

@@ -19,8 +19,8 @@ from typing import Any
 
 from pipelines import storage
 from pipelines.runners.engine import CHUNK, EngineJob, counted, started_job, totals_of
-from pipelines.runs.attempt import Attempt
-from pipelines.runs.manifests import manifest_of
+from pipelines.runs.attempt import PROCESS, Attempt
+from pipelines.runs.finish import manifest_of
 from schemas.errors import RunError, UsageError
 from transforms.llm.usage_log import (
     COMPLETION_TOKENS,
@@ -39,13 +39,9 @@ than when its last chunk was finished."""
 DAMAGED = "damaged"
 """A finished run whose manifest cannot be read."""
 
-_PROCESS = "process.json"
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
 _COUNTED = ("responses", "fact_units", "failures", "recall_records", "recall_facts")
 _SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
-
-command: list[str] = []
-"""The words of this program's command; none where it is not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +73,6 @@ class Status:
     runner: str | None = None
     job: str | None = None
     steps: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-
-def note_process(attempt: Attempt, lines: int | None, engine: str | None = None) -> None:
-    """Tell in the attempt's folder which process works on it from now on, and on how many lines
-    (None: not known); or which engine has it, where this process does not wait."""
-    found = {
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
-        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "lines": lines,
-        "engine": engine,
-        "command": [_without_secrets(word) for word in command],
-    }
-    storage.write(storage.join(attempt.folder, _PROCESS), json.dumps(found).encode())
-
-
-def _without_secrets(word: str) -> str:
-    # A URL may carry a password before its host, or a key in its query.
-    return re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)\S*", "…", word) if "://" in word else word
 
 
 def statuses(output: str) -> list[Status]:
@@ -148,7 +125,7 @@ def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[St
 def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     process: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # an attempt of before there was such a file
-        process = json.loads(storage.read(storage.join(attempt.folder, _PROCESS)))
+        process = json.loads(storage.read(storage.join(attempt.folder, PROCESS)))
     done = [
         path
         for path in paths

@@ -29,10 +29,15 @@ from pipelines import storage
 from pipelines.graph import evaluate
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.finish import FinishSpec
-from pipelines.runs.inputs import lines_of, measure, shown_names, spool
-from pipelines.runs.job_of import usual_chunk_size
-from pipelines.runs.plan import PlainFile, plan
-from pipelines.runs.status import note_process
+from pipelines.runs.inputs import (
+    PlainFile,
+    in_chunks,
+    lines_of,
+    measure,
+    shown_names,
+    spool,
+    usual_chunk_size,
+)
 from pipelines.streams.gathering import Gathering
 from pipelines.streams.windows import Windows, number_of
 from schemas.errors import RunError, UsageError
@@ -182,9 +187,9 @@ class _Open(beam.DoFn):  # type: ignore[misc]
         fingerprint = {**stream.ending.fingerprint, "inputs": inputs, "chunk_size": chunk_size}
         attempt = stream.attempt(window, fingerprint)
         attempt.note()
-        note_process(attempt, lines_of(files), stream.engine)
+        attempt.note_process(lines_of(files), stream.engine)
         yield TaggedOutput(_OPENED, json.dumps({"window": window, "fingerprint": fingerprint}))
-        for chunk in plan(plain, chunk_size, stream.ending.job.max_line_bytes):
+        for chunk in in_chunks(plain, chunk_size, stream.ending.job.max_line_bytes):
             yield from chunk.splits
 
 

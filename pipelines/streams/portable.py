@@ -17,11 +17,10 @@ from pipelines.runners import engine
 from pipelines.runners.local import of_step
 from pipelines.runners.portable import SHARDS_A_WORKER
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.finish import FinishSpec, facts_of
-from pipelines.runs.job_of import fingerprint_of, job_of
-from pipelines.runs.run import Finished
-from pipelines.runs.run_folder import earlier_manifest
-from pipelines.runs.sources import choose, recorded
+from pipelines.runs.evaluate import facts_of
+from pipelines.runs.finish import FinishSpec, earlier_manifest
+from pipelines.runs.run import Finished, fingerprint_of
+from pipelines.runs.sources import choose, job_of, recorded
 from pipelines.services import endpoints
 from pipelines.streams.arrivals import Say
 from pipelines.streams.graph import Stream, finished, watched
@@ -123,18 +122,18 @@ def stream_of(settings: Settings, windows: Windows) -> Stream:
     the pipeline of an earlier command takes no more."""
     windows = Windows(storage.absolute(settings.output), windows.name)
     chosen = choose(settings)
-    models = endpoints.models_asked(settings, chosen.specs)
-    client, probes = endpoints.probed(settings, chosen.specs)
+    models = settings.models_asked(chosen.specs)
+    client, probes = endpoints.probed(settings, chosen.specs) if models else (None, [])
     identifier = windows.take_over()
     workers = workers_of(settings.beam, settings.processes())
-    job = job_of(settings, chosen, client, identifier).elsewhere().among(workers)
+    job = job_of(settings, chosen.specs, client, identifier).elsewhere().among(workers)
     job = replace(job, parts=workers, shards=max(job.shards, SHARDS_A_WORKER * workers))
     attempt = Attempt(windows.lock, identifier, {})
     storage.make_folder(attempt.folder)
     ending = FinishSpec(
         windows.lock,
         identifier,
-        fingerprint_of(settings, chosen, [], 0),
+        fingerprint_of(settings, [], bool(models), chosen.fingerprint),
         chosen.statuses,
         facts_of(settings, chosen, windows.name),
         job,

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pipelines.options.beam_flags import BOUNDED, check_detached, runner_of
 from pipelines.options.settings import Settings
 from pipelines.runs.attempt import checked_name
-from pipelines.runs.run import Finished, run
-from pipelines.runs.run_folder import only_one
+from pipelines.runs.evaluate import run_evaluate
+from pipelines.runs.run import Finished, only_one
 from pipelines.runs.sources import choose
 from pipelines.streams.arrivals import Say
 from pipelines.streams.gathering import Gathering
@@ -108,7 +108,7 @@ def _finish(
         idle_seconds=None,
     )
     try:
-        finished = run(bounded, quiet)
+        finished = run_evaluate(bounded, quiet)
     except NothingToEvaluate as error:
         windows.mark_empty(window)
         say(f"window {window}: {error.message}")

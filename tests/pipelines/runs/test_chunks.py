@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.runs.plan import MOST_LINES, Chunk, PlainFile, even_chunks, plan
+from pipelines.runs.inputs import MOST_LINES, Chunk, PlainFile, even_chunks, in_chunks
 from schemas.records import Failure, InputRecord
 from transforms.read import parse
 from transforms.splits import lines
@@ -64,8 +64,8 @@ def test_any_chunk_size_gives_the_same_records(
     folder = tmp_path_factory.getbasetemp()
     files = plain(folder, *("\n".join(rows) for rows in contents))
     more = {"reused": reused} if carry else {}
-    chunks = list(plan(files, size, 1000, **more))
-    assert read(chunks) == read(list(plan(files, 10**6, 1000, **more)))
+    chunks = list(in_chunks(files, size, 1000, **more))
+    assert read(chunks) == read(list(in_chunks(files, 10**6, 1000, **more)))
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
     assert all(chunk.n_lines == size for chunk in chunks[:-1])
     n_lines = sum(bool(row.strip()) for rows in contents for row in rows)
@@ -75,7 +75,7 @@ def test_any_chunk_size_gives_the_same_records(
 def test_the_first_record_of_an_id_is_the_one_across_files_and_chunks(tmp_path: Path) -> None:
     record = json.dumps({"id": "a", "response": "Text."})
     files = plain(tmp_path, f"{record}\n{record}\n", f"\n{record}")
-    assert read(list(plan(files, 1, 1000))) == [
+    assert read(list(in_chunks(files, 1, 1000))) == [
         ("0.jsonl:1", "a"),
         ("0.jsonl:2", "repeated"),
         ("1.jsonl:2", "repeated"),
@@ -85,14 +85,16 @@ def test_the_first_record_of_an_id_is_the_one_across_files_and_chunks(tmp_path: 
 def test_a_reused_record_is_skipped_and_its_repeat_is_still_a_failure(tmp_path: Path) -> None:
     record = json.dumps({"id": "r3", "response": "Text."})
     files = plain(tmp_path, f"{record}\n{record}\n")
-    chunks = list(plan(files, 10, 1000, reused))
+    chunks = list(in_chunks(files, 10, 1000, reused))
     assert [state for _, state in read(chunks)] == ["reused", "repeated"]
 
 
 def test_an_unusable_line_uses_no_id(tmp_path: Path) -> None:
     bad = json.dumps({"id": "a", "response": ""})
     good = json.dumps({"id": "a", "response": "Text."})
-    assert [state for _, state in read(list(plan(plain(tmp_path, f"{bad}\n{good}"), 5, 1000)))] == [
+    assert [
+        state for _, state in read(list(in_chunks(plain(tmp_path, f"{bad}\n{good}"), 5, 1000)))
+    ] == [
         "failure",
         "a",
     ]
@@ -100,7 +102,7 @@ def test_an_unusable_line_uses_no_id(tmp_path: Path) -> None:
 
 def test_the_plan_is_made_as_it_is_asked_for(tmp_path: Path) -> None:
     files = plain(tmp_path, "not json\n" * 10)
-    chunks = plan([*files, PlainFile("gone", str(tmp_path / "gone"), 5)], 5, 1000)
+    chunks = in_chunks([*files, PlainFile("gone", str(tmp_path / "gone"), 5)], 5, 1000)
     assert [next(chunks).number, next(chunks).number] == [0, 1]
 
 

@@ -1,0 +1,184 @@
+"""Evaluate an input: what `ufo evaluate` and `ufo.evaluate` both do."""
+
+import time
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pipelines import storage
+from pipelines.logs import quiet_beam
+from pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of
+from pipelines.options.settings import Settings
+from pipelines.runs.attempt import Attempt, checked_name
+from pipelines.runs.compare import check_baseline
+from pipelines.runs.finish import FinishSpec, Manifest, each_passage_once, finish
+from pipelines.runs.inputs import find_inputs, input_files
+from pipelines.runs.progress import Progress
+from pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
+from pipelines.runs.run import (
+    Finished,
+    Plan,
+    begun_log,
+    carry_out,
+    chunks_of,
+    evaluate_here,
+    planned,
+)
+from pipelines.runs.sources import Chosen, choose, job_of, recorded
+from pipelines.services import endpoints
+from schemas.errors import UsageError
+from schemas.records import Part
+from schemas.tables import to_arrow
+from transforms.llm.shared import end_run
+from transforms.loop import wait_for
+from transforms.sources.web.snapshot import finish_recording
+
+
+def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
+    """Evaluate the input and finish the run's folder, or complete an unfinished attempt.
+
+    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is handed
+    to the engine, whose job finishes the folder by itself.
+
+    Raises:
+        UsageError: whatever can be told before the first response is evaluated.
+        RunError: the run could not be finished; the same command goes on where it stopped.
+    """
+    started = time.monotonic()
+    check_detached(settings.beam, settings.given("fail_under", "baseline"))
+    paths = find_inputs(settings.input)
+    if settings.dry_run:
+        raise UsageError("--dry_run evaluates nothing; use the command `ufo evaluate --dry_run`")
+    if settings.streaming:
+        raise UsageError("--streaming has no end; use the command `ufo evaluate --streaming`")
+    chosen = choose(settings)
+    files = input_files(paths, "evaluate")
+    models = settings.models_asked(chosen.specs)
+    calls_out = chosen.remote or bool(models)
+    plan = planned(settings, settings.mode, files, models, calls_out, chosen.fingerprint)
+    if settings.baseline is not None:
+        check_baseline(settings.output, settings.baseline, plan.name)
+
+    def finished(attempt: Attempt, parts: list[Part]) -> Manifest:
+        return finish(attempt, parts, chosen.statuses, facts_of(settings, chosen, plan.name))
+
+    evaluate = partial(_evaluate, settings, chosen, plan)
+    reuse = partial(_reuse, settings, plan)
+    return carry_out(settings, plan, evaluate, finished, reuse, quiet, started)
+
+
+def facts_of(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:
+    """Return what a manifest says of a run beside what was counted."""
+    return {
+        "run": name,
+        "mode": settings.mode,
+        "sources": [spec.name for spec in chosen.specs],
+        "tie": settings.tie,
+        "judge": settings.judge.name,
+    }
+
+
+def _reuse(
+    settings: Settings, plan: Plan, earlier: Manifest | None, progress: Progress
+) -> Reuse | None:
+    """Return what is taken over from another run, or from an earlier writing of this one."""
+    output = settings.output
+    if settings.since is not None:
+        base = checked_name(settings.since)
+        found = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
+        progress.say(f"Responses that are as they were in run {base} are taken over from it.")
+        return found
+    if earlier is None or settings.if_finished != "retry_errors":
+        return None
+    found = reuse_from(output, plan.name, earlier, plan.fingerprint, since=False)
+    same, again = len(found.hashes), found.again
+    progress.say(
+        f"Run {plan.name}: {same:,} responses kept, {again:,} with errors evaluated again."
+    )
+    return found
+
+
+def _evaluate(
+    settings: Settings,
+    chosen: Chosen,
+    plan: Plan,
+    attempt: Attempt,
+    reuse: Reuse | None,
+    progress: Progress,
+) -> list[Part] | None:
+    """Evaluate what is not evaluated yet; return the parts of all tables but `sources`, None where
+    an engine has the run and nobody waits."""
+    here = runner_of(settings.beam) in IN_PROCESS
+    try:
+        evaluate = _in_process if here else _on_engine
+        parts = evaluate(settings, chosen, plan, attempt, reuse, progress)
+    finally:
+        wait_for(end_run(attempt.identifier))  # what the run has opened to the web
+    if parts is not None:
+        for folder in recorded(settings, chosen.specs):
+            finish_recording(folder)
+    return parts and each_passage_once(parts)
+
+
+def _in_process(
+    settings: Settings,
+    chosen: Chosen,
+    plan: Plan,
+    attempt: Attempt,
+    reuse: Reuse | None,
+    progress: Progress,
+) -> list[Part]:
+    log = begun_log(plan, attempt, reuse.spent if reuse else None)
+    client, _ = endpoints.probed(settings, chosen.specs, log) if plan.models else (None, [])
+    job = job_of(settings, chosen.specs, client, attempt.identifier, log)
+    takes = reuse.takes if reuse else lambda record: False
+    chunks = chunks_of(settings, plan, attempt, "evaluate", reused=takes)
+    parts = evaluate_here(chunks, job, settings, plan, attempt, progress)
+    # Once the input was gone through, which tells what is taken over.
+    return [*_reused(settings, attempt, reuse, progress), *parts]
+
+
+def _on_engine(
+    settings: Settings,
+    chosen: Chosen,
+    plan: Plan,
+    attempt: Attempt,
+    reuse: Reuse | None,
+    progress: Progress,
+) -> list[Part] | None:
+    client, probes = endpoints.probed(settings, chosen.specs) if plan.models else (None, [])
+    job = job_of(settings, chosen.specs, client, attempt.identifier)
+    takes = reuse.takes if reuse else lambda record: False
+    chunks = list(chunks_of(settings, plan, attempt, "evaluate", here=False, reused=takes))
+    there_already = _reused(settings, attempt, reuse, progress)
+    if probes:
+        there_already.append(attempt.write_part("usage", to_arrow("usage", probes)))
+    spec = FinishSpec(
+        storage.absolute(attempt.run_folder),
+        attempt.identifier,
+        attempt.fingerprint,
+        chosen.statuses,
+        facts_of(settings, chosen, plan.name),
+        job,
+        tuple(replace(part, path=storage.absolute(part.path)) for part in there_already),
+        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
+    )
+    quiet_beam()  # which makes remarks while it is imported
+    # Here, since only an engine needs Beam in this process.
+    from pipelines.runners.portable import run_portable
+
+    workers = settings.processes()
+    found = run_portable(chunks, job, attempt, settings.beam, workers, spec, progress)
+    return None if found is None else [*there_already, *found]
+
+
+def _reused(
+    settings: Settings, attempt: Attempt, reuse: Reuse | None, progress: Progress
+) -> list[Part]:
+    """Return the parts with what is taken over, as the input that was gone through has told."""
+    if reuse is None:
+        return []
+    parts = copy_reused(settings.output, reuse, attempt.chunk_folder(REUSED))
+    if reuse.compared:
+        progress.say(f"{len(reuse.taken):,} responses taken over from run {reuse.run}.")
+    return parts
