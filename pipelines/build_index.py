@@ -19,6 +19,8 @@ from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import dataclass
 from pathlib import Path
 
+from loky import ProcessPoolExecutor
+
 from indexes import folder
 from indexes.embedders import checked_name, make_embedder
 from indexes.manifest import VERSION
@@ -126,8 +128,6 @@ def _write_blocks(
         write_blocks(slices, *settings)
         return
     # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
-    from loky import ProcessPoolExecutor
-
     with ProcessPoolExecutor(processes, initializer=_start_worker, initargs=(os.getpid(),)) as pool:
         futures = [pool.submit(write_blocks, [part], *settings) for part in slices]
         try:

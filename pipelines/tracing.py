@@ -6,6 +6,7 @@ is left alone.
 """
 
 import os
+from importlib.metadata import entry_points
 
 from schemas.errors import UsageError
 from transforms.llm.spans import NAME
@@ -36,8 +37,6 @@ def trace_where_asked() -> None:
         ) from None
     if isinstance(trace.get_tracer_provider(), TracerProvider):
         return
-    from importlib.metadata import entry_points
-
     found = list(entry_points(group=_OF_EXPORTERS, name=name))
     if not found:
         known = sorted(point.name for point in entry_points(group=_OF_EXPORTERS))

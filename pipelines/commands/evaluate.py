@@ -9,6 +9,7 @@ from typing import Any
 
 from pipelines import logs
 from pipelines.estimates.bounds import Estimate, Line
+from pipelines.estimates.counting import METHOD
 from pipelines.estimates.estimate import estimate
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
@@ -168,8 +169,6 @@ FROM cost
 
 def print_estimate(found: "Estimate", as_json: bool, what: str = "responses") -> None:
     """Print what a run will ask at least and at most; `what` its input consists of."""
-    from pipelines.estimates.counting import METHOD
-
     total = found.total
     if as_json:
         value = {

@@ -18,7 +18,6 @@ from pipelines.options.arguments import number
 from pipelines.options.command_line import fitting, settings_of
 from pipelines.options.flags import OF_SERVICE
 from pipelines.options.settings import LLM, default_judge
-from pipelines.reports.plots import plot_contributions, plot_scores
 from pipelines.runs.sources import choose, job_of_text, unheard
 from pipelines.version import VERSION
 from schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
@@ -181,6 +180,8 @@ def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
 
 
 def _plot(name: str, results: "Results") -> str:
+    from pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
+
     out = StringIO()
     by = _PLOTS[name]
     figure = plot_scores(results, by=by) if by else plot_contributions(results)

@@ -1,6 +1,7 @@
 """Evaluate an input: what `ufo evaluate` and `ufo.evaluate` both do."""
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,12 +9,14 @@ from typing import Any
 from pipelines import storage
 from pipelines.logs import quiet_beam
 from pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of
+from pipelines.options.command_line import settings_of
 from pipelines.options.settings import Settings
 from pipelines.runs.attempt import Attempt, checked_name
 from pipelines.runs.compare import check_baseline
 from pipelines.runs.finish import FinishSpec, Manifest, each_passage_once, finish
 from pipelines.runs.inputs import find_inputs, input_files
 from pipelines.runs.progress import Progress
+from pipelines.runs.results import open_results
 from pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
 from pipelines.runs.run import (
     Finished,
@@ -28,9 +31,11 @@ from pipelines.runs.sources import Chosen, choose, job_of, recorded
 from pipelines.services import endpoints
 from schemas.errors import UsageError
 from schemas.records import Part
+from schemas.results import Results
 from schemas.tables import to_arrow
 from transforms.llm.shared import end_run
 from transforms.loop import wait_for
+from transforms.sources.base import FactSource
 from transforms.sources.web.snapshot import finish_recording
 
 
@@ -65,6 +70,17 @@ def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
     evaluate = partial(_evaluate, settings, chosen, plan)
     reuse = partial(_reuse, settings, plan)
     return carry_out(settings, plan, evaluate, finished, reuse, quiet, started)
+
+
+def evaluated(
+    values: Mapping[str, Any],
+    quiet: bool,
+    sources: Sequence[str | Mapping[str, Any] | FactSource] | None,
+) -> tuple[Results, str]:
+    """Return the results of a run whose options are Python keywords, and its folder."""
+    settings = settings_of(values, sources)
+    done = run_evaluate(settings, quiet)
+    return open_results(settings.output, done.name), done.folder
 
 
 def facts_of(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:

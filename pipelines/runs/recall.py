@@ -1,10 +1,12 @@
 """Recall an input: what `ufo recall` and `ufo.recall` both do."""
 
 import time
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from pipelines import storage
-from pipelines.options.recall import RecallSettings
+from pipelines.options.recall import RecallSettings, recall_settings_of
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.finish import Manifest, finish_tables
 from pipelines.runs.inputs import find_inputs, input_files
@@ -24,6 +26,7 @@ from pipelines.runs.run import (
 from pipelines.services import endpoints
 from schemas.errors import UsageError
 from schemas.records import Part
+from schemas.results import Results
 from schemas.tables import OF_RECALL
 from transforms.job import IN_FLIGHT
 from transforms.recall.job import RecallJob
@@ -65,6 +68,13 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
     if settings.facts_only and not done.skipped:
         _write_sheet(settings.output, plan.name)
     return done
+
+
+def recalled(values: Mapping[str, Any], quiet: bool) -> tuple[Results, str]:
+    """Return the results of a run whose options are Python keywords, and its folder."""
+    settings = recall_settings_of(values)
+    done = run_recall(settings, quiet)
+    return open_results(settings.output, done.name), done.folder
 
 
 def _evaluate(
