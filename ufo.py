@@ -33,7 +33,6 @@ from schemas.errors import (
 )
 from schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
 from schemas.results import Results
-from transforms.check_text import check_text, opened
 from transforms.job import Job
 from transforms.judges.base import Judge, Judged, Judgement
 from transforms.judges.context import JudgeContext
@@ -250,6 +249,8 @@ async def _check(
     job: Job,
     client: Client | None,
 ) -> Check:
+    from transforms.check_text import check_text, opened
+
     trusted = references if isinstance(references, str) else list(references or ())
     given = {"response": text, "question": question, "reference_answers": trusted}
     record = parse("text", json.dumps(given).encode())

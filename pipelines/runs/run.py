@@ -173,10 +173,11 @@ def carry_out(
                 progress.chunk(plan.n_lines, parts, False, deciders(parts, plan.mode))
             else:
                 parts = evaluate(attempt, reused, progress)
+                if parts is not None:
+                    # Before the first part moves: a run that is stopped while they do, and goes on,
+                    # finds some of them moved.
+                    attempt.mark_done(FINAL, parts)
             if parts is not None:
-                # Recorded before the first part moves: a run that is stopped while they do, and
-                # goes on, finds some of them moved.
-                attempt.mark_done(FINAL, parts)
                 progress.say(progress.line())
                 manifest = finish(attempt, parts)
     seconds = time.monotonic() - started

@@ -24,6 +24,7 @@ DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
 _TOLD_TO_MODELS = (*names_of(Models, Limits, Answers, Knowledge), "prompts")
+_OF_AN_INDEX = "retriever"
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 
 
@@ -106,29 +107,35 @@ def _check_abstaining(settings: Settings, n_sources: int) -> None:
 
 
 def _check_heard(settings: Settings, sources: Iterable[Spec]) -> None:
-    """Refuse an option of models where the run asks none; it would be passed over in silence."""
+    """Refuse an option that nobody hears; it would be passed over in silence."""
     for name, value in settings.given(*_unheard(settings.judge, sources)).items():
-        if value != Settings.__dataclass_fields__[name].default:
-            raise UsageError(
-                f"--{name} {value!r} would be passed over: neither the judge "
-                f"{settings.judge.name!r} nor a source asks a model; add --judge llm or the source "
-                "llm, with OPENAI_API_KEY or --base_url, or leave it out"
-            )
+        if value == Settings.__dataclass_fields__[name].default:
+            continue
+        why = (
+            f"neither the judge {settings.judge.name!r} nor a source asks a model; add --judge llm "
+            "or the source llm, with OPENAI_API_KEY or --base_url"
+        )
+        if name == _OF_AN_INDEX:
+            why = "no source that is asked searches an index; add the source wikipedia, and --index"
+        raise UsageError(f"--{name} {value!r} would be passed over: {why}, or leave it out")
 
 
 def unheard(judge: str, sources: Sequence[str]) -> list[str]:
-    """Return the options of models that neither the judge nor sources of these types hear."""
+    """Return the options of models, and of an index, that neither the judge nor sources of these
+    types hear."""
     return _unheard(JUDGES.spec(judge, {}), [SOURCES.spec(name) for name in sources])
 
 
 def _unheard(judge: Spec, sources: Iterable[Spec]) -> list[str]:
     kinds = [SOURCES.kind(spec) for spec in sources]
+    no_index = not any(_OF_AN_INDEX in options_of(kind) for kind in kinds)
+    unheard = [_OF_AN_INDEX] if no_index else []
     if JUDGES.kind(judge).needs_endpoint or any(kind.needs_endpoint for kind in kinds):
-        return []
+        return unheard
     heard = set(JUDGES.parameters(judge))
     for kind in kinds:
         heard |= options_of(kind).keys() | (_OF_CALLS if takes_context(kind) else set())
-    return [name for name in _TOLD_TO_MODELS if name not in heard]
+    return [*unheard, *(name for name in _TOLD_TO_MODELS if name not in heard)]
 
 
 def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:
