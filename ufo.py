@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipelines.reports.answers import Check, Evaluation, Recall, remove
 from pipelines.version import VERSION as __version__
@@ -33,16 +33,17 @@ from schemas.errors import (
 )
 from schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
 from schemas.results import Results
-from transforms.job import Job
 from transforms.judges.base import Judge, Judged, Judgement
 from transforms.judges.context import JudgeContext
 from transforms.llm.base import Client
 from transforms.llm.fake import FakeClient
 from transforms.loop import process_loop, wait_for
-from transforms.read import parse
 from transforms.sources.base import FactSource, Found, Retrieved
 from transforms.sources.context import SourceContext
 from transforms.verifiers.base import Pair, Probabilities, Verifier
+
+if TYPE_CHECKING:
+    from transforms.job import Job
 
 __all__ = [
     "Check",
@@ -246,10 +247,11 @@ async def _check(
     text: str,
     question: str | None,
     references: Sequence[str],
-    job: Job,
+    job: "Job",
     client: Client | None,
 ) -> Check:
     from transforms.check_text import check_text, opened
+    from transforms.read import parse
 
     trusted = references if isinstance(references, str) else list(references or ())
     given = {"response": text, "question": question, "reference_answers": trusted}

@@ -8,13 +8,10 @@ usual for this project there is filled in.
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any, TypeVar
 
-from pipelines.options.arguments import Affects
 from pipelines.options.beam_flags import NO_WAIT, value_of, waits
-from pipelines.options.flags import GROUPS
-from pipelines.options.settings import Settings
+from pipelines.options.settings import OPENED_BY_WORKERS, Settings
 from pipelines.storage import is_remote
 from schemas.errors import UsageError
 from transforms.llm.store import OFF
@@ -33,9 +30,6 @@ _USUAL = ("--no_save_main_session", "--experiments=disable_logging_submission_en
 _MACHINE = "e2-standard-2"
 _MOST_WORKERS = 10
 _IN_THE_IMAGE = "put it into the image (scripts/dataflow/Dockerfile), and launch the template"
-_OPENED = Affects.SOURCE | Affects.JUDGE
-_FILES = [one.name for one in chain(*GROUPS.values()) if one.is_path and one.affects & _OPENED]
-"""Options whose files the workers open."""
 
 
 def told(settings: S) -> S:
@@ -102,7 +96,7 @@ def _copied(path: str) -> str:
 
 def _files(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield what the workers open by a path: what it is for the user, and the path."""
-    for name in _FILES:
+    for name in OPENED_BY_WORKERS:
         value = getattr(settings, name)
         if value:
             yield f"--{name}", value
@@ -120,7 +114,7 @@ def _files(settings: Settings) -> Iterator[tuple[str, str]]:
         path, colon, _ = str(definition["type"]).rpartition(":")
         if colon and path.endswith(".py"):
             yield f"the source {item!r}, in", path
-        for name in _FILES:
+        for name in OPENED_BY_WORKERS:
             value = definition.get("options", {}).get(name)
             if isinstance(value, str) and value:
                 yield f"{name} of the source {item!r},", value

@@ -226,6 +226,15 @@ class Settings(
         return {name: value for name, value in found.items() if value} | self.judge_print()
 
 
+OPENED_BY_WORKERS: Final = tuple(
+    one.name
+    for one in options_of(Settings)
+    if one.is_path
+    and (one.affects & (Affects.SOURCE | Affects.JUDGE) or one.name in _OF_SOURCES_TOO)
+)
+"""Options whose files workers open."""
+
+
 def default_judge(base_url: str | None = None) -> str:
     """Return the judge where none is named: a model where one can be reached."""
     reachable = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")

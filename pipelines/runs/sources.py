@@ -9,7 +9,7 @@ from pipelines.options.arguments import names_of
 from pipelines.options.command_line import settings_of
 from pipelines.options.flags import Knowledge
 from pipelines.options.judge_flags import Answers, Limits, Models
-from pipelines.options.settings import Settings
+from pipelines.options.settings import OPENED_BY_WORKERS, Settings
 from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
 from transforms.job import IN_FLIGHT, Job
@@ -165,6 +165,7 @@ def job_of(
         usage_log=usage_log,
         in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
         secrets=settings.secrets or {},
+        paths=OPENED_BY_WORKERS,
     )
 
 

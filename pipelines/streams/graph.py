@@ -151,7 +151,7 @@ class _Watch(beam.DoFn):  # type: ignore[misc]
     def _gathering(self, stream: Stream) -> Gathering:
         if stream.identifier not in _gathering:
             seconds = stream.window_seconds, stream.idle_seconds
-            _gathering[stream.identifier] = Gathering.begin(
+            _gathering[stream.identifier] = Gathering(
                 stream.windows, stream.patterns, _LOG.warning, *seconds
             )
         return _gathering[stream.identifier]

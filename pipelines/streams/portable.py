@@ -22,7 +22,7 @@ from pipelines.runs.finish import FinishSpec, earlier_manifest
 from pipelines.runs.run import Finished, fingerprint_of
 from pipelines.runs.sources import choose, job_of, recorded
 from pipelines.services import endpoints
-from pipelines.streams.arrivals import Say
+from pipelines.streams.gathering import Say
 from pipelines.streams.graph import Stream, finished, watched
 from pipelines.streams.windows import Windows, number_of
 from schemas.errors import Interrupted, RunError

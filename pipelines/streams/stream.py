@@ -17,8 +17,7 @@ from pipelines.runs.attempt import checked_name
 from pipelines.runs.evaluate import run_evaluate
 from pipelines.runs.run import Finished, only_one
 from pipelines.runs.sources import choose
-from pipelines.streams.arrivals import Say
-from pipelines.streams.gathering import Gathering
+from pipelines.streams.gathering import Gathering, Say
 from pipelines.streams.windows import Windows
 from schemas.errors import NothingToEvaluate, UsageError
 
@@ -81,7 +80,7 @@ def stream(
             _finish(settings, windows, one, on_window, say, quiet) for one in windows.unfinished()
         )
         seconds = settings.window_seconds, settings.idle_seconds
-        gathering = Gathering.begin(windows, settings.input, say, *seconds, clock)
+        gathering = Gathering(windows, settings.input, say, *seconds, clock)
         while not gathering.over:
             window = gathering.look()
             if window is not None:

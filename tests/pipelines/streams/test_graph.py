@@ -18,11 +18,10 @@ from pipelines.options.command_line import settings
 from pipelines.options.flags import GROUPS
 from pipelines.runs.attempt import Attempt
 from pipelines.streams import graph as stream_graph
-from pipelines.streams.arrivals import Taken
-from pipelines.streams.gathering import Gathering
+from pipelines.streams.gathering import Arrivals
 from pipelines.streams.graph import Stream, finished, watched
 from pipelines.streams.portable import engine_flags, stream_of, stream_portable
-from pipelines.streams.windows import Windows, number_of
+from pipelines.streams.windows import Taken, Windows, number_of
 from schemas.errors import Interrupted
 from schemas.records import Usage
 from schemas.tables import to_arrow
@@ -61,7 +60,7 @@ def stream(tmp_path: Path) -> Callable[..., Stream]:
 
 def test_of_two_who_close_a_window_with_a_file_one_does(stream: Any, arrive: Any) -> None:
     told = stream()
-    file = Gathering.begin(told.windows, told.patterns, print).arrivals
+    file = Arrivals(told.patterns, told.windows.taken(told.patterns), print)
     arrive("a.jsonl", "r1")
     file.look()
     waiting = file.look()

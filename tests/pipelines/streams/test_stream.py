@@ -13,8 +13,9 @@ from pipelines.options.command_line import settings
 from pipelines.options.flags import GROUPS
 from pipelines.streams import stream as streams
 from pipelines.streams import windows
-from pipelines.streams.arrivals import Arrivals, Taken
+from pipelines.streams.gathering import Arrivals
 from pipelines.streams.stream import stream
+from pipelines.streams.windows import Taken
 from schemas.errors import RunError
 
 Step = Callable[[], None]
