@@ -1,9 +1,10 @@
 """`ufo evaluate --dry_run`: calls, tokens and cost of a run beforehand; nothing is sent."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from pipelines.estimates.assumed import CountedJudge, CountedPassages, FarSource
-from pipelines.estimates.bounds import Estimate, lines_of
+from pipelines.estimates.bounds import Estimate, estimated
 from pipelines.estimates.counting import Counter
 from pipelines.estimates.sampling import SAMPLE, sampled
 from pipelines.options.settings import Settings
@@ -13,7 +14,6 @@ from transforms.check_text import check_text
 from transforms.judges import JUDGES, asks_llm_judge, make_judge
 from transforms.judges.base import Judge
 from transforms.judges.llm.judge import LlmJudge
-from transforms.loop import wait_for
 from transforms.read import parse
 from transforms.sources.base import FactSource
 from transforms.sources.llm import LlmSource
@@ -33,11 +33,7 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     near = [source.name for source in made if not source.remote]
     if not (far or settings.models_asked(specs) or settings.judge_class.remote):
         return Estimate([], total, len(records), near)
-    least, most = Counter(settings, least=True), Counter(settings, least=False)
-    for counter in (least, most):
-        wait_for(_count(records, specs, settings, counter))
-    lines = lines_of(least, most, total, counter.how.prices)
-    return Estimate(lines, total, len(records), near, far)
+    return estimated(settings, total, partial(_count, records, specs, settings), near, far)
 
 
 async def _count(

@@ -10,7 +10,8 @@ import os
 import re
 import socket
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,6 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
+from filelock import FileLock, Timeout
 
 from pipelines import storage
 from pipelines.runners.parts import write_rows
@@ -82,6 +84,36 @@ def _reused(run: str | None) -> dict[str, str]:
 def _short(value: object) -> str:
     text = json.dumps(value, default=str)
     return text if len(text) <= 160 else text[:157] + "…"
+
+
+@contextmanager
+def only_one(output: str, folder: str, name: str) -> Iterator[None]:
+    """Hold the run's lock, so that two commands do not write one folder."""
+    if storage.is_remote(output):
+        try:
+            storage.files_below(folder)
+        except OSError as error:
+            raise UsageError(f"--output {output!r} cannot be written: {error}") from error
+        yield
+        return
+    try:
+        os.makedirs(folder, exist_ok=True)
+        lock = FileLock(os.path.join(folder, ".lock"))
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(
+            f"run {name!r} in {output!r} is being written by another process; wait for it, or "
+            "give this one a name of its own with --run"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"--output {output!r} cannot be written: {error}") from error
+    try:
+        yield
+    finally:
+        # Deleted while it is held; who waits for a lock on a deleted file is told to try again.
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
 
 
 class Attempt:

@@ -30,9 +30,11 @@ from pipelines.runs.run import (
 from pipelines.runs.sources import Chosen, choose, job_of, recorded
 from pipelines.services import endpoints
 from schemas.errors import UsageError
-from schemas.records import Part
+from schemas.records import Part, Usage
 from schemas.results import Results
 from schemas.tables import to_arrow
+from transforms.job import Job
+from transforms.llm.client import ClientSettings
 from transforms.llm.shared import end_run
 from transforms.loop import wait_for
 from transforms.sources.base import FactSource
@@ -162,23 +164,12 @@ def _on_engine(
     reuse: Reuse | None,
     progress: Progress,
 ) -> list[Part] | None:
-    client, probes = endpoints.probed(settings, chosen.specs) if plan.models else (None, [])
-    job = job_of(settings, chosen.specs, client, attempt.identifier)
+    client, probes = endpoints.probed(settings, chosen.specs)
+    job, probed = engine_job(settings, chosen, attempt, client, probes)
     takes = reuse.takes if reuse else lambda record: False
     chunks = list(chunks_of(settings, plan, attempt, "evaluate", here=False, reused=takes))
-    there_already = _reused(settings, attempt, reuse, progress)
-    if probes:
-        there_already.append(attempt.write_part("usage", to_arrow("usage", probes)))
-    spec = FinishSpec(
-        storage.absolute(attempt.run_folder),
-        attempt.identifier,
-        attempt.fingerprint,
-        chosen.statuses,
-        facts_of(settings, chosen, plan.name),
-        job,
-        tuple(replace(part, path=storage.absolute(part.path)) for part in there_already),
-        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
-    )
+    there_already = [*_reused(settings, attempt, reuse, progress), *probed]
+    spec = finish_spec(settings, chosen, attempt, plan.name, job, there_already)
     quiet_beam()  # which makes remarks while it is imported
     # Here, since only an engine needs Beam in this process.
     from pipelines.runners.portable import run_portable
@@ -198,3 +189,37 @@ def _reused(
     if reuse.compared:
         progress.say(f"{len(reuse.taken):,} responses taken over from run {reuse.run}.")
     return parts
+
+
+def engine_job(
+    settings: Settings,
+    chosen: Chosen,
+    attempt: Attempt,
+    client: ClientSettings | None,
+    probes: Sequence[Usage],
+) -> tuple[Job, list[Part]]:
+    """Return the job of an engine's workers, and a part with the requests that told what endpoints
+    can do, if there were any."""
+    parts = [attempt.write_part("usage", to_arrow("usage", probes))] if probes else []
+    return job_of(settings, chosen.specs, client, attempt.identifier), parts
+
+
+def finish_spec(
+    settings: Settings,
+    chosen: Chosen,
+    attempt: Attempt,
+    name: str,
+    job: Job,
+    parts: Sequence[Part],
+) -> FinishSpec:
+    """Return what the last step of an engine's job needs; `parts` are there already."""
+    return FinishSpec(
+        storage.absolute(attempt.run_folder),
+        attempt.identifier,
+        attempt.fingerprint,
+        chosen.statuses,
+        facts_of(settings, chosen, name),
+        job,
+        tuple(replace(part, path=storage.absolute(part.path)) for part in parts),
+        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
+    )

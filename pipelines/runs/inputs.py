@@ -177,6 +177,17 @@ def spool(file: InputFile, folder: str) -> str:
     return target
 
 
+def plain_file(file: InputFile, folder: str, here: bool = True) -> PlainFile:
+    """Return a file as workers read it, who are `here` or not; `folder` is for a copy of one that
+    they cannot read as it is.
+
+    Raises:
+        UsageError: the file is not what its ending says.
+    """
+    path = file.path if file.plain(here) else spool(file, folder)
+    return PlainFile(file.name, path, storage.size(path))
+
+
 def usual_chunk_size(files: Sequence[InputFile], asks_models: bool) -> int:
     """Return how many lines a chunk of these files has where nobody says."""
     # Who waits for a model is best off with many responses at once, however few there are.

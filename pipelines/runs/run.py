@@ -5,15 +5,12 @@ and in what they refuse.
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from pipelines import logs, storage
 from pipelines.options.beam_flags import runner_of, waits
@@ -26,16 +23,16 @@ from pipelines.runs.attempt import (
     checked_name,
     differences,
     name_of,
+    only_one,
 )
 from pipelines.runs.finish import Manifest, earlier_manifest, left_out
 from pipelines.runs.inputs import (
     Chunk,
     InputFile,
-    PlainFile,
     in_chunks,
     lines_of,
     nothing_in,
-    spool,
+    plain_file,
     usual_chunk_size,
 )
 from pipelines.runs.progress import POOLED, Progress, deciders
@@ -184,36 +181,6 @@ def carry_out(
     return Finished(plan.name, plan.folder, manifest or {}, seconds, submitted=manifest is None)
 
 
-@contextmanager
-def only_one(output: str, folder: str, name: str) -> Iterator[None]:
-    """Hold the run's lock, so that two commands do not write one folder."""
-    if storage.is_remote(output):
-        try:
-            storage.files_below(folder)
-        except OSError as error:
-            raise UsageError(f"--output {output!r} cannot be written: {error}") from error
-        yield
-        return
-    try:
-        os.makedirs(folder, exist_ok=True)
-        lock = FileLock(os.path.join(folder, ".lock"))
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise UsageError(
-            f"run {name!r} in {output!r} is being written by another process; wait for it, or "
-            "give this one a name of its own with --run"
-        ) from None
-    except OSError as error:
-        raise UsageError(f"--output {output!r} cannot be written: {error}") from error
-    try:
-        yield
-    finally:
-        # Deleted while it is held; who waits for a lock on a deleted file is told to try again.
-        with suppress(OSError):
-            os.unlink(lock.lock_file)
-        lock.release()
-
-
 def _tell_changes(plan: Plan, earlier: Manifest, progress: Progress) -> None:
     """Tell that a finished run is left as it is, and in what it differs from this command."""
     progress.say(f"Run {plan.name} is finished; left as it is (--if_finished skip).")
@@ -270,11 +237,8 @@ def chunks_of(
     Raises:
         NothingToEvaluate: there is no line.
     """
-    plain = [
-        PlainFile(file.name, path, storage.size(path))
-        for file in plan.files
-        for path in [file.path if file.plain(here) else spool(file, attempt.input_folder(here))]
-    ]
+    folder = attempt.input_folder(here)
+    plain = [plain_file(file, folder, here) for file in plan.files]
     size, most = attempt.fingerprint["chunk_size"], settings.max_line_bytes
     found = in_chunks(plain, size, most, reused, parse)
     first = next(found, None)

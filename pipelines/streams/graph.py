@@ -30,12 +30,11 @@ from pipelines.graph import evaluate
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.finish import FinishSpec
 from pipelines.runs.inputs import (
-    PlainFile,
     in_chunks,
     lines_of,
     measure,
+    plain_file,
     shown_names,
-    spool,
     usual_chunk_size,
 )
 from pipelines.streams.gathering import Gathering
@@ -174,8 +173,7 @@ class _Open(beam.DoFn):  # type: ignore[misc]
         for one, name in zip(taken, shown_names([one.path for one in taken]), strict=True):
             try:
                 file = measure(one.path, name)
-                path = file.path if file.plain(here=False) else spool(file, folder)
-                plain.append(PlainFile(name, path, storage.size(path)))
+                plain.append(plain_file(file, folder, here=False))
             except UsageError as error:
                 inputs.append({"name": name, "size": one.size, "sha256": None})
                 failure = Failure("read", name, "unreadable_file", error.message)

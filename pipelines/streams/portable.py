@@ -17,16 +17,15 @@ from pipelines.runners import engine
 from pipelines.runners.local import of_step
 from pipelines.runners.portable import SHARDS_A_WORKER
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.evaluate import facts_of
-from pipelines.runs.finish import FinishSpec, earlier_manifest
+from pipelines.runs.evaluate import engine_job, finish_spec
+from pipelines.runs.finish import earlier_manifest
 from pipelines.runs.run import Finished, fingerprint_of
-from pipelines.runs.sources import choose, job_of, recorded
+from pipelines.runs.sources import choose
 from pipelines.services import endpoints
 from pipelines.streams.gathering import Say
 from pipelines.streams.graph import Stream, finished, watched
 from pipelines.streams.windows import Windows, number_of
 from schemas.errors import Interrupted, RunError
-from schemas.tables import to_arrow
 
 _LOOK_SECONDS = 0.5
 # Without checkpoints Flink ends the source of a stream at once. Elements that Flink buffers during
@@ -123,27 +122,19 @@ def stream_of(settings: Settings, windows: Windows) -> Stream:
     windows = Windows(storage.absolute(settings.output), windows.name)
     chosen = choose(settings)
     models = settings.models_asked(chosen.specs)
-    client, probes = endpoints.probed(settings, chosen.specs) if models else (None, [])
-    identifier = windows.take_over()
-    workers = workers_of(settings.beam, settings.processes())
-    job = job_of(settings, chosen.specs, client, identifier).elsewhere().among(workers)
-    job = replace(job, parts=workers, shards=max(job.shards, SHARDS_A_WORKER * workers))
-    attempt = Attempt(windows.lock, identifier, {})
+    client, probes = endpoints.probed(settings, chosen.specs)
+    fingerprint = fingerprint_of(settings, [], bool(models), chosen.fingerprint)
+    attempt = Attempt(windows.lock, windows.take_over(), fingerprint)
     storage.make_folder(attempt.folder)
-    ending = FinishSpec(
-        windows.lock,
-        identifier,
-        fingerprint_of(settings, [], bool(models), chosen.fingerprint),
-        chosen.statuses,
-        facts_of(settings, chosen, windows.name),
-        job,
-        (attempt.write_part("usage", to_arrow("usage", probes)),) if probes else (),
-        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
-    )
+    job, probed = engine_job(settings, chosen, attempt, client, probes)
+    workers = workers_of(settings.beam, settings.processes())
+    job = job.elsewhere().among(workers)
+    job = replace(job, parts=workers, shards=max(job.shards, SHARDS_A_WORKER * workers))
+    ending = finish_spec(settings, chosen, attempt, windows.name, job, probed)
     return Stream(
         windows.output,
         windows.name,
-        identifier,
+        attempt.identifier,
         runner_of(settings.beam),
         tuple(map(storage.absolute, settings.input)),
         settings.window_seconds,

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from pipelines.options.beam_flags import BOUNDED, check_detached, runner_of
 from pipelines.options.settings import Settings
-from pipelines.runs.attempt import checked_name
+from pipelines.runs.attempt import checked_name, only_one
 from pipelines.runs.evaluate import run_evaluate
-from pipelines.runs.run import Finished, only_one
+from pipelines.runs.run import Finished
 from pipelines.runs.sources import choose
 from pipelines.streams.gathering import Gathering, Say
 from pipelines.streams.windows import Windows
