@@ -195,9 +195,6 @@ class LiveCounts:
         """What goes wrong is in the engine's own log of each worker."""
         return []
 
-    def close(self) -> None:
-        """Nothing is open."""
-
 
 def counted(job: EngineJob) -> Counters:
     """Return what the workers of a job have counted so far: step → name → number."""

@@ -45,9 +45,6 @@ class Counts(Protocol):
     def messages(self) -> Sequence[str]:
         """Return what `totals` found that the user is to be told."""
 
-    def close(self) -> None:
-        """Nobody asks any more."""
-
 
 class Progress:
     """Counts finished chunks, and what is told of those under way: responses, units and who decided
@@ -112,7 +109,6 @@ class Progress:
         finally:
             done.set()
             looking.join()
-            counts.close()
             if not counts.exact:
                 self._live = {}
 

@@ -103,7 +103,7 @@ def fingerprint_of(
         "ufo_version": VERSION,
     }
     if sources is not None:
-        found["sources"] = sources
+        found["sources"] = [dict(one) for one in sources]
     plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
     return plain
 

@@ -138,53 +138,44 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     lines, chunk_size = process.get("lines"), attempt.fingerprint["chunk_size"]
     state = _state(process, attempt.run_folder)
     on_engine = started_job(storage.join(attempt.folder, "chunks", CHUNK))
+    if on_engine is not None and not on_engine.waited:
+        state = ELSEWHERE
+    about: dict[str, Any] = {
+        "run": run,
+        "state": state,
+        "folder": attempt.folder,
+        **{name: process.get(name) for name in ("started_at", "host", "pid")},
+        "next": _advice(state, process, attempt),
+    }
     if on_engine is not None:
-        return _of_job(on_engine, state, run, process, attempt)
+        return _of_job(on_engine, about)
+    n_lines = len(done) * chunk_size
     return Status(
-        run,
-        state,
-        attempt.folder,
-        process.get("started_at"),
-        _changed(done),
-        process.get("host"),
-        process.get("pid"),
-        len(done),
-        -(-lines // chunk_size) if lines is not None else None,
-        min(len(done) * chunk_size, lines if lines is not None else len(done) * chunk_size),
-        lines,
-        {table: rows[table] for table in _COUNTED if table in rows},
-        _spent(attempt),
-        _advice(state, process, attempt),
+        **about,
+        changed_at=_changed(done),
+        chunks=len(done),
+        of_chunks=-(-lines // chunk_size) if lines is not None else None,
+        lines=min(n_lines, lines if lines is not None else n_lines),
+        of_lines=lines,
+        rows={table: rows[table] for table in _COUNTED if table in rows},
+        spent=_spent(attempt),
     )
 
 
-def _of_job(
-    job: EngineJob, state: str, run: str, process: Mapping[str, Any], attempt: Attempt
-) -> Status:
-    if not job.waited:
-        state = ELSEWHERE
+def _of_job(job: EngineJob, about: dict[str, Any]) -> Status:
     # What a job that was stopped has done is done again.
-    steps = {} if state == STOPPED else counted(job)
+    steps = {} if about["state"] == STOPPED else counted(job)
     totals = totals_of(job, steps)
     rows = {"fact_units": totals.get(UNITS), "failures": totals.get(FAILURES)}
     return Status(
-        run,
-        state,
-        attempt.folder,
-        process.get("started_at"),
-        None,
-        process.get("host"),
-        process.get("pid"),
-        None,
-        None,
-        round(totals.get(RESPONSES, 0)),
-        job.lines,
-        {name: round(count) for name, count in rows.items() if count},
-        {name: totals[name] for name in (REQUESTS,) if name in totals},
-        _advice(state, process, attempt),
-        job.runner,
-        job.name,
-        steps,
+        **about,
+        lines=round(totals.get(RESPONSES, 0)),
+        of_lines=job.lines,
+        rows={name: round(count) for name, count in rows.items() if count},
+        spent={name: totals[name] for name in (REQUESTS,) if name in totals},
+        runner=job.runner,
+        job=job.name,
+        steps=steps,
     )
 
 
