@@ -1,4 +1,4 @@
-"""`ufo index build`: a dump or documents to an index folder.
+"""Build an index folder from a Wikipedia dump or documents (`ufo index build`).
 
     files ─ slices ─ blocks: passages, titles, redirects, on disk ─┬─ passages ─ BM25 ─ vectors
                                                                    └─ pages, names

@@ -1,4 +1,4 @@
-"""Build the graphs: what Beam is told to do with the splits of an input; run one over a chunk here.
+"""Build the Beam graphs of a run, and run one over a chunk in this process.
 
     splits ─ read ─ extract ─ open units ─ source 1 ─ noans → source 2 ─ … ─ undecided
                                                └ evidence, verdicts, … ─ write ─ Parquet parts

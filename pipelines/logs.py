@@ -1,4 +1,4 @@
-"""What a run tells on stderr: plain lines for people, or one JSON object a line for machines.
+"""Log on stderr: plain lines for people, or one JSON object a line for machines.
 
 `--log_format json` makes each line an object with `time` (UTC), `level`, `logger`, `run`, `step`,
 `worker` (host:pid) and `message`, and what else the event has; those of worker processes too. What

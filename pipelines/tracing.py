@@ -1,4 +1,4 @@
-"""Sending OpenTelemetry spans, where the environment asks for it by OpenTelemetry's own variables.
+"""Send OpenTelemetry spans, where the environment asks for it by OpenTelemetry's own variables.
 
 `OTEL_TRACES_EXPORTER` (`otlp`, `console`, …) or `OTEL_EXPORTER_OTLP_ENDPOINT` turn it on, as the
 OpenTelemetry environment specification has it; a program that has set a tracer provider of its own

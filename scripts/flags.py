@@ -1,4 +1,4 @@
-"""docs/flags.md, made from the declarations of the options.
+"""Make docs/flags.md of the declarations of the options.
 
 python scripts/flags.py --write     writes it
 python scripts/flags.py --check     exit 1 where that is not what the options are now

@@ -1,4 +1,4 @@
-"""`ufo doctor`: what the configured endpoints and search engines can do."""
+"""Print what the configured endpoints and search engines can do (`ufo doctor`)."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""`ufo evaluate`: what the command prints, and how it exits."""
+"""Run `ufo evaluate`, print its result, and return the exit code."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`ufo index build | search | info`: arguments and output; the work is imported when it is done."""
+"""Build, search and describe an index (`ufo index build | search | info`)."""
 
 import argparse
 import json

@@ -1,5 +1,4 @@
-"""`ufo judges`: which judges and verifiers are installed, and what each can do; `ufo judges fit`
-refits a verifier."""
+"""List judges and verifiers (`ufo judges`), or refit a verifier (`ufo judges fit`)."""
 
 import argparse
 import json

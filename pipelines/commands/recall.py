@@ -1,4 +1,4 @@
-"""`ufo recall`: what the command prints, and how it exits."""
+"""Run `ufo recall`, print its result, and return the exit code."""
 
 import shutil
 import sys

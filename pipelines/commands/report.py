@@ -1,4 +1,4 @@
-"""The commands `ufo report` and `ufo sql`: finished runs, read by people and by programs."""
+"""Print reports of finished runs, and ask them by SQL (`ufo report`, `ufo sql`)."""
 
 import argparse
 import io

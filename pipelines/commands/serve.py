@@ -1,4 +1,4 @@
-"""`ufo serve`: the service and its page."""
+"""Serve the page and its interface (`ufo serve`)."""
 
 import argparse
 import os

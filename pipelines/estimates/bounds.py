@@ -1,4 +1,4 @@
-"""The least and the most that a run may ask: calls, tokens and cost, by step, source and model."""
+"""Bound what a run may ask: calls, tokens and cost, by step, source and model."""
 
 import math
 from collections.abc import Callable, Coroutine, Sequence

@@ -1,4 +1,4 @@
-"""`ufo evaluate --dry_run`: calls, tokens and cost of a run beforehand; nothing is sent."""
+"""Estimate calls, tokens and cost of an evaluation; nothing is sent (`ufo evaluate --dry_run`)."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""`ufo recall --dry_run`: calls, tokens and cost of a run beforehand; nothing is sent."""
+"""Estimate calls, tokens and cost of a recall run; nothing is sent (`ufo recall --dry_run`)."""
 
 from collections.abc import Sequence
 from dataclasses import replace

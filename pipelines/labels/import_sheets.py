@@ -1,4 +1,4 @@
-"""Sheets that people filled in, checked and kept beside the runs that they were drawn from."""
+"""Check sheets that people filled in, and keep them beside the runs that they were drawn from."""
 
 import csv
 import re

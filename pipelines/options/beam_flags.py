@@ -1,4 +1,4 @@
-"""Beam's own options among the flags of `ufo evaluate`.
+"""Read Beam's own options among the flags of `ufo evaluate`.
 
 A flag that neither we nor Beam know is an error with the nearest one, where Beam alone would ignore
 it. Beam is imported for flags that are not ours, and only for them.

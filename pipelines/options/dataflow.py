@@ -1,4 +1,4 @@
-"""What Google's Dataflow has to be told, and what its workers cannot reach.
+"""Check what Google's Dataflow has to be told, and what its workers cannot reach.
 
 Workers are machines of their own, made for the job from a container image: they find buckets, and
 files of that image. What they would not find is refused before anything is staged, and what is

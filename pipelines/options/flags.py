@@ -1,4 +1,4 @@
-"""The options of `ufo evaluate`, each declared once: a field of a dataclass (more: `judge_flags`).
+"""Declare the options of `ufo evaluate`, each once: a field of a dataclass (more: `judge_flags`).
 
 Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, the metadata of
 Dataflow's template and docs/flags.md are made of them. One whose default is None has that of

@@ -1,4 +1,4 @@
-"""The options of judges and of models; see `pipelines.options.flags`."""
+"""Declare the options of judges and of models; see `pipelines.options.flags`."""
 
 from dataclasses import dataclass
 

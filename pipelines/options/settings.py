@@ -1,4 +1,4 @@
-"""The options of a run, checked, and what follows from them: the judge, the models, the sources."""
+"""Hold the checked options of a run, and make the judge, clients and sources that they name."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Plots of a run: which source decided how much, and how factual each model is.
+"""Draw plots of a run: which source decided how much, and how factual each model is.
 
 Drawn with matplotlib's objects alone: no global state, no window, usable from any thread.
 """

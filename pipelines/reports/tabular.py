@@ -1,4 +1,4 @@
-"""Results as text: JSON, CSV, and tables for a terminal.
+"""Print results as text: JSON, CSV, and tables for a terminal.
 
 JSON and CSV stream, and cut nothing. A table shows one line a row, so it cuts long texts, and it
 strips control characters: what a model or a web page wrote must not steer the terminal.

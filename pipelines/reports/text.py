@@ -1,4 +1,4 @@
-"""The overview of a run as text, for a terminal of 80 columns and up or for a file."""
+"""Print the overview of a run, for a terminal of 80 columns and up or for a file."""
 
 import shlex
 from io import StringIO

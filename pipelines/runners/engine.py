@@ -1,4 +1,4 @@
-"""The job of a run on an engine: what it is called there, how far it is, and how it is ended.
+"""Follow the job of a run on an engine: its name there, how far it is, and how it is ended.
 
     DIR/run=NAME/.attempt-ID/chunks/portable/job.json       the job that was started last
                                             /TRY/…          its parts

@@ -1,4 +1,4 @@
-"""Running on this machine: the input in chunks, each a small pipeline, in worker processes.
+"""Run on this machine: the input in chunks, each a small pipeline, in worker processes.
 
 One in-process runner holds every shuffle in memory, runs a stage as one bundle
 and is bound by the interpreter's lock. So the input is evaluated in chunks, each finished on disk

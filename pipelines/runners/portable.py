@@ -1,4 +1,4 @@
-"""Running on an engine that people operate (Flink, Dataflow, …): one pipeline, many workers.
+"""Run on an engine that people operate (Flink, Dataflow, …): one pipeline, many workers.
 
 The same graph as on this machine. The engine cuts the work, holds the state and restarts what
 fails, so there is one chunk, and no home-made processes. Who submits the pipeline waits for it and

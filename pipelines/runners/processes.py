@@ -1,4 +1,4 @@
-"""The worker processes of a run.
+"""Start the worker processes of a run.
 
 They are loky's, which, unlike the standard library's, do not import the `__main__` of the script or
 notebook that starts them, and report a sibling that was killed.

@@ -1,4 +1,4 @@
-"""What a run tells while it goes: a bar on a terminal, plain lines elsewhere; always on stderr."""
+"""Show the progress of a run on stderr: a bar on a terminal, plain lines elsewhere."""
 
 import sys
 from collections import Counter

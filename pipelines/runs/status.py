@@ -1,4 +1,4 @@
-"""Where the runs of an output folder are: finished, running, or stopped and how to go on.
+"""Tell of the runs of an output folder whether they are finished, running or stopped.
 
 An attempt's `process.json` tells which process works, or worked, on it; its chunks tell how far it
 is. Nothing is written here, and no run is held up.

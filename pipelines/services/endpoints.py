@@ -1,4 +1,4 @@
-"""The LLM endpoints of a run, asked what they can do before anything is read or paid for."""
+"""Ask the LLM endpoints of a run what they can do, before anything is read or paid for."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the flex template runs: the parameters of a launch, as words of `ufo evaluate`.
+"""Run `ufo evaluate` with the parameters of a launch of the flex template.
 
 A parameter comes as `--name=value`. One that was left empty in the console's form is none, a switch
 says true or false, and the launcher may pass options that Beam's Python does not know: they are

@@ -1,4 +1,4 @@
-"""The flex template's metadata, made from the options of `ufo evaluate`.
+"""Make the flex template's metadata of the options of `ufo evaluate`.
 
     python scripts/dataflow/metadata.py --write     puts it into metadata.json
     python scripts/dataflow/metadata.py --check     exit 1 where that is not what the flags are now

@@ -1,4 +1,4 @@
-"""The plots of the page, drawn with matplotlib's objects alone. Names stand above what they name,
+"""Draw the bars of the page, with matplotlib's objects alone. Names stand above what they name,
 so that a plot is as narrow as a phone and no name is too long."""
 
 from collections.abc import Sequence

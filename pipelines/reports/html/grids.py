@@ -1,4 +1,4 @@
-"""Pies, the heat map and the reliability plot of the page."""
+"""Draw the pies, the heat map and the reliability plot of the page."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the sections of the page share: the rows they ask for, and how a plot is shown."""
+"""Give the sections of the page what they share: the rows of views, and how a plot is shown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

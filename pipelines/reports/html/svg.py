@@ -1,4 +1,4 @@
-"""A figure as SVG inside a page: in the page's own colours and type, without ids that could clash.
+"""Embed a figure as SVG: in the page's own colours and type, without ids that could clash.
 
 The figures are drawn in stand-in colours, which become the variables of the style sheet here, so
 that one drawing reads well on light and on dark.

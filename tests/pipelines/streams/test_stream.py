@@ -167,7 +167,7 @@ def stops(number: int) -> Callable[..., Any]:
             raise KeyboardInterrupt
         return run(*arguments)
 
-    run = streams.run
+    run = streams.run_evaluate
     return evaluate
 
 
@@ -181,7 +181,7 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
 ) -> None:
     arrive(world)
     with monkeypatch.context() as patched:
-        patched.setattr(streams, "run", stops(number))
+        patched.setattr(streams, "run_evaluate", stops(number))
         with pytest.raises(KeyboardInterrupt):
             world.run()
     assert world.all_ids_or_none() == ["r1"] * (number - 1)
