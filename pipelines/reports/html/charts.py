@@ -19,8 +19,6 @@ SMALL = 10.0
 _ROW = 0.56
 _MOST_LETTERS = 50
 _MOST_BESIDE = 40  # where a note stands at the end of the line
-_PIES_A_ROW = 3
-_SMALLEST_SHARE = 0.09
 
 
 @dataclass(frozen=True, slots=True)
