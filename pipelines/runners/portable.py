@@ -25,7 +25,6 @@ from pipelines.runs.inputs import Chunk
 from pipelines.runs.progress import Progress, deciders
 from schemas.errors import Interrupted
 from schemas.records import Part
-from transforms.job import Job
 from transforms.splits import Split
 
 SHARDS_A_WORKER = 4
@@ -36,7 +35,6 @@ RESPONSES_A_PART = 20_000
 
 def run_portable(
     chunks: Sequence[Chunk],
-    job: Job,
     attempt: Attempt,
     flags: Sequence[str],
     workers: int,
@@ -52,6 +50,7 @@ def run_portable(
         Interrupted: by Ctrl-C or SIGTERM; the job on the engine is ended, too.
         RunError: the runner reports that the pipeline failed.
     """
+    job = spec.job
     splits = tuple(split for chunk in chunks for split in chunk.splits)
     whole = Chunk(0, splits, sum(chunk.n_lines for chunk in chunks))
     done = attempt.done(CHUNK)

@@ -69,9 +69,8 @@ def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
     def finished(attempt: Attempt, parts: list[Part]) -> Manifest:
         return finish(attempt, parts, chosen.statuses, facts_of(settings, chosen, plan.name))
 
-    evaluate = partial(_evaluate, settings, chosen, plan)
-    reuse = partial(_reuse, settings, plan)
-    return carry_out(settings, plan, evaluate, finished, reuse, quiet, started)
+    evaluate = partial(_evaluate, chosen, plan)
+    return carry_out(plan, evaluate, finished, partial(_reuse, plan), quiet, started)
 
 
 def evaluated(
@@ -96,11 +95,9 @@ def facts_of(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:
     }
 
 
-def _reuse(
-    settings: Settings, plan: Plan, earlier: Manifest | None, progress: Progress
-) -> Reuse | None:
+def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | None:
     """Return what is taken over from another run, or from an earlier writing of this one."""
-    output = settings.output
+    settings, output = plan.settings, plan.settings.output
     if settings.since is not None:
         base = checked_name(settings.since)
         found = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
@@ -117,75 +114,58 @@ def _reuse(
 
 
 def _evaluate(
-    settings: Settings,
-    chosen: Chosen,
-    plan: Plan,
-    attempt: Attempt,
-    reuse: Reuse | None,
-    progress: Progress,
+    chosen: Chosen, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
 ) -> list[Part] | None:
     """Evaluate what is not evaluated yet; return the parts of all tables but `sources`, None where
     an engine has the run and nobody waits."""
-    here = runner_of(settings.beam) in IN_PROCESS
+    here = runner_of(plan.settings.beam) in IN_PROCESS
     try:
         evaluate = _in_process if here else _on_engine
-        parts = evaluate(settings, chosen, plan, attempt, reuse, progress)
+        parts = evaluate(chosen, plan, attempt, reuse, progress)
     finally:
         wait_for(end_run(attempt.identifier))  # what the run has opened to the web
     if parts is not None:
-        for folder in recorded(settings, chosen.specs):
+        for folder in recorded(plan.settings, chosen.specs):
             finish_recording(folder)
     return parts and each_passage_once(parts)
 
 
 def _in_process(
-    settings: Settings,
-    chosen: Chosen,
-    plan: Plan,
-    attempt: Attempt,
-    reuse: Reuse | None,
-    progress: Progress,
+    chosen: Chosen, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
 ) -> list[Part]:
+    settings = plan.settings
     log = begun_log(plan, attempt, reuse.spent if reuse else None)
     client, _ = endpoints.probed(settings, chosen.specs, log) if plan.models else (None, [])
     job = job_of(settings, chosen.specs, client, attempt.identifier, log)
-    takes = reuse.takes if reuse else lambda record: False
-    chunks = chunks_of(settings, plan, attempt, "evaluate", reused=takes)
-    parts = evaluate_here(chunks, job, settings, plan, attempt, progress)
+    chunks = chunks_of(plan, attempt, "evaluate", reuse=reuse)
+    parts = evaluate_here(chunks, job, plan, attempt, progress)
     # Once the input was gone through, which tells what is taken over.
-    return [*_reused(settings, attempt, reuse, progress), *parts]
+    return [*_reused(settings.output, attempt, reuse, progress), *parts]
 
 
 def _on_engine(
-    settings: Settings,
-    chosen: Chosen,
-    plan: Plan,
-    attempt: Attempt,
-    reuse: Reuse | None,
-    progress: Progress,
+    chosen: Chosen, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
 ) -> list[Part] | None:
+    settings = plan.settings
     client, probes = endpoints.probed(settings, chosen.specs)
     job, probed = engine_job(settings, chosen, attempt, client, probes)
-    takes = reuse.takes if reuse else lambda record: False
-    chunks = list(chunks_of(settings, plan, attempt, "evaluate", here=False, reused=takes))
-    there_already = [*_reused(settings, attempt, reuse, progress), *probed]
+    chunks = list(chunks_of(plan, attempt, "evaluate", here=False, reuse=reuse))
+    there_already = [*_reused(settings.output, attempt, reuse, progress), *probed]
     spec = finish_spec(settings, chosen, attempt, plan.name, job, there_already)
     quiet_beam()  # which makes remarks while it is imported
     # Here, since only an engine needs Beam in this process.
     from pipelines.runners.portable import run_portable
 
     workers = settings.processes()
-    found = run_portable(chunks, job, attempt, settings.beam, workers, spec, progress)
+    found = run_portable(chunks, attempt, settings.beam, workers, spec, progress)
     return None if found is None else [*there_already, *found]
 
 
-def _reused(
-    settings: Settings, attempt: Attempt, reuse: Reuse | None, progress: Progress
-) -> list[Part]:
+def _reused(output: str, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:
     """Return the parts with what is taken over, as the input that was gone through has told."""
     if reuse is None:
         return []
-    parts = copy_reused(settings.output, reuse, attempt.chunk_folder(REUSED))
+    parts = copy_reused(output, reuse, attempt.chunk_folder(REUSED))
     if reuse.compared:
         progress.say(f"{len(reuse.taken):,} responses taken over from run {reuse.run}.")
     return parts

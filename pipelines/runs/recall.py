@@ -64,7 +64,7 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
     plan = planned(settings, MODE, input_files(paths, "recall"), models, bool(models))
     evaluate = partial(_evaluate, settings, plan)
     finish = partial(_finish, settings, plan)
-    done = carry_out(settings, plan, evaluate, finish, quiet=quiet, started=started)
+    done = carry_out(plan, evaluate, finish, quiet=quiet, started=started)
     if settings.facts_only and not done.skipped:
         _write_sheet(settings.output, plan.name)
     return done
@@ -92,8 +92,8 @@ def _evaluate(
         in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
         formulations=settings.formulations,
     )
-    chunks = chunks_of(settings, plan, attempt, "recall", parse=parse_recall)
-    return evaluate_here(chunks, job, settings, plan, attempt, progress)
+    chunks = chunks_of(plan, attempt, "recall", parse=parse_recall)
+    return evaluate_here(chunks, job, plan, attempt, progress)
 
 
 def _finish(settings: RecallSettings, plan: Plan, attempt: Attempt, parts: list[Part]) -> Manifest:

@@ -73,6 +73,7 @@ class Plan:
     send requests, of which an account is kept.
     """
 
+    settings: Settings
     name: str
     folder: str
     mode: str
@@ -126,11 +127,12 @@ def planned(
     name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
     logs.name_run(name)
     folder = storage.join(settings.output, f"run={name}")
-    return Plan(name, folder, mode, files, fingerprint, tuple(models), unpriced, calls_out)
+    return Plan(
+        settings, name, folder, mode, files, fingerprint, tuple(models), unpriced, calls_out
+    )
 
 
 def carry_out(
-    settings: Settings,
     plan: Plan,
     evaluate: Callable[[Attempt, Reuse | None, Progress], list[Part] | None],
     finish: Callable[[Attempt, list[Part]], Manifest],
@@ -148,6 +150,7 @@ def carry_out(
         RunError: the run could not be finished; the same command goes on where it stopped.
     """
     started = time.monotonic() if started is None else started
+    settings = plan.settings
     progress = Progress(plan.n_lines, quiet, plan.mode in POOLED)
     manifest: Manifest | None = None
     with only_one(settings.output, plan.folder, plan.name):
@@ -162,7 +165,7 @@ def carry_out(
         attempt.note_process(
             lines_of(plan.files), None if waits(settings.beam) else runner_of(settings.beam)
         )
-        _tell_judging(settings, plan, progress)
+        _tell_judging(plan, progress)
         traced = around("ufo.run", **{"ufo.run": plan.name, "ufo.mode": plan.mode})
         with _kept(attempt), traced:
             parts = attempt.done(FINAL)
@@ -189,8 +192,9 @@ def _tell_changes(plan: Plan, earlier: Manifest, progress: Progress) -> None:
         progress.say("  It was made with other inputs or options: " + "; ".join(changed))
 
 
-def _tell_judging(settings: Settings, plan: Plan, progress: Progress) -> None:
+def _tell_judging(plan: Plan, progress: Progress) -> None:
     """Tell the user how it is judged where a verifier does, and which costs will be unknown."""
+    settings = plan.settings
     if settings.verifier_used():
         how = "without a language model"
         if settings.judge_class.needs_endpoint:
@@ -223,12 +227,11 @@ def _kept(attempt: Attempt) -> Iterator[None]:
 
 
 def chunks_of(
-    settings: Settings,
     plan: Plan,
     attempt: Attempt,
     action: str,
     here: bool = True,
-    reused: Callable[[Any], bool] = lambda record: False,
+    reuse: Reuse | None = None,
     parse: Callable[[str, bytes, int], Any] = parse,
 ) -> Iterator[Chunk]:
     """Return the chunks of the input, which is read as they are asked for; `here` if workers of
@@ -239,8 +242,9 @@ def chunks_of(
     """
     folder = attempt.input_folder(here)
     plain = [plain_file(file, folder, here) for file in plan.files]
-    size, most = attempt.fingerprint["chunk_size"], settings.max_line_bytes
-    found = in_chunks(plain, size, most, reused, parse)
+    size, most = attempt.fingerprint["chunk_size"], plan.settings.max_line_bytes
+    takes = reuse.takes if reuse else lambda record: False
+    found = in_chunks(plain, size, most, takes, parse)
     first = next(found, None)
     if first is None:
         raise nothing_in(plan.files, action)
@@ -260,14 +264,13 @@ def begun_log(plan: Plan, attempt: Attempt, spent: Mapping[str, float] | None = 
 def evaluate_here(
     chunks: Iterable[Chunk],
     job: Job,
-    settings: Settings,
     plan: Plan,
     attempt: Attempt,
     progress: Progress,
 ) -> list[Part]:
     """Evaluate the chunks in processes of this machine; returns all parts, also one with what
     earlier processes spent in vain."""
-    workers = settings.processes(plan.models)
+    workers = plan.settings.processes(plan.models)
     log = job.usage_log
     if log is None:
         return run_chunks(chunks, job, attempt, workers, progress)
