@@ -45,7 +45,7 @@ def register(commands: Any) -> None:
 
 def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code. `program` if this process does nothing else."""
-    chosen: Settings = settings(parser, argv)
+    chosen = settings(Settings, parser, argv)
     if chosen.dry_run:
         print_estimate(estimate(chosen), chosen.json)
         return EXIT_DONE

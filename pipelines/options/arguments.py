@@ -175,10 +175,10 @@ class Parser(argparse.ArgumentParser):
                 found.append(f"--{name}")
             elif kind is tuple and isinstance(value, list):
                 found += [f"--{name}", *map(str, value)]
+            elif isinstance(value, (list, tuple)):
+                found.append(f"--{name}={','.join(map(str, value))}")
             else:
-                several = isinstance(value, (list, tuple))
-                text = ",".join(map(str, value)) if several else str(value)  # type: ignore[call-overload]
-                found.append(f"--{name}={text}")
+                found.append(f"--{name}={value}")
         return found
 
     def values(self, given: Mapping[str, object]) -> dict[str, Any]:

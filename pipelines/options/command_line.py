@@ -46,13 +46,10 @@ _OF_SOME: Final = ({*names_of(Judging)} | OF_THE_LLM_JUDGE | OF_THE_EXTRACTOR) -
 
 
 def settings(
-    parser: Parser,
-    argv: Sequence[str],
-    more: Described | None = None,
-    kind: type[S] = Settings,  # type: ignore[assignment]
+    kind: type[S], parser: Parser, argv: Sequence[str], more: Described | None = None
 ) -> S:
-    """Return the settings of a command line, its configuration file and the defaults; `more` is
-    what flags cannot be.
+    """Return the settings of a command line, its configuration file and the defaults, as the class
+    of them that a command has; `more` is what flags cannot be.
 
     Raises:
         UsageError: whatever is wrong, with the nearest right thing.
@@ -188,7 +185,7 @@ def settings_of(
     """
     parser = Parser(prog="ufo.evaluate")
     parser.add_options(GROUPS)
-    chosen: Settings = settings(parser, *as_flags(parser, values))
+    chosen = settings(Settings, parser, *as_flags(parser, values))
     if sources is None:
         return chosen
     if isinstance(sources, str):

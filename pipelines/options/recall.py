@@ -122,7 +122,7 @@ def recall_settings(
     Raises:
         UsageError: whatever is wrong, with the nearest right thing.
     """
-    chosen = settings(parser, argv, more, RecallSettings)
+    chosen = settings(RecallSettings, parser, argv, more)
     if chosen.sources is not None:
         raise UsageError("`sources` is of `ufo evaluate`: recall holds answers against facts alone")
     if chosen.beam:

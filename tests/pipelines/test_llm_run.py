@@ -12,6 +12,7 @@ import pytest
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
 from pipelines.options.flags import GROUPS
+from pipelines.options.settings import Settings
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import at, rows
 
@@ -227,4 +228,6 @@ def test_a_model_judges_where_an_endpoint_is_named(
         monkeypatch.setenv(name, value)
     parser: argparse.ArgumentParser = Parser(prog="ufo evaluate")
     parser.add_options(GROUPS)
-    assert settings(parser, ["--input", "in", "--output", "out", *flags]).judge.name == judge
+    assert (
+        settings(Settings, parser, ["--input", "in", "--output", "out", *flags]).judge.name == judge
+    )

@@ -20,7 +20,7 @@ PLACES = ("--input", "gs://b/in.jsonl", "--output", "gs://b/out/")
 def parsed(*words: str) -> Settings:
     parser = Parser(prog="ufo evaluate")
     parser.add_options(GROUPS)
-    return settings(parser, [*PLACES, *THERE, *words])
+    return settings(Settings, parser, [*PLACES, *THERE, *words])
 
 
 @pytest.fixture(autouse=True)

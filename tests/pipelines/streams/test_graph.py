@@ -16,6 +16,7 @@ from apache_beam.transforms.window import TimestampedValue
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
 from pipelines.options.flags import GROUPS
+from pipelines.options.settings import Settings
 from pipelines.runs.attempt import Attempt
 from pipelines.streams import graph as stream_graph
 from pipelines.streams.gathering import Arrivals
@@ -34,7 +35,7 @@ def settings_of(folder: Path, *more: object) -> Any:
     parser.add_options(GROUPS)
     flags = ["--streaming", "--judge", "offline", "--sources", "reference", "--run", "s"]
     places = ["--input", f"{folder}/in/*.jsonl*", "--output", f"{folder}/out"]
-    return settings(parser, [*flags, *places, *map(str, more)])
+    return settings(Settings, parser, [*flags, *places, *map(str, more)])
 
 
 @pytest.fixture

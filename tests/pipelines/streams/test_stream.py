@@ -11,6 +11,7 @@ import pytest
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
 from pipelines.options.flags import GROUPS
+from pipelines.options.settings import Settings
 from pipelines.streams import stream as streams
 from pipelines.streams import windows
 from pipelines.streams.gathering import Arrivals
@@ -26,7 +27,7 @@ def settings_of(folder: Path, *more: str) -> Any:
     parser.add_options(GROUPS)
     flags = ["--streaming", "--judge", "offline", "--sources", "reference", "--workers", "1"]
     places = ["--input", f"{folder}/in/*.jsonl", "--output", f"{folder}/out", "--run", "s"]
-    return settings(parser, [*flags, *places, "--window_seconds", "8", *more])
+    return settings(Settings, parser, [*flags, *places, "--window_seconds", "8", *more])
 
 
 class World:
