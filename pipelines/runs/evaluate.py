@@ -59,10 +59,10 @@ def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
     if settings.streaming:
         raise UsageError("--streaming has no end; use the command `ufo evaluate --streaming`")
     chosen = choose(settings)
-    files = input_files(paths, "evaluate")
     models = settings.models_asked(chosen.specs)
-    calls_out = chosen.remote or bool(models)
-    plan = planned(settings, settings.mode, files, models, calls_out, chosen.fingerprint)
+    asked = models, settings.unpriced(models), chosen.remote
+    files = input_files(paths, "evaluate")
+    plan = planned(settings, settings.mode, files, *asked, chosen.fingerprint)
     if settings.baseline is not None:
         check_baseline(settings.output, settings.baseline, plan.name)
 

@@ -59,9 +59,10 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
     models = settings.models_asked(())
     if settings.max_cost is not None and not models:
         raise UsageError("--max_cost: nothing is asked that costs; leave it out")
+    unpriced = settings.unpriced(models)
     if settings.facts_only:
         _refuse_to_overwrite(settings.output)
-    plan = planned(settings, MODE, input_files(paths, "recall"), models, bool(models))
+    plan = planned(settings, MODE, input_files(paths, "recall"), models, unpriced)
     evaluate = partial(_evaluate, settings, plan)
     finish = partial(_finish, settings, plan)
     done = carry_out(plan, evaluate, finish, quiet=quiet, started=started)

@@ -114,22 +114,22 @@ def planned(
     mode: str,
     files: tuple[InputFile, ...],
     models: Sequence[str],
-    calls_out: bool,
+    unpriced: Sequence[str],
+    remote: bool = False,
     sources: Sequence[Mapping[str, Any]] | None = None,
 ) -> Plan:
-    """Return the plan of a run, whose name is named by what is told from now on.
+    """Return the plan of a run, whose name is named by what is told from now on; `remote` if one of
+    its sources waits for something elsewhere.
 
     Raises:
-        UsageError: `--run` is no name, or `--max_cost` cannot be kept.
+        UsageError: `--run` is no name.
     """
-    unpriced = tuple(settings.unpriced(models))
     fingerprint = fingerprint_of(settings, files, bool(models), sources)
     name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
     logs.name_run(name)
     folder = storage.join(settings.output, f"run={name}")
-    return Plan(
-        settings, name, folder, mode, files, fingerprint, tuple(models), unpriced, calls_out
-    )
+    asked = tuple(models), tuple(unpriced), remote or bool(models)
+    return Plan(settings, name, folder, mode, files, fingerprint, *asked)
 
 
 def carry_out(
