@@ -13,9 +13,11 @@ This is the one module that users and plug-ins import. A fact source of your own
 `FactSource` with one method, `find`; a judge of your own one of `Judge` with one, `outcome`.
 """
 
+import asyncio
 import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +31,13 @@ from schemas.errors import (
     UfoError,
     UsageError,
 )
-from schemas.records import Evidence, FactUnit, OpenUnits, Passage, Verdict
+from schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
+from schemas.results import Results
 from transforms.judges.base import Judge, Judged, Judgement
 from transforms.judges.context import JudgeContext
 from transforms.llm.base import Client
 from transforms.llm.fake import FakeClient
+from transforms.loop import process_loop, wait_for
 from transforms.sources.base import FactSource, Found, Retrieved
 from transforms.sources.context import SourceContext
 from transforms.verifiers.base import Pair, Probabilities, Verifier
@@ -108,27 +112,11 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
-    from pipelines.options.keywords import settings_of
-    from pipelines.runs.results import open_results
-    from pipelines.runs.run import run
+    from pipelines.runs.evaluate import evaluated
 
-    quiet = bool(options.pop("quiet", False))
-    temporary = tempfile.mkdtemp(prefix="ufo-") if output is None else None
-    folder = str(temporary or output)
-    try:
-        with tempfile.TemporaryDirectory(prefix="ufo-input-") as inputs:
-            if isinstance(responses, (str, Path)):
-                path = str(responses)
-            else:
-                path = str(Path(inputs) / "responses.jsonl")
-                _write_records(responses, path, "responses")
-            values = {"input": path, "output": folder, "mode": mode, **options}
-            finished = run(settings_of(values, sources), quiet=quiet)
-        return Evaluation(open_results(folder, finished.name), finished.folder, temporary)
-    except BaseException:
-        if temporary:
-            remove(temporary)
-        raise
+    values = {"mode": mode, **options}
+    run = partial(evaluated, sources=sources)
+    return Evaluation(*_finished(responses, "responses", output, values, run))
 
 
 def recall(
@@ -159,21 +147,29 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
-    from pipelines.options.keywords import recall_settings_of
-    from pipelines.runs.recall import run_recall
-    from pipelines.runs.results import open_results
+    from pipelines.runs.recall import recalled
 
-    quiet = bool(options.pop("quiet", False))
+    return Recall(*_finished(records, "records", output, options, recalled))
+
+
+def _finished(
+    given: str | Path | Iterable[Mapping[str, Any] | str],
+    name: str,
+    output: str | Path | None,
+    options: Mapping[str, Any],
+    run: Callable[[Mapping[str, Any], bool], tuple[Results, str]],
+) -> tuple[Results, str, str | None]:
+    """Return the results of a run of what is given, its folder, and the output folder if that is a
+    temporary one."""
     temporary = tempfile.mkdtemp(prefix="ufo-") if output is None else None
-    folder = str(temporary or output)
+    values = {"output": str(temporary or output), **options}
+    quiet = bool(values.pop("quiet", False))
     try:
         with tempfile.TemporaryDirectory(prefix="ufo-input-") as inputs:
-            path = str(records) if isinstance(records, (str, Path)) else f"{inputs}/records.jsonl"
-            if not isinstance(records, (str, Path)):
-                _write_records(records, path, "records")
-            settings = recall_settings_of({"input": path, "output": folder, **options})
-            finished = run_recall(settings, quiet=quiet)
-        return Recall(open_results(folder, finished.name), finished.folder, temporary)
+            path = str(given) if isinstance(given, (str, Path)) else f"{inputs}/{name}.jsonl"
+            if not isinstance(given, (str, Path)):
+                _write_records(given, path, name)
+            return *run({"input": path, **values}, quiet), temporary
     except BaseException:
         if temporary:
             remove(temporary)
@@ -239,10 +235,7 @@ async def check(
         >>> result.score
         1.0
     """
-    import asyncio
-
-    from pipelines.runs.job_of import job_of_text
-    from transforms.loop import process_loop
+    from pipelines.runs.sources import job_of_text
 
     job = job_of_text({"mode": mode, **options}, sources)
     checked = _check(text, question, references, job, client)
@@ -257,7 +250,6 @@ async def _check(
     job: "Job",
     client: Client | None,
 ) -> Check:
-    from schemas.records import Failure
     from transforms.check_text import check_text, opened
     from transforms.read import parse
 
@@ -279,6 +271,4 @@ def check_sync(text: str, **options: Any) -> Check:
         >>> [verdict.label for verdict in result.verdicts]
         [1]
     """
-    from transforms.loop import wait_for
-
     return wait_for(check(text, **options))

@@ -38,7 +38,7 @@ from benchmarks.index_parts import (  # noqa: E402
 )
 from indexes.embedders import checked_name, make_embedder  # noqa: E402
 from indexes.index import RETRIEVERS, open_index  # noqa: E402
-from pipelines.quiet import quiet_beam  # noqa: E402
+from pipelines.logs import quiet_beam  # noqa: E402
 
 SECTIONS = ("hotpotqa", "scale", "faiss")
 
@@ -188,6 +188,7 @@ def main() -> int:
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
     os.chdir(ROOT)
+
     quiet_beam()
     if given.part:
         limit_memory()

@@ -1,4 +1,4 @@
-"""`ufo index build`: a dump or documents to an index folder.
+"""Build an index folder from a Wikipedia dump or documents (`ufo index build`).
 
     files ─ slices ─ blocks: passages, titles, redirects, on disk ─┬─ passages ─ BM25 ─ vectors
                                                                    └─ pages, names
@@ -19,13 +19,15 @@ from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import dataclass
 from pathlib import Path
 
+from loky import ProcessPoolExecutor
+
 from indexes import folder
 from indexes.embedders import checked_name, make_embedder
 from indexes.manifest import VERSION
 from indexes.passages import WORDS
 from indexes.reader import BLOCK_PAGES
 from indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
-from pipelines.quiet import quiet_beam
+from pipelines.logs import quiet_beam
 from pipelines.runners.local import is_interrupt
 from pipelines.runners.processes import as_worker
 from schemas.errors import Interrupted, RunError, UsageError
@@ -126,8 +128,6 @@ def _write_blocks(
         write_blocks(slices, *settings)
         return
     # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
-    from loky import ProcessPoolExecutor
-
     with ProcessPoolExecutor(processes, initializer=_start_worker, initargs=(os.getpid(),)) as pool:
         futures = [pool.submit(write_blocks, [part], *settings) for part in slices]
         try:

@@ -1,4 +1,4 @@
-"""The command line: which commands there are. What one does is in its own module."""
+"""Parse the command line and run the command that it names; each command has its own module."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The graphs: what Beam is told to do with the splits of an input.
+"""Build the Beam graphs of a run, and run one over a chunk in this process.
 
     splits ─ read ─ extract ─ open units ─ source 1 ─ noans → source 2 ─ … ─ undecided
                                                └ evidence, verdicts, … ─ write ─ Parquet parts
@@ -10,20 +10,32 @@ cut, resumed and finished in `pipelines.runs`. The same graph runs in process an
 runner.
 """
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Any
 
 import apache_beam as beam
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
+from pipelines import logs
+from pipelines.runners.parts import check_whole, keep_counters, written
 from pipelines.runs.finish import FinishSpec
+from pipelines.runs.inputs import Chunk
+from schemas import storage
 from schemas.recall import RecallInput
 from schemas.records import Failure, Part
 from transforms.beam import check, extract, read, write
 from transforms.beam import recall as recall_steps
 from transforms.job import Job
+from transforms.llm import spans
 from transforms.recall.job import RecallJob
 from transforms.recall.read import parse_recall
 from transforms.splits import Split
+
+Graph = Callable[[Any, Any, str], Any]
+"""Splits, job, folder: applies the steps of a run, the last of which writes below the folder."""
 
 
 def evaluate(
@@ -73,3 +85,41 @@ def finish_in_graph(parts: "beam.PCollection[Part]", spec: FinishSpec) -> "beam.
 
 def _finish(spec: FinishSpec, item: tuple[None, Iterable[Part]]) -> Iterator[str]:
     yield str(spec.finish(item[1])["run"])
+
+
+def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> list[Part]:
+    """Evaluate one chunk, or recall it; returns the parts that it wrote below `folder`."""
+    steps = recall if isinstance(job, RecallJob) else evaluate
+    parts = run_graph(steps, chunk, job, folder)
+    check_whole(parts, job)
+    return parts
+
+
+def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
+    """Run a graph over one chunk; returns the parts that it wrote below `folder`."""
+    # A try that was stopped may have left parts of tables that this one has no row for.
+    storage.delete(folder)
+    storage.make_folder(folder)
+    # FnApiRunner by name: DirectRunner would try to download another runner. Flags are given, as
+    # Beam else reads those of whatever program we are imported into.
+    # The graph is the same for every chunk: its types are checked by the tests, not each time.
+    options = PipelineOptions(["--no_pipeline_type_check"])
+    pipeline = beam.Pipeline(runner=FnApiRunner(), options=options)
+    splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
+    steps(splits, job, folder)
+    started = time.monotonic()
+    logs.event("chunk started", chunk=chunk.number, lines=chunk.n_lines)
+    with spans.around("ufo.chunk", **{"ufo.chunk": chunk.number, "ufo.lines": chunk.n_lines}):
+        result = pipeline.run()
+        result.wait_until_finish()
+    spans.flush()
+    keep_counters(result, folder)
+    parts = written(folder)
+    logs.event(
+        "chunk finished",
+        chunk=chunk.number,
+        lines=chunk.n_lines,
+        rows={part.table: part.rows for part in parts},
+        seconds=round(time.monotonic() - started, 3),
+    )
+    return parts

@@ -1,4 +1,4 @@
-"""The pipeline of `ufo index build`: slices of the input to blocks of passages on disk."""
+"""Turn slices of the input into blocks of passages on disk: the pipeline of `ufo index build`."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a run tells on stderr: plain lines for people, or one JSON object a line for machines.
+"""Log on stderr: plain lines for people, or one JSON object a line for machines.
 
 `--log_format json` makes each line an object with `time` (UTC), `level`, `logger`, `run`, `step`,
 `worker` (host:pid) and `message`, and what else the event has; those of worker processes too. What
@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from schemas.errors import ends_run
 from transforms.llm.spans import STEP, belong_to, carried
+from transforms.llm.usage import worker_id
 
 LOGGER = "ufo"
 _FIELDS = "ufo_fields"
@@ -44,8 +46,6 @@ class _Lines(logging.Handler):
 
 
 def _line(record: logging.LogRecord) -> str:
-    from transforms.llm.usage import worker_id
-
     found = {
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname.lower(),
@@ -121,3 +121,32 @@ def tell(message: str, level: int = logging.INFO, prefix: str = "") -> None:
 def fail(message: str) -> None:
     """Tell the error that ends the command."""
     tell(message, logging.ERROR, "ufo: ")
+
+
+class _FromBeam(logging.Filter):
+    """Drops what Beam logs through the root logger below an error, and nothing else."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno >= logging.ERROR or "apache_beam" not in record.pathname
+
+
+class _Expected(logging.Filter):
+    """Drops the traceback of a step that Ctrl-C or an error with its own message ended."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        return error is None or not (isinstance(error, KeyboardInterrupt) or ends_run(error))
+
+
+_filter = _FromBeam()
+_expected = _Expected()
+
+
+def quiet_beam() -> None:
+    """Keep remarks such as which cloud library Beam misses from the terminal; called before Beam
+    is imported, as the import itself makes the first."""
+    logging.getLogger("apache_beam").setLevel(logging.ERROR)
+    # Google's clients try again, and do without some of what they ask for.
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
+    logging.getLogger().addFilter(_filter)
+    logging.getLogger("apache_beam.runners.common").addFilter(_expected)

@@ -1,4 +1,4 @@
-"""Where a command writes: a file or a folder, of whatever file system, or stdout."""
+"""Open where a command writes: a file or a folder, of whatever file system, or stdout."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""Sending OpenTelemetry spans, where the environment asks for it by OpenTelemetry's own variables.
+"""Send OpenTelemetry spans, where the environment asks for it by OpenTelemetry's own variables.
 
 `OTEL_TRACES_EXPORTER` (`otlp`, `console`, …) or `OTEL_EXPORTER_OTLP_ENDPOINT` turn it on, as the
 OpenTelemetry environment specification has it; a program that has set a tracer provider of its own
@@ -6,6 +6,7 @@ is left alone.
 """
 
 import os
+from importlib.metadata import entry_points
 
 from schemas.errors import UsageError
 from transforms.llm.spans import NAME
@@ -36,8 +37,6 @@ def trace_where_asked() -> None:
         ) from None
     if isinstance(trace.get_tracer_provider(), TracerProvider):
         return
-    from importlib.metadata import entry_points
-
     found = list(entry_points(group=_OF_EXPORTERS, name=name))
     if not found:
         known = sorted(point.name for point in entry_points(group=_OF_EXPORTERS))

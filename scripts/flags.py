@@ -1,4 +1,4 @@
-"""docs/flags.md, made from the declarations of the options.
+"""Make docs/flags.md of the declarations of the options.
 
 python scripts/flags.py --write     writes it
 python scripts/flags.py --check     exit 1 where that is not what the options are now
@@ -71,19 +71,24 @@ def text() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> int:
-    """Write the file, or tell whether it is current; returns the exit code."""
-    parser = argparse.ArgumentParser(description="Make docs/flags.md.")
+def write_or_check(file: Path, made: str) -> int:
+    """Write what the options make, or tell whether the file is that; returns the exit code."""
+    parser = argparse.ArgumentParser(description=f"Make {file.name} of the options.")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--write", action="store_true", help="write docs/flags.md")
+    what.add_argument("--write", action="store_true", help="write the file")
     what.add_argument("--check", action="store_true", help="exit 1 where it is not current")
     if parser.parse_args().write:
-        FILE.write_text(text(), encoding="utf-8")
+        file.write_text(made, encoding="utf-8")
         return 0
-    if FILE.exists() and FILE.read_text(encoding="utf-8") == text():
+    if file.exists() and file.read_text(encoding="utf-8") == made:
         return 0
-    print(f"{FILE} is not what the options are; python {__file__} --write", file=sys.stderr)
+    print(f"{file} is not what the options are; python {sys.argv[0]} --write", file=sys.stderr)
     return 1
+
+
+def main() -> int:
+    """Write docs/flags.md, or tell whether it is current; returns the exit code."""
+    return write_or_check(FILE, text())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A pool of Beam's Python workers on one address, for one task manager of scripts/flink.
+"""Serve a pool of Beam's Python workers on one address, for one task manager of scripts/flink.
 
 Beam's own `python -m apache_beam.runners.worker.worker_pool_main` listens on every address, which
 is right where each task manager has a machine of its own. Here they share one, and both call

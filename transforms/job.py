@@ -1,7 +1,7 @@
 """What every worker needs to know of a run: small, frozen, plain."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,6 @@ IN_FLIGHT = 256
 COUNTED = "ufo."
 """What the namespaces of our Beam counters begin with; the step follows: `read`, `extract`,
 `source:NAME`, `write`, `recall`."""
-_PATHS = ("index", "prompts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,7 @@ class Job:
     source, and `parts` into how many files a table is written. `usage_log` is where the processes
     of a run count what is done, None where nobody asks before a chunk is finished; `counts` is the
     folder where an engine's workers do so.
+    `paths` are the options of sources and judges that are files or folders, which workers open.
     `in_flight` is how many responses are under way at a step that waits for something. `secrets`
     has the variables that a worker's process puts into its environment, and the names of the
     secrets that they are read from.
@@ -49,6 +49,7 @@ class Job:
     max_line_bytes: int = MAX_LINE_BYTES
     usage_log: str | None = None
     counts: str | None = None
+    paths: Collection[str] = ()
     in_flight: int = IN_FLIGHT
     secrets: Mapping[str, str] = field(default_factory=dict)
 
@@ -77,29 +78,28 @@ class Job:
         """Return the job for processes with working folders and environments of their own: no path
         is relative, and addresses are named."""
         sources = tuple(
-            replace(source, type=absolute_type(source.type), options=_absolute(source.options))
+            replace(source, type=absolute_type(source.type), options=self._absolute(source.options))
             for source in self.sources
         )
         judge = replace(
             self.judge,
             type=absolute_type(self.judge.type),
-            options=_absolute(self.judge.options),
+            options=self._absolute(self.judge.options),
         )
         if judge.llm is not None and judge.llm.prompts_dir is not None:
             folder = os.path.abspath(judge.llm.prompts_dir)
             judge = replace(judge, llm=replace(judge.llm, prompts_dir=folder))
         if judge.client is not None:
             judge = replace(judge, client=judge.client.elsewhere())
-        flags, context = _absolute(self.flags), self.context.elsewhere()
+        flags, context = self._absolute(self.flags), self.context.elsewhere()
         if context.models is not None:
             flags.setdefault("base_url", context.models.endpoints[VERIFIER].base_url)
         return replace(self, sources=sources, flags=flags, context=context, judge=judge)
 
-
-def _absolute(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: os.path.abspath(value)
-        if name in _PATHS and isinstance(value, str) and value and not is_remote(value)
-        else value
-        for name, value in options.items()
-    }
+    def _absolute(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: os.path.abspath(value)
+            if name in self.paths and isinstance(value, str) and value and not is_remote(value)
+            else value
+            for name, value in options.items()
+        }

@@ -1,4 +1,4 @@
-"""The command `ufo benchmark`: verdicts and scores of a run under other rules, without a call."""
+"""Recompute verdicts and scores of a run under other rules, without a call (`ufo benchmark`)."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""`ufo cache stats | prune | export`: what is kept of models' answers, less of it, a copy of it."""
+"""Show, prune and export the cache of models' answers (`ufo cache stats | prune | export`)."""
 
 import argparse
 import json

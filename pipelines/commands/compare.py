@@ -1,4 +1,4 @@
-"""The command `ufo compare`: is this run worse than that one, and which claims turned?"""
+"""Print how two runs compare, and the claims whose verdict turned (`ufo compare`)."""
 
 import argparse
 import sys

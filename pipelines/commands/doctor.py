@@ -1,4 +1,4 @@
-"""`ufo doctor`: what the configured endpoints and search engines can do."""
+"""Print what the configured endpoints and search engines can do (`ufo doctor`)."""
 
 import argparse
 import asyncio
@@ -6,19 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pipelines.options.arguments import number
+from pipelines.options.arguments import number, options_of
+from pipelines.options.judge_flags import Models
 from pipelines.services import doctor, doctor_search
 from schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint, endpoints
 
-_FLAGS = {
-    "--model": "the judge's model, and that of the roles below where they have none",
-    "--base_url": "its endpoint (default: OPENAI_BASE_URL, else OpenAI's)",
-    "--extractor_model": "the model that extracts the claims",
-    "--extractor_base_url": "its endpoint",
-    "--knowledge_model": "the model that is asked for what it knows",
-    "--knowledge_base_url": "its endpoint",
-}
+_ENDPOINTS = [one for one in options_of(Models) if one.name != "context"]
 
 
 def register(commands: Any) -> None:
@@ -30,8 +24,8 @@ def register(commands: Any) -> None:
         "and recommend a formulation. Ask each search engine that the environment names one query. "
         "Exit code 1 where one cannot be used, 2 where none is configured.",
     )
-    for flag, text in _FLAGS.items():
-        parser.add_argument(flag, metavar="URL" if "url" in flag else "NAME", help=text)
+    for one in _ENDPOINTS:
+        one.add(parser)
     parser.add_argument(
         "--timeout",
         type=number("--timeout", 0.1, 3600, whole=False),
@@ -49,7 +43,7 @@ def handle(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: nothing is configured.
     """
-    options = {flag[2:]: getattr(arguments, flag[2:]) for flag in _FLAGS}
+    options = {one.name: getattr(arguments, one.name) for one in _ENDPOINTS}
     configured = endpoints(**options, timeout=arguments.timeout)
     rows = asyncio.run(_diagnosed(configured, arguments.timeout, arguments.json))
     if not rows:

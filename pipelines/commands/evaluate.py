@@ -1,4 +1,4 @@
-"""`ufo evaluate`: what the command prints, and how it exits."""
+"""Run `ufo evaluate`, print its result, and return the exit code."""
 
 import json
 import shutil
@@ -9,17 +9,19 @@ from typing import Any
 
 from pipelines import logs
 from pipelines.estimates.bounds import Estimate, Line
+from pipelines.estimates.counting import METHOD
 from pipelines.estimates.estimate import estimate
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
 from pipelines.options.settings import Settings
 from pipelines.reports.tabular import page, print_rows
 from pipelines.reports.unusable import Unusable, beside, no_score, unusable
-from pipelines.runs import status
+from pipelines.runs import attempt
 from pipelines.runs.compare import compare, in_words, is_worse
+from pipelines.runs.evaluate import run_evaluate
 from pipelines.runs.results import open_results
-from pipelines.runs.run import Finished, run
+from pipelines.runs.run import Finished
 from pipelines.streams.stream import stream
 from pipelines.tracing import trace_where_asked
 from schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
@@ -37,23 +39,23 @@ def register(commands: Any) -> None:
         description="Evaluate the factuality of LLM responses. Any Beam pipeline option is taken "
         "too. Results are Parquet under DIR/run=NAME; see `ufo report DIR`.",
     )
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     parser.set_defaults(parse=handle, parser=parser)
 
 
 def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code. `program` if this process does nothing else."""
-    chosen = settings(parser, argv)
+    chosen = settings(Settings, parser, argv)
     if chosen.dry_run:
         print_estimate(estimate(chosen), chosen.json)
         return EXIT_DONE
     if chosen.streaming:
         return _stream(chosen)
     if program:
-        status.command[:] = ["evaluate", *argv]
+        attempt.command[:] = ["evaluate", *argv]
     logs.start(logs.Telling(chosen.log_format))
     trace_where_asked()
-    finished = run(chosen)
+    finished = run_evaluate(chosen)
     if finished.submitted:
         _print_submitted(finished, chosen.json)
         return EXIT_DONE
@@ -167,8 +169,6 @@ FROM cost
 
 def print_estimate(found: "Estimate", as_json: bool, what: str = "responses") -> None:
     """Print what a run will ask at least and at most; `what` its input consists of."""
-    from pipelines.estimates.counting import METHOD
-
     total = found.total
     if as_json:
         value = {

@@ -1,4 +1,4 @@
-"""The command `ufo import`: published label files as input records."""
+"""Write published label files as input records (`ufo import`)."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""`ufo index build | search | info`: arguments and output; the work is imported when it is done."""
+"""Build, search and describe an index (`ufo index build | search | info`)."""
 
 import argparse
 import json
@@ -11,8 +11,8 @@ from indexes.downloaded import local_index
 from indexes.index import ScoredPassage, open_index
 from indexes.manifest import read_manifest
 from indexes.store import write_parquet
+from pipelines.logs import quiet_beam
 from pipelines.options.settings import cores
-from pipelines.quiet import quiet_beam
 from schemas.errors import EXIT_DONE, UsageError
 from schemas.storage import is_remote
 

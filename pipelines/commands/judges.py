@@ -1,5 +1,4 @@
-"""`ufo judges`: which judges and verifiers are installed, and what each can do; `ufo judges fit`
-refits a verifier."""
+"""List judges and verifiers (`ufo judges`), or refit a verifier (`ufo judges fit`)."""
 
 import argparse
 import json
@@ -10,7 +9,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from pipelines.options.arguments import Parser
-from pipelines.options.judge import flags_of
+from pipelines.options.settings import flags_of
 from schemas.errors import EXIT_DONE
 from transforms.judges import JUDGES
 from transforms.registry import Spec

@@ -1,4 +1,4 @@
-"""The command `ufo label`: sheets of fact units for people, and what they said, read back."""
+"""Write sheets of fact units for people to label, and read them back (`ufo label`)."""
 
 import argparse
 import csv

@@ -1,4 +1,4 @@
-"""`ufo recall`: what the command prints, and how it exits."""
+"""Run `ufo recall`, print its result, and return the exit code."""
 
 import shutil
 import sys
@@ -9,10 +9,10 @@ from pipelines import logs
 from pipelines.commands.evaluate import print_estimate
 from pipelines.estimates.recall import estimate_recall
 from pipelines.options.arguments import Parser
-from pipelines.options.recall import add_recall_options, recall_settings
+from pipelines.options.recall import GROUPS, recall_settings
 from pipelines.reports.tabular import as_json, page, print_rows
 from pipelines.reports.unusable import Unusable, in_numbers, unusable
-from pipelines.runs import status
+from pipelines.runs import attempt
 from pipelines.runs.recall import SHEET, run_recall
 from pipelines.runs.results import open_results
 from pipelines.tracing import trace_where_asked
@@ -46,7 +46,7 @@ def register(commands: Any) -> None:
         "answers, or given, and each answer of a RAG system is verified for all of them, by every "
         "formulation. Results are Parquet under DIR/run=NAME; see `ufo report DIR recall_scores`.",
     )
-    add_recall_options(parser)
+    parser.add_options(GROUPS)
     parser.set_defaults(parse=handle, parser=parser)
 
 
@@ -57,7 +57,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         print_estimate(estimate_recall(chosen), chosen.json, "records")
         return EXIT_DONE
     if program:
-        status.command[:] = ["recall", *argv]
+        attempt.command[:] = ["recall", *argv]
     logs.start(logs.Telling(chosen.log_format))
     trace_where_asked()
     finished = run_recall(chosen)

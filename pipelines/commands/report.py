@@ -1,4 +1,4 @@
-"""The commands `ufo report` and `ufo sql`: finished runs, read by people and by programs."""
+"""Print reports of finished runs, and ask them by SQL (`ufo report`, `ufo sql`)."""
 
 import argparse
 import io
@@ -11,9 +11,7 @@ from typing import TextIO
 from pipelines.commands.recall import print_recall, recall_summary
 from pipelines.options.arguments import number
 from pipelines.outputs import sent_to
-from pipelines.reports.html.page import write_html
 from pipelines.reports.overview import overview
-from pipelines.reports.plots import plot_contributions, plot_scores
 from pipelines.reports.tabular import as_json, page, print_reader, print_rows, write_csv, write_json
 from pipelines.reports.text import print_overview
 from pipelines.runs.results import open_results
@@ -133,6 +131,8 @@ def _report(args: argparse.Namespace) -> int:
         if args.plots is not None:
             _write_plots(results, args.plots)
         if args.html is not None:
+            from pipelines.reports.html.page import write_html  # it draws with matplotlib
+
             write_html(results, args.html)
             print(f"wrote {args.html}", file=sys.stderr)
         if args.name is not None:
@@ -245,6 +245,8 @@ def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> N
 
 
 def _write_plots(results: "Results", folder: str) -> None:
+    from pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
+
     try:
         with sent_to(folder) as here:
             for name, plot in (("contributions", plot_contributions), ("scores", plot_scores)):

@@ -1,4 +1,4 @@
-"""`ufo serve`: the service and its page."""
+"""Serve the page and its interface (`ufo serve`)."""
 
 import argparse
 import os
@@ -15,13 +15,10 @@ from typing import Any
 from indexes.downloaded import local_index
 from indexes.index import open_index
 from pipelines.options.arguments import number
+from pipelines.options.command_line import fitting, settings_of
 from pipelines.options.flags import OF_SERVICE
-from pipelines.options.judge import default_judge, fitting
-from pipelines.options.keywords import settings_of
-from pipelines.options.settings import LLM
-from pipelines.reports.plots import plot_contributions, plot_scores
-from pipelines.runs.job_of import job_of_text
-from pipelines.runs.sources import choose, unheard
+from pipelines.options.settings import LLM, default_judge
+from pipelines.runs.sources import choose, job_of_text, unheard
 from pipelines.version import VERSION
 from schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
 from schemas.kept import cache_folder
@@ -183,6 +180,8 @@ def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
 
 
 def _plot(name: str, results: "Results") -> str:
+    from pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
+
     out = StringIO()
     by = _PLOTS[name]
     figure = plot_scores(results, by=by) if by else plot_contributions(results)

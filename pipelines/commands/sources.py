@@ -1,4 +1,4 @@
-"""`ufo sources`: which fact sources are installed, and what each takes."""
+"""List the installed fact sources and their options (`ufo sources`)."""
 
 import argparse
 import json

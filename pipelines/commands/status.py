@@ -1,4 +1,4 @@
-"""`ufo status`: which runs of a folder are finished, running or stopped, and how to go on."""
+"""Print which runs of a folder are finished, running or stopped (`ufo status`)."""
 
 import argparse
 import json

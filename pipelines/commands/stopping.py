@@ -1,4 +1,4 @@
-"""SIGTERM, by which schedulers and containers end a program, stops a command as Ctrl-C does."""
+"""Let SIGTERM, by which schedulers and containers end a program, stop a command as Ctrl-C does."""
 
 import signal
 import threading

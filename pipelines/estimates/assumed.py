@@ -1,4 +1,4 @@
-"""Judges and sources of a run that is only counted: what nobody answered before is assumed."""
+"""Stand in for judges and sources of a run that is only counted, by assumed answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,12 +1,13 @@
-"""The least and the most that a run may ask: calls, tokens and cost, by step, source and model."""
+"""Bound what a run may ask: calls, tokens and cost, by step, source and model."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pipelines.estimates.counting import Counter
-from pipelines.estimates.sampling import standard_error
-from transforms.llm.budget import Price
+from pipelines.options.settings import Settings
+from transforms.loop import wait_for
 
 _ERRORS = 2.0  # standard errors of a sample, which are about 95 %
 
@@ -50,20 +51,27 @@ class Estimate:
         return Line("total", None, "", _sum(least), _sum(most))
 
 
-def lines_of(
-    least: Counter, most: Counter, records: int, prices: Mapping[str, Price]
-) -> list[Line]:
-    """Return what is asked for all records, by what was counted for some of them."""
-    sampled = len(most.tokens)
-    error = _ERRORS * standard_error(most.tokens) if records > sampled else 0.0
+def estimated(
+    settings: Settings,
+    total: int,
+    count: Callable[[Counter], Coroutine[Any, Any, None]],
+    near: Sequence[str] = (),
+    far: Sequence[str] = (),
+) -> Estimate:
+    """Return what is asked for all `total` records, by what `count` counts for some of them."""
+    least, most = Counter(settings, least=True), Counter(settings, least=False)
+    for counter in (least, most):
+        wait_for(count(counter))
+    sampled, prices = len(most.tokens), most.how.prices
+    error = _ERRORS * _standard_error(most.tokens) if total > sampled else 0.0
 
     def asked(counts: Sequence[float], model: str, factor: float) -> Asked:
-        calls, prompt, completion = (round(count * factor * records / sampled) for count in counts)
+        calls, prompt, completion = (round(count * factor * total / sampled) for count in counts)
         # What a search costs is between the user and their engine; pages cost nothing.
         cost = prices[model].of(prompt, completion) if model in prices else None
         return Asked(calls, prompt, completion, cost if model else 0.0)
 
-    return [
+    lines = [
         Line(
             *key,
             asked(least.counts[key], key[2], max(0.0, 1 - error)),
@@ -71,6 +79,7 @@ def lines_of(
         )
         for key, counts in most.counts.items()
     ]
+    return Estimate(lines, total, sampled, near, far)
 
 
 def _sum(parts: Sequence[Asked]) -> Asked:
@@ -81,3 +90,12 @@ def _sum(parts: Sequence[Asked]) -> Asked:
         sum(part.completion_tokens for part in parts),
         None if None in costs else math.fsum(cost for cost in costs if cost is not None),
     )
+
+
+def _standard_error(values: Sequence[float]) -> float:
+    """Return the relative standard error of a sum that is told from a sample of its parts."""
+    n, total = len(values), math.fsum(values)
+    if n < 2 or not total:
+        return 0.0
+    variance = math.fsum((value - total / n) ** 2 for value in values) / (n - 1)
+    return math.sqrt(variance * n) / total

@@ -1,4 +1,4 @@
-"""Counting in place of asking: the run's own code makes the requests, and nothing is sent.
+"""Count requests in place of sending them; the run's own code makes them.
 
 What cannot be known without asking is counted twice, for the least and for the most (METHOD).
 """

@@ -1,20 +1,19 @@
-"""`ufo evaluate --dry_run`: calls, tokens and cost of a run beforehand; nothing is sent."""
+"""Estimate calls, tokens and cost of an evaluation; nothing is sent (`ufo evaluate --dry_run`)."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from pipelines.estimates.assumed import CountedJudge, CountedPassages, FarSource
-from pipelines.estimates.bounds import Estimate, lines_of
+from pipelines.estimates.bounds import Estimate, estimated
 from pipelines.estimates.counting import Counter
 from pipelines.estimates.sampling import SAMPLE, sampled
 from pipelines.options.settings import Settings
 from pipelines.runs.sources import choose
-from pipelines.services.endpoints import models_asked
 from schemas.records import InputRecord
 from transforms.check_text import check_text
 from transforms.judges import JUDGES, asks_llm_judge, make_judge
 from transforms.judges.base import Judge
 from transforms.judges.llm.judge import LlmJudge
-from transforms.loop import wait_for
 from transforms.read import parse
 from transforms.sources.base import FactSource
 from transforms.sources.llm import LlmSource
@@ -32,13 +31,9 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
     made = [settings.source(spec) for spec in specs]
     far = [source.name for source in made if source.remote]
     near = [source.name for source in made if not source.remote]
-    if not (far or models_asked(settings, specs) or settings.judge_class.remote):
+    if not (far or settings.models_asked(specs) or settings.judge_class.remote):
         return Estimate([], total, len(records), near)
-    least, most = Counter(settings, least=True), Counter(settings, least=False)
-    for counter in (least, most):
-        wait_for(_count(records, specs, settings, counter))
-    lines = lines_of(least, most, total, counter.how.prices)
-    return Estimate(lines, total, len(records), near, far)
+    return estimated(settings, total, partial(_count, records, specs, settings), near, far)
 
 
 async def _count(

@@ -1,9 +1,10 @@
-"""`ufo recall --dry_run`: calls, tokens and cost of a run beforehand; nothing is sent."""
+"""Estimate calls, tokens and cost of a recall run; nothing is sent (`ufo recall --dry_run`)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
-from pipelines.estimates.bounds import Estimate, lines_of
+from pipelines.estimates.bounds import Estimate, estimated
 from pipelines.estimates.counting import Counter
 from pipelines.estimates.sampling import SAMPLE, sampled
 from pipelines.options.recall import RecallSettings
@@ -11,7 +12,6 @@ from schemas.recall import RecallInput
 from transforms.judges import asks_llm_judge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.judges.offline.judge import OfflineJudge
-from transforms.loop import wait_for
 from transforms.recall.llm import LlmRecaller
 from transforms.recall.offline import JudgeRecaller
 from transforms.recall.read import parse_recall
@@ -28,10 +28,7 @@ def estimate_recall(settings: RecallSettings, sample: int = SAMPLE) -> Estimate:
     told = settings.llm()
     if told is None or not asks_llm_judge(settings.judge):
         return Estimate([], total, len(records))
-    least, most = Counter(settings, least=True), Counter(settings, least=False)
-    for counter in (least, most):
-        wait_for(_count(records, settings.formulations, told, counter))
-    return Estimate(lines_of(least, most, total, counter.how.prices), total, len(records))
+    return estimated(settings, total, partial(_count, records, settings.formulations, told))
 
 
 async def _count(

@@ -1,15 +1,13 @@
-"""A sample of the input, always the same one, and how far what is told from it may be off."""
+"""Take a sample of the input, always the same one."""
 
-import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from heapq import heappush, heappushpop
-from pathlib import Path
 from typing import TypeVar
 
 from pipelines.options.settings import Settings
-from pipelines.runs.inputs import find_inputs, measure, shown_names, spool
+from pipelines.runs.inputs import find_inputs, measure, plain_file, shown_names
 from schemas.errors import UsageError
 from schemas.records import Failure
 from transforms.splits import Split, lines
@@ -52,20 +50,10 @@ def _records(settings: Settings, parse: Callable[[str, bytes, int], R | Failure]
     paths = find_inputs(settings.input)
     with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
         for path, name in zip(paths, shown_names(paths), strict=True):
-            file = measure(path, name)
-            plain = file.path if file.plain() else spool(file, folder)
-            split = Split(name, plain, 0, Path(plain).stat().st_size, first_line=1)
-            with open(plain, "rb") as stream:
+            plain = plain_file(measure(path, name), folder)
+            split = Split(name, plain.path, 0, plain.size, first_line=1)
+            with open(plain.path, "rb") as stream:
                 for line in lines(stream, split, settings.max_line_bytes):
                     record = parse(line.key, line.data, settings.max_line_bytes)
                     if not isinstance(record, Failure):
                         yield record
-
-
-def standard_error(values: Sequence[float]) -> float:
-    """Return the relative standard error of a sum that is told from a sample of its parts."""
-    n, total = len(values), math.fsum(values)
-    if n < 2 or not total:
-        return 0.0
-    variance = math.fsum((value - total / n) ** 2 for value in values) / (n - 1)
-    return math.sqrt(variance * n) / total

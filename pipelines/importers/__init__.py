@@ -1,4 +1,4 @@
-"""Published label files as input records of DESIGN section 4: one file a format.
+"""Make input records of published label files: one module a format.
 
 A further format is a function from one object of its file to a record, and a line in IMPORTERS.
 """

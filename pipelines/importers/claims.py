@@ -1,4 +1,4 @@
-"""Where the sentences and claims of annotators stand in a response as we cut it."""
+"""Find where the sentences and claims of annotators stand in a response as we cut it."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Factcheck-Bench (Wang et al. 2023): `benchmark.jsonl` of the Factcheck-GPT repository."""
+"""Import Factcheck-Bench (Wang et al. 2023): `benchmark.jsonl` of the Factcheck-GPT repository."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""FActScore (Min et al. 2023): its labelled biographies, one file a model."""
+"""Import FActScore (Min et al. 2023): its labelled biographies, one file a model."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""FAVA (Mishra et al. 2024, Fine-grained Hallucination Detection): responses with tagged errors.
+"""Import FAVA (Mishra et al. 2024): responses with tagged errors.
 
 An object of `annotations.json` has the response as `output`, and as `annotated` with tags: an error
 is inside the tag of its type, in it the erroneous text in <delete> and a correction in <mark>, as

@@ -1,4 +1,4 @@
-"""Reading label files: JSON Lines (also `.gz`), or one JSON array of records."""
+"""Read label files: JSON Lines (also `.gz`), or one JSON array of records."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""UFO (Huang et al.): the data sets and results of its demo system, and of its first release.
+"""Import UFO (Huang et al.): the data sets and results of its demo system and first release.
 
 The demo system (UFOSys) has `question`, `response`, `reference_answers` and `label`; its results
 add `output`, a list of fact units with `claims` (one text) and `queries`. The first release has the

@@ -14,6 +14,7 @@ from transforms.verifiers.base import Array, Pair, Verifier
 from transforms.verifiers.fitted import FILE, Fit, is_fitted, write_fit
 from transforms.verifiers.fitting import Labelled
 from transforms.verifiers.gains import Gain, Refit, refit
+from transforms.verifiers.registry import content_of, default_verifier, opened, usable
 
 LEAST_CLAIMS = 20
 LEAST_OF_A_KIND = 5
@@ -61,8 +62,6 @@ def fit_verifier(
         UsageError: no such run or verifier, or `output` holds something else.
         RunError: the run has too few labels.
     """
-    from transforms.verifiers.registry import content_of, default_verifier, opened, usable
-
     _check_output(Path(output))
     name = usable(verifier or default_verifier()[0])
     if is_fitted(name):

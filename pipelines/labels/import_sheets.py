@@ -1,4 +1,4 @@
-"""Sheets that people filled in, checked and kept beside the runs that they were drawn from."""
+"""Check sheets that people filled in, and keep them beside the runs that they were drawn from."""
 
 import csv
 import re
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from pipelines.outputs import sent_to
 from pipelines.reports.tabular import one_line
-from pipelines.runs.inputs import delimiter_of
+from pipelines.runs.formats import delimiter_of
 from pipelines.runs.results import open_results
 from schemas.errors import UsageError
 from schemas.labels import FOLDER, TAGS, Label

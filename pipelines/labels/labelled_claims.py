@@ -1,4 +1,4 @@
-"""Claims that people labelled, with the passages that a run found for them."""
+"""Collect claims that people labelled, with the passages that a run found for them."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Sheets of fact units for people: a stratified sample, or the verdicts that people found wrong.
+"""Write CSV sheets of fact units for people to label: a sample, or verdicts found to be wrong.
 
 The sample is drawn within strata (the source that decided × verdict × model that wrote), in
 proportion to their sizes but at least two of each, so that every stratum's spread can be told. A

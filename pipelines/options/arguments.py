@@ -1,4 +1,4 @@
-"""What an option is: declared once, as a field of a dataclass; and the parser of flags."""
+"""Declare an option once, as a field of a dataclass; parse flags by such declarations."""
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -120,6 +120,21 @@ def _kind(annotation: Any) -> type:
     return tuple if get_origin(annotation) is tuple else str
 
 
+Definitions = Mapping[str, Mapping[str, Any]]
+"""By their names, the named plug-ins of one kind: `type` and `options` of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a configuration file holds, or Python keywords that are no flags: values by name,
+    sources and judges that are defined there, Beam's flags."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    sources: Definitions = field(default_factory=dict)
+    judges: Definitions = field(default_factory=dict)
+    beam: Sequence[str] = ()
+
+
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises UsageError, so that every wrong flag ends the same way.
 
@@ -142,6 +157,37 @@ class Parser(argparse.ArgumentParser):
         """Return the options that a parsed command line gives, by their names."""
         values = ((name, getattr(parsed, name)) for name in self.options)
         return {name: value for name, value in values if value is not None}
+
+    def argv(self, values: Mapping[str, object]) -> list[str]:
+        """Return values by the names of options as flags, by which the parser checks them.
+
+        Raises:
+            UsageError: a switch is neither true nor false.
+        """
+        found: list[str] = []
+        for name, value in values.items():
+            kind = self.options[name].kind if name in self.options else type(value)
+            if value is None or (kind is bool and value is False):
+                continue
+            if kind is bool:
+                if value is not True:
+                    raise UsageError(f"{name} is true or false, not {value!r}")
+                found.append(f"--{name}")
+            elif kind is tuple and isinstance(value, list):
+                found += [f"--{name}", *map(str, value)]
+            elif isinstance(value, (list, tuple)):
+                found.append(f"--{name}={','.join(map(str, value))}")
+            else:
+                found.append(f"--{name}={value}")
+        return found
+
+    def values(self, given: Mapping[str, object]) -> dict[str, Any]:
+        """Return values by the names of options, checked as flags are.
+
+        Raises:
+            UsageError: a value is wrong.
+        """
+        return self.given(self.parse_args(self.argv(given)))
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the command line."""
@@ -177,3 +223,30 @@ def number(
         return value
 
     return checked
+
+
+def named(items: object, noun: str) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+    """Return the order of names and the definitions in a list of names and mappings.
+
+    Raises:
+        UsageError: an item that is neither, lacks `name` or `type`, or repeats a name.
+    """
+    if not isinstance(items, list) or not items:
+        raise UsageError(f"`{noun}s` is a list of names and of {{name, type, …}}")
+    order: list[str] = []
+    definitions: dict[str, Mapping[str, Any]] = {}
+    for item in items:
+        if isinstance(item, str):
+            order.append(item)
+            continue
+        if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+            raise UsageError(f"a {noun} is a name or {{name, type, …options}}, not {item!r}")
+        name = item.get("name", item["type"])
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"a {noun}'s name is text, not {name!r}")
+        if name in definitions:
+            raise UsageError(f"two {noun}s are named {name!r}; give each a name of its own")
+        options = {str(key): value for key, value in item.items() if key not in ("name", "type")}
+        definitions[name] = {"type": item["type"], "options": options}
+        order.append(name)
+    return order, definitions

@@ -1,23 +1,24 @@
-"""Beam's own options among the flags of `ufo evaluate`.
+"""Read Beam's own options among the flags of `ufo evaluate`.
 
 A flag that neither we nor Beam know is an error with the nearest one, where Beam alone would ignore
 it. Beam is imported for flags that are not ours, and only for them.
 """
 
-import argparse
 import difflib
-from collections.abc import Iterable, Sequence
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 
-from pipelines.options.arguments import Parser
-from pipelines.quiet import quiet_beam
-from schemas.errors import UsageError, unknown_value
+from pipelines.logs import quiet_beam
+from pipelines.options.arguments import Parser, one_of
+from schemas.errors import UsageError
 
 NO_WAIT = "--no_wait_until_finish"
 IN_PROCESS = ("", "DirectRunner", "direct")
 BOUNDED = (*IN_PROCESS, "FnApiRunner")
 """Runners that end a pipeline before they begin the next, so that none of it is a stream."""
+FLINK = "FlinkRunner"
 # What Beam's Flink runner takes besides; it tells Python so only once its job server runs.
-OF_FLINK = (
+_OF_FLINK = (
     "checkpointing_interval",
     "max_bundle_size",
     "max_bundle_time_mills",
@@ -75,63 +76,77 @@ def _cores(flags: Sequence[str]) -> str:
     return machine.rpartition("-")[2]
 
 
-def beam_flags(rest: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
     """Return the flags that are Beam's, or raise for the first that is nobody's."""
     if not rest:
         return []
     theirs = beam_parser(parser.prog)
-    known, unknown = theirs.parse_known_args(list(rest))
+    _, unknown = theirs.parse_known_args(list(rest))
     if unknown:
         flag = unknown[0].split("=")[0]
         if not flag.startswith("--"):
             raise UsageError(f"unexpected argument {flag!r}. See `{parser.prog} --help`.")
-        ours = _flags(parser)
-        near = _nearest(flag, [*ours, *_flags(theirs)])
-        raise UsageError(f"unknown flag {flag}.{near} See `{parser.prog} --help`.")
-    _check_runner(known.runner)
+        names = [*parser.options, *vars(theirs.parse_args([]))]
+        near = difflib.get_close_matches(flag, [f"--{name}" for name in names], n=1, cutoff=0.6)
+        told = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(f"unknown flag {flag}.{told} See `{parser.prog} --help`.")
     return list(rest)
 
 
-def _check_runner(name: str | None) -> None:
-    """Refuse a runner that Beam would not find once the input is read; a path is that of a class of
-    somebody's own."""
-    from apache_beam.options.pipeline_options import StandardOptions
-
-    runners = sorted({*StandardOptions.KNOWN_RUNNER_NAMES, *filter(None, IN_PROCESS)})
-    if name and "." not in name and name not in runners:
-        raise UsageError(unknown_value("--runner", name, runners))
-
-
-def known_to_beam(name: str) -> bool:
-    """Tell whether Beam has an option of that name."""
-    return f"--{name}" in _flags(beam_parser())
-
-
 def beam_parser(prog: str = "ufo evaluate") -> Parser:
-    """Return a parser of all options that Beam's modules have declared."""
+    """Return a parser of all options that Beam's modules have declared.
+
+    It refuses a runner that Beam would not find once the input is read; a path is that of a class
+    of somebody's own.
+    """
     quiet_beam()
-    from apache_beam.options.pipeline_options import PipelineOptions
+    from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
-    theirs = Parser(prog=prog, add_help=False, conflict_handler="resolve")
-    for options in [PipelineOptions, *_subclasses(PipelineOptions)]:
-        if "_add_argparse_args" in options.__dict__:
-            options._add_argparse_args(theirs)
-    for name in OF_FLINK:
-        theirs.add_argument(f"--{name}")
-    return theirs
-
-
-def _subclasses(kind: type) -> Iterable[type]:
-    below: type
-    for below in kind.__subclasses__():
-        yield below
-        yield from _subclasses(below)
+    theirs: list[ArgumentParser] = []
+    PipelineOptions([]).get_all_options(add_extra_args_fn=theirs.append)
+    parser = Parser(prog=prog, parents=theirs, add_help=False, conflict_handler="resolve")
+    for name in _OF_FLINK:
+        parser.add_argument(f"--{name}")
+    names = sorted({*StandardOptions.KNOWN_RUNNER_NAMES, *filter(None, IN_PROCESS)})
+    known = one_of("--runner", names)
+    parser.add_argument("--runner", type=lambda name: name if "." in name else known(name))
+    return parser
 
 
-def _flags(parser: argparse.ArgumentParser) -> list[str]:
-    return [flag for action in parser._actions for flag in action.option_strings]
+def takes_value(parser: Parser, flag: str) -> bool | None:
+    """Tell whether a flag takes a value, or is a switch; None where the parser has none of it."""
+    try:
+        _, unknown = parser.parse_known_args([flag])
+    except UsageError:
+        return True  # one is expected
+    return None if unknown else False
 
 
-def _nearest(flag: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(flag, known, n=1, cutoff=0.6)
-    return f" Did you mean {near[0]}?" if near else ""
+def check_detached(
+    flags: Sequence[str], wanted: Mapping[str, object], here: Sequence[str] = IN_PROCESS
+) -> None:
+    """Check that a run that nobody waits for (`--no_wait_until_finish`) can be an engine's; the
+    runners `here` are none. `wanted` are options that look at the finished run.
+
+    Raises:
+        UsageError: it would end with the command, or something is wanted of the finished run.
+    """
+    if waits(flags):
+        return
+    runner = runner_of(flags)
+    if runner in here:
+        raise UsageError(
+            f"{NO_WAIT} hands the run to an engine; name one with --runner, or leave it out"
+        )
+    master = value_of(flags, "flink_master") or "[auto]"
+    if runner == FLINK and master.startswith("["):
+        raise UsageError(
+            f"--flink_master {master} is a Flink within this command, and would end with it; name "
+            f"a cluster, as in --flink_master=localhost:8081, or leave {NO_WAIT} out"
+        )
+    for name, value in wanted.items():
+        if value is not None:
+            raise UsageError(
+                f"--{name} looks at the finished run, and with {NO_WAIT} nobody waits for it; "
+                "leave one of them out"
+            )

@@ -1,4 +1,4 @@
-"""What Google's Dataflow has to be told, and what its workers cannot reach.
+"""Check what Google's Dataflow has to be told, and what its workers cannot reach.
 
 Workers are machines of their own, made for the job from a container image: they find buckets, and
 files of that image. What they would not find is refused before anything is staged, and what is
@@ -8,20 +8,16 @@ usual for this project there is filled in.
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from pipelines.options.arguments import Affects
 from pipelines.options.beam_flags import NO_WAIT, value_of, waits
-from pipelines.options.flags import GROUPS
+from pipelines.options.settings import OPENED_BY_WORKERS, Settings
 from schemas.errors import UsageError
 from schemas.storage import is_remote
+from transforms.llm.store import OFF
 from transforms.registry import is_file_type
 
-if TYPE_CHECKING:
-    from pipelines.options.settings import Settings
-
-S = TypeVar("S", bound="Settings")
+S = TypeVar("S", bound=Settings)
 
 IMAGE = "UFO_IMAGE"
 """The variable with the name of our container image, set in it: there a launcher finds the same
@@ -34,9 +30,6 @@ _USUAL = ("--no_save_main_session", "--experiments=disable_logging_submission_en
 _MACHINE = "e2-standard-2"
 _MOST_WORKERS = 10
 _IN_THE_IMAGE = "put it into the image (scripts/dataflow/Dockerfile), and launch the template"
-_OPENED = Affects.SOURCE | Affects.JUDGE
-_FILES = [one.name for one in chain(*GROUPS.values()) if one.is_path and one.affects & _OPENED]
-"""Options whose files the workers open."""
 
 
 def told(settings: S) -> S:
@@ -68,9 +61,7 @@ def told(settings: S) -> S:
     return replace(settings, beam=(*flags, *usual))
 
 
-def _check_places(settings: "Settings") -> None:
-    from transforms.llm.store import OFF
-
+def _check_places(settings: Settings) -> None:
     for name, paths in (("input", settings.input), ("output", (settings.output,))):
         for path in paths:
             if not is_remote(path):
@@ -103,9 +94,9 @@ def _copied(path: str) -> str:
     return f"`gcloud storage cp --recursive {path} gs://BUCKET/…` brings it to a bucket"
 
 
-def _files(settings: "Settings") -> Iterator[tuple[str, str]]:
+def _files(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield what the workers open by a path: what it is for the user, and the path."""
-    for name in _FILES:
+    for name in OPENED_BY_WORKERS:
         value = getattr(settings, name)
         if value:
             yield f"--{name}", value
@@ -123,7 +114,7 @@ def _files(settings: "Settings") -> Iterator[tuple[str, str]]:
         path, colon, _ = str(definition["type"]).rpartition(":")
         if colon and path.endswith(".py"):
             yield f"the source {item!r}, in", path
-        for name in _FILES:
+        for name in OPENED_BY_WORKERS:
             value = definition.get("options", {}).get(name)
             if isinstance(value, str) and value:
                 yield f"{name} of the source {item!r},", value

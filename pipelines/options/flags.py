@@ -1,4 +1,4 @@
-"""The options of `ufo evaluate`, each declared once: a field of a dataclass (more: `judge_flags`).
+"""Declare the options of `ufo evaluate`, each once: a field of a dataclass (more: `judge_flags`).
 
 Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, the metadata of
 Dataflow's template and docs/flags.md are made of them. One whose default is None has that of
@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.options.arguments import Parser, of_results, of_run, of_source, option, options_of
+from pipelines.options.arguments import of_results, of_run, of_source, option, options_of
 from pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
 from schemas.errors import UsageError
+from transforms.secrets import named_secrets
 
 TIES = ("not_factual", "factual")
 
@@ -21,12 +22,6 @@ def _names(text: str) -> list[str]:
     if not found:
         raise UsageError("--sources names no source")
     return found
-
-
-def _secrets(text: str) -> dict[str, str]:
-    from transforms.secrets import named_secrets
-
-    return named_secrets(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +61,7 @@ class Run:
         "processes (default: one a core; one with a model)", "N", low=1, high=1024
     )
     chunk_size: int | None = option(
-        "responses finished on disk together (default 500 to 2000)", "N", low=1
+        "responses finished on disk together (default 500 to 4000)", "N", low=1
     )
 
 
@@ -114,7 +109,7 @@ class Output:
         "variables with keys, and the secrets of Google Secret Manager that every process reads "
         "them from, where nobody can set a worker's: OPENAI_API_KEY=projects/P/secrets/S",
         "VARIABLE=SECRET,…",
-        read=_secrets,
+        read=named_secrets,
     )
 
 
@@ -238,8 +233,3 @@ OF_SERVICE = [
     if one.name not in _OF_ONE_RUN
 ]
 """What a service can be started with: what a text is judged by and checked against."""
-
-
-def add_evaluate_options(parser: Parser) -> None:
-    """Declare all flags, in their groups."""
-    parser.add_options(GROUPS)

@@ -1,7 +1,7 @@
-"""The options of judges and of models; see `pipelines.options.flags`."""
+"""Declare the options of judges and of models; see `pipelines.options.flags`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines.options.arguments import (
     Affects,
@@ -11,19 +11,12 @@ from pipelines.options.arguments import (
     option,
 )
 from transforms.judges.llm.settings import LLM_OPTIONS
-
-if TYPE_CHECKING:
-    from transforms.registry import Spec
+from transforms.llm.store import checked_uri
+from transforms.registry import Spec
 
 LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 _OWN = "the same, where the {} model has its own"
 _BOTH = Affects.SOURCE | Affects.JUDGE
-
-
-def _cache(text: str) -> str:
-    from transforms.llm.store import checked_uri
-
-    return checked_uri(text)
 
 
 def _of_llm_judge(name: str) -> Any:
@@ -37,7 +30,7 @@ def _of_llm_judge(name: str) -> Any:
 class Judging:
     """Who judges."""
 
-    judge: "Spec" = of_judge(
+    judge: Spec = of_judge(
         "llm (default where a key or base URL is given); offline: by a small model, no endpoint "
         "and no network; cascade: offline, and llm for what that is not sure of; "
         "path/to/file.py:Class, or any that `ufo judges` lists",
@@ -131,7 +124,7 @@ class Answers:
         "where answers are kept: a .sqlite file (default: in the user's cache folder), a folder or "
         "bucket prefix ending in /, or off",
         "URI",
-        read=_cache,
+        read=checked_uri,
     )
     repeat: int = of_results(
         "ask anew as the K-th repeat, to measure a model's variance", "K", default=0, low=0

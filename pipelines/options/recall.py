@@ -1,11 +1,12 @@
-"""The options of `ufo recall`: most are those of `ufo evaluate`, and mean the same."""
+"""Declare the options of `ufo recall`: most are those of `ufo evaluate`, and mean the same."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pipelines.options.arguments import (
     Affects,
+    Described,
     Parser,
     names_of,
     of_function,
@@ -14,16 +15,16 @@ from pipelines.options.arguments import (
     option,
     options_of,
 )
-from pipelines.options.command_line import settings_as
-from pipelines.options.config import Filed
+from pipelines.options.beam_flags import IN_PROCESS, runner_of
+from pipelines.options.command_line import as_flags, settings
 from pipelines.options.judge_flags import Answers, Limits, Models
 from pipelines.options.settings import Settings
 from schemas.errors import UsageError
 from schemas.functions import EXPLAIN, NONE
 from transforms.judges import asks_llm_judge
-
-if TYPE_CHECKING:
-    from transforms.judges.llm.settings import LlmSettings
+from transforms.judges.llm.settings import LlmSettings
+from transforms.recall.formulations import DEFAULT, canonical
+from transforms.recall.llm import LlmRecaller
 
 _ALL_FACTS: Final = 10_000  # in one call; what a reply can hold limits it before
 
@@ -60,7 +61,7 @@ class RecallSettings(Settings):
         choices=EXPLAIN,
     )
 
-    def llm(self) -> "LlmSettings | None":
+    def llm(self) -> LlmSettings | None:
         """Return what the model is told, but for what is its formulation's."""
         told = Settings.llm(self)
         if told is None:
@@ -82,8 +83,6 @@ class RecallSettings(Settings):
         }
         told = self.llm()
         if told is not None and asks_llm_judge(self.judge):
-            from transforms.recall.llm import LlmRecaller
-
             recaller = LlmRecaller(told, self.formulations, _no_client)
             versions = [recaller.prompt_version(name) for name in self.formulations]
             found["prompts"] = [recaller.generation_version, *versions]
@@ -114,13 +113,8 @@ def _no_client() -> Any:
     raise AssertionError("nothing is asked for the fingerprint")
 
 
-def add_recall_options(parser: Parser) -> None:
-    """Declare all flags, in their groups."""
-    parser.add_options(GROUPS)
-
-
 def recall_settings(
-    parser: Parser, argv: Sequence[str], more: Filed | None = None
+    parser: Parser, argv: Sequence[str], more: Described | None = None
 ) -> RecallSettings:
     """Return the settings of a command line, its configuration file and the defaults; `more` is
     what flags cannot be.
@@ -128,9 +122,7 @@ def recall_settings(
     Raises:
         UsageError: whatever is wrong, with the nearest right thing.
     """
-    from transforms.recall.formulations import DEFAULT, canonical
-
-    chosen = settings_as(RecallSettings, parser, argv, more)
+    chosen = settings(RecallSettings, parser, argv, more)
     if chosen.sources is not None:
         raise UsageError("`sources` is of `ufo evaluate`: recall holds answers against facts alone")
     if chosen.beam:
@@ -154,9 +146,18 @@ def recall_settings(
     return replace(chosen, formulations=formulations)
 
 
-def _check_runner(flags: Sequence[str]) -> None:
-    from pipelines.options.beam_flags import IN_PROCESS, runner_of
+def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
+    """Return the settings of `values`, flags of `ufo recall` by their names.
 
+    Raises:
+        UsageError: an option is wrong.
+    """
+    parser = Parser(prog="ufo.recall")
+    parser.add_options(GROUPS)
+    return recall_settings(parser, *as_flags(parser, values))
+
+
+def _check_runner(flags: Sequence[str]) -> None:
     runner = runner_of(flags)
     if runner not in IN_PROCESS:
         raise UsageError(f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`")

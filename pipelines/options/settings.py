@@ -1,34 +1,42 @@
-"""The options of a run, checked, and what follows from them: the judge, the models, the sources."""
+"""Hold the checked options of a run, and make the judge, clients and sources that they name."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pipelines.options.arguments import Affects, names_of, options_of
-from pipelines.options.beam_flags import on_dataflow
+from pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
 from pipelines.options.flags import Gate, Knowledge, Output, Retrieval, Run, Sources, Web
 from pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limits, Models
 from schemas.errors import UsageError
-from transforms.judges import JUDGES, JudgeSpec, make_judge
+from transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from transforms.judges.base import Judge
+from transforms.judges.llm.settings import LlmSettings
+from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, Client
+from transforms.llm.budget import load_prices
+from transforms.llm.endpoint import endpoints
+from transforms.llm.limiter import Limits as EndpointLimits
+from transforms.llm.retry import Retry
+from transforms.llm.settings import CallSettings, ClientSettings
+from transforms.llm.store import VARIABLE, default_uri
+from transforms.registry import Spec
 from transforms.sources.base import FactSource
 from transforms.sources.context import SourceContext
 from transforms.sources.registry import SourceSpec, make_source
-
-if TYPE_CHECKING:
-    from transforms.judges.llm.settings import LlmSettings
-    from transforms.llm.base import Client
-    from transforms.llm.retry import Retry
-    from transforms.llm.settings import ClientSettings
+from transforms.verifiers.registry import default_verifier, described
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""
+KNOWLEDGE_TYPE: Final = "llm"
+"""The source that asks a model what it knows."""
 LLM: Final = "llm"
 """The judge where one is."""
 OF_JUDGES: Final = {*names_of(Judging, Asking, Models, Limits, Answers)} - {"judge"}
 """The options that a judge takes where its constructor names them."""
 
+OF_THE_LLM_JUDGE: Final = {*names_of(Asking), "formulations"}
+OF_THE_EXTRACTOR: Final = {one for one in names_of(Models, Limits) if one.startswith("extractor_")}
 _OF_SOURCES_TOO: Final = ("concurrency", "web_snapshot")  # their results are the same
 
 
@@ -64,12 +72,10 @@ class Settings(
         return self.given(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
 
     def source_context(
-        self, client: "ClientSettings | None" = None, run: str | None = None
+        self, client: ClientSettings | None = None, run: str | None = None
     ) -> SourceContext:
         """Return what else fact sources are told: `client` is how the models are reached where that
         is known already; `run` is an id of the run, None outside of one."""
-        from transforms.llm.settings import CallSettings
-
         calls = CallSettings(
             concurrency=self.concurrency,
             retry=self.retry(),
@@ -79,33 +85,26 @@ class Settings(
         )
         return SourceContext(calls, client, self.judge_class.needs_endpoint)
 
-    def source(self, spec: SourceSpec, client: "Callable[[], Client] | None" = None) -> FactSource:
+    def source(self, spec: SourceSpec, client: Callable[[], Client] | None = None) -> FactSource:
         """Return a fact source as it is outside of a run; `client` is asked in place of models."""
         context = replace(self.source_context(), client=client)
         return make_source(spec, self.source_flags(), context)
 
-    def retry(self) -> "Retry":
+    def retry(self) -> Retry:
         """Return how long a request is tried again."""
-        from transforms.llm.retry import Retry
-
         return Retry() if self.retry_seconds is None else Retry(seconds=self.retry_seconds)
 
     def cache_uri(self) -> str:
         """Return where answers are kept."""
-        from transforms.llm.store import VARIABLE, default_uri
-
         # A worker's own disk ends with it, and a bundle that is tried again would be paid again.
         if not self.cache and on_dataflow(self.beam) and not os.environ.get(VARIABLE):
             return f"{self.output.rstrip('/')}/cache/"
         return self.cache or default_uri()
 
-    def llm(self) -> "LlmSettings | None":
+    def llm(self) -> LlmSettings | None:
         """Return what the model that judges is told, or None where none does."""
         if not self.judge_class.needs_endpoint:
             return None
-        from transforms.judges.llm.settings import LlmSettings
-        from transforms.llm.base import EXTRACTOR, VERIFIER
-
         endpoints = self.client().endpoints
         return LlmSettings(
             model=endpoints[VERIFIER].model,
@@ -119,7 +118,7 @@ class Settings(
         """The class of the judge, which says what it can do."""
         return JUDGES.kind(self.judge)
 
-    def judge_spec(self, client: "ClientSettings | None" = None) -> JudgeSpec:
+    def judge_spec(self, client: ClientSettings | None = None) -> JudgeSpec:
         """Return the judge as it travels to the workers; `client` where it is known already."""
         told = self.llm()
         asked = (client or self.client()) if told else None
@@ -146,14 +145,10 @@ class Settings(
         """Return the name of the verifier that judges, None where none does."""
         if "verifier" not in JUDGES.parameters(self.judge):
             return None
-        from transforms.verifiers.registry import default_verifier
-
         return self.verifier or default_verifier()[0]
 
     def judge_print(self) -> dict[str, Any]:
         """Return what a fingerprint says of the judge."""
-        from transforms.verifiers.registry import described
-
         found: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.made_judge())}
         verifier, told = self.verifier_used(), self.llm()
         if verifier:
@@ -162,17 +157,11 @@ class Settings(
             found["llm"] = asdict(told)
         return found
 
-    def client(self) -> "ClientSettings":
+    def client(self) -> ClientSettings:
         """Return how the models are reached."""
-        from transforms.llm.base import EXTRACTOR, KNOWLEDGE
-        from transforms.llm.budget import load_prices
-        from transforms.llm.endpoint import endpoints
-        from transforms.llm.limiter import Limits
-        from transforms.llm.settings import ClientSettings
-
         places = self.given(*(name for name in names_of(Models) if name != "context"), "timeout")
         own = {
-            role: Limits(*(getattr(self, f"{role}_{limit}") for limit in LIMITS))
+            role: EndpointLimits(*(getattr(self, f"{role}_{limit}") for limit in LIMITS))
             for role in (EXTRACTOR, KNOWLEDGE)
         }
         return ClientSettings(
@@ -181,7 +170,7 @@ class Settings(
             retry=self.retry(),
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
-            limits={role: limits for role, limits in own.items() if limits != Limits()},
+            limits={role: limits for role, limits in own.items() if limits != EndpointLimits()},
             context=self.context,
             prices=load_prices(self.prices),
             cache=self.cache_uri(),
@@ -190,11 +179,76 @@ class Settings(
             max_cost=self.max_cost,
         )
 
+    def models_asked(self, sources: Sequence[SourceSpec]) -> list[str]:
+        """Return the models that a run asks, each once; none where nobody asks one."""
+        models = []
+        if self.judge_class.needs_endpoint:
+            places = self.client().endpoints
+            roles = (VERIFIER, EXTRACTOR) if self.judge_class.extracts else (VERIFIER,)
+            models += [places[role].model for role in roles]
+        for spec in sources:
+            if spec.type == KNOWLEDGE_TYPE:
+                source = self.source(spec)
+                models.append(str(getattr(source, "knowledge_model", "")))
+        return list(dict.fromkeys(models))
+
+    def unpriced(self, models: Sequence[str]) -> list[str]:
+        """Return those of the models a run asks whose price is not known.
+
+        Raises:
+            UsageError: `--max_cost` is given, and cannot be kept.
+        """
+        if not models and self.max_cost is None:
+            return []
+        prices = self.client().prices
+        unknown = [model for model in models if model not in prices]
+        if self.max_cost is None:
+            return unknown
+        if runner_of(self.beam) not in IN_PROCESS:
+            raise UsageError(
+                "--max_cost is kept by the processes of this machine together; it cannot be with "
+                f"--runner {runner_of(self.beam)}. Leave one of them out"
+            )
+        if unknown:
+            raise UsageError(
+                f"--max_cost needs a price for {', '.join(map(repr, unknown))}, and none is known; "
+                f"give one with --prices FILE, a YAML with `{unknown[0]}: {{input: 0.15, output: "
+                "0.6}`, in US dollars a million tokens"
+            )
+        return unknown
+
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, beside the sources; for the fingerprint. A
         switch or a number that is not set has no part in it."""
         found = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
         return {name: value for name, value in found.items() if value} | self.judge_print()
+
+
+OPENED_BY_WORKERS: Final = tuple(
+    one.name
+    for one in options_of(Settings)
+    if one.is_path
+    and (one.affects & (Affects.SOURCE | Affects.JUDGE) or one.name in _OF_SOURCES_TOO)
+)
+"""Options whose files workers open."""
+
+
+def default_judge(base_url: str | None = None) -> str:
+    """Return the judge where none is named: a model where one can be reached."""
+    reachable = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
+    return LLM if reachable else OFFLINE
+
+
+def flags_of(spec: Spec) -> set[str]:
+    """Return the flags that a judge takes: those that its constructor names, those of the LLM judge
+    where it asks that, and those of models where it needs an endpoint."""
+    kind = JUDGES.kind(spec)
+    names = OF_JUDGES & JUDGES.parameters(spec).keys()
+    if asks_llm_judge(spec):
+        names |= OF_THE_LLM_JUDGE
+    if kind.needs_endpoint:
+        names |= {"model", "base_url", *(OF_THE_EXTRACTOR if kind.extracts else ())}
+    return names
 
 
 def cores() -> int:

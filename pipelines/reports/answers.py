@@ -1,4 +1,4 @@
-"""What the Python interface returns: a finished run, or one checked text; see `ufo`."""
+"""Hold what the Python interface returns: a finished run, or one checked text; see `ufo`."""
 
 import html
 import io

@@ -1,4 +1,4 @@
-"""What a person wants to know first of a run, as plain values. Every number is a shipped view's."""
+"""Gather the overview of a run as plain values. Every number is a shipped view's."""
 
 from typing import Any
 

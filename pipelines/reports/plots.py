@@ -1,4 +1,4 @@
-"""Plots of a run: which source decided how much, and how factual each model is.
+"""Draw plots of a run: which source decided how much, and how factual each model is.
 
 Drawn with matplotlib's objects alone: no global state, no window, usable from any thread.
 """
@@ -7,9 +7,14 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import matplotlib
 import pyarrow as pa
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from pipelines.reports.tabular import one_line
 from pipelines.reports.unusable import beside
@@ -17,10 +22,6 @@ from schemas.errors import UsageError, unknown_value
 from schemas.records import NO_SOURCE
 from schemas.results import Results
 from transforms.votes import main_mode
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _ENDINGS = (".png", ".svg")
 _BY = {
@@ -41,7 +42,7 @@ WHOLES = {
 }
 
 
-def plot_contributions(data: "Results | pa.Table", path: str | Path | None = None) -> "Figure":
+def plot_contributions(data: Results | pa.Table, path: str | Path | None = None) -> Figure:
     """Draw the contribution of each source as a pie, what nobody decided as a grey wedge.
 
     Args:
@@ -70,8 +71,8 @@ def plot_contributions(data: "Results | pa.Table", path: str | Path | None = Non
 
 
 def plot_scores(
-    data: "Results | pa.Table", path: str | Path | None = None, by: str | None = None
-) -> "Figure":
+    data: Results | pa.Table, path: str | Path | None = None, by: str | None = None
+) -> Figure:
     """Draw factuality scores as horizontal bars, with those of people where there are any.
 
     Args:
@@ -119,7 +120,7 @@ def plot_scores(
 # --- the rows ------------------------------------------------------------------------------------
 
 
-def _of_newest(results: Results, view: str, order: str) -> "pa.Table":
+def _of_newest(results: Results, view: str, order: str) -> pa.Table:
     run = results.runs[-1]
     # The names are ours, and a name cannot be a parameter.
     sql = f"SELECT * FROM {view} WHERE run = ? AND mode = ? ORDER BY {order}"  # noqa: S608
@@ -130,7 +131,7 @@ def _named(name: object, key: str) -> str:
     return f"(no {key})" if name is None else one_line(str(name), 36)
 
 
-def _of_one_mode(data: "pa.Table") -> list[dict[str, Any]]:
+def _of_one_mode(data: pa.Table) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = data.to_pylist()
     several = [name for name in ("run", "mode") if len({row.get(name) for row in rows}) > 1]
     if several:
@@ -154,21 +155,16 @@ def wedges(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str]]:
 # --- drawing -------------------------------------------------------------------------------------
 
 
-def _figure(width: float, height: float) -> "Figure":
-    from matplotlib.figure import Figure
-
+def _figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def _say(axes: "Axes", text: str) -> None:
+def _say(axes: Axes, text: str) -> None:
     axes.set_axis_off()
     axes.text(0.5, 0.5, text, ha="center", va="center", color=_INK)
 
 
-def _pie(axes: "Axes", parts: Sequence[tuple[str, int, str]]) -> None:
-    from matplotlib.colors import to_rgb
-    from matplotlib.patches import Patch
-
+def _pie(axes: Axes, parts: Sequence[tuple[str, int, str]]) -> None:
     total = sum(n for _, n, _ in parts)
     shown = [part for part in parts if part[1]]
     axes.pie(
@@ -209,7 +205,7 @@ def _pie(axes: "Axes", parts: Sequence[tuple[str, int, str]]) -> None:
         text.set_parse_math(False)
 
 
-def _bars(axes: "Axes", bars: Sequence[tuple[str, float | None, float | None]]) -> None:
+def _bars(axes: Axes, bars: Sequence[tuple[str, float | None, float | None]]) -> None:
     places = range(len(bars))
     axes.barh(places, [score or 0.0 for _, score, _ in bars], color=COLORS[0], height=0.62)
     for place, (_, score, _) in zip(places, bars, strict=True):
@@ -257,11 +253,9 @@ def _ending(path: str | Path | None) -> str:
     return ending
 
 
-def _saved(figure: "Figure", path: str | Path | None, ending: str) -> "Figure":
+def _saved(figure: Figure, path: str | Path | None, ending: str) -> Figure:
     if path is None:
         return figure
-    import matplotlib
-
     # Equal results give equal files: no date, no random ids. Text stays text in an SVG.
     options = {"svg.hashsalt": "ufo", "svg.fonttype": "none"}
     metadata = {"Date": None} if ending == ".svg" else None

@@ -1,4 +1,4 @@
-"""Results as text: JSON, CSV, and tables for a terminal.
+"""Print results as text: JSON, CSV, and tables for a terminal.
 
 JSON and CSV stream, and cut nothing. A table shows one line a row, so it cuts long texts, and it
 strips control characters: what a model or a web page wrote must not steer the terminal.
@@ -12,12 +12,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import pyarrow as pa
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 DEFAULT_WIDTH = 100
 _NARROWEST = 8
@@ -52,7 +54,7 @@ def as_json(value: object, indent: int | None = None) -> str:
     return json.dumps(plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
 
 
-def rows_of(reader: "pa.RecordBatchReader", limit: int = 0) -> Iterator[tuple[Any, ...]]:
+def rows_of(reader: pa.RecordBatchReader, limit: int = 0) -> Iterator[tuple[Any, ...]]:
     """Give the rows as plain Python values, up to `limit` of them (0: all)."""
     rows = (
         row
@@ -62,7 +64,7 @@ def rows_of(reader: "pa.RecordBatchReader", limit: int = 0) -> Iterator[tuple[An
     return islice(rows, limit) if limit else rows
 
 
-def write_json(reader: "pa.RecordBatchReader", out: TextIO, limit: int = 0) -> None:
+def write_json(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0) -> None:
     """Write a list of objects, one a line; columns of one name are told apart by `_1`, `_2`, …"""
     names = unique_names(reader.schema.names)
     before = "[\n"
@@ -72,7 +74,7 @@ def write_json(reader: "pa.RecordBatchReader", out: TextIO, limit: int = 0) -> N
     out.write("[]\n" if before == "[\n" else "\n]\n")
 
 
-def write_csv(reader: "pa.RecordBatchReader", out: TextIO, limit: int = 0) -> None:
+def write_csv(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0) -> None:
     """Write RFC 4180 rows under a header; NULL is an empty field, an empty text is `""`."""
     out.write(csv_line(reader.schema.names))
     for row in rows_of(reader, limit):
@@ -111,14 +113,12 @@ def unique_names(names: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def page(out: TextIO, width: int | None = None, color: bool | None = None) -> Iterator["Console"]:
+def page(out: TextIO, width: int | None = None, color: bool | None = None) -> Iterator[Console]:
     """Give a console whose output goes to `out` at the end, without trailing blanks.
 
     It takes text as it is: no mark-up, no emoji codes, no highlighting. Colours only on a terminal,
     unless `color` says otherwise.
     """
-    from rich.console import Console
-
     console = Console(
         file=out, markup=False, emoji=False, highlight=False, force_terminal=color, width=width
     )
@@ -153,7 +153,7 @@ def cell(value: object, none: str = "–") -> str:
 
 
 def print_reader(
-    reader: "pa.RecordBatchReader", console: "Console", limit: int, empty: str = ""
+    reader: pa.RecordBatchReader, console: Console, limit: int, empty: str = ""
 ) -> bool:
     """Print up to `limit` rows (0: all) and return whether there were more; where there is none,
     say what that means. Where judgements were unusable, a line below the table says how many: the
@@ -180,16 +180,13 @@ def print_reader(
 def print_rows(
     names: Sequence[str],
     rows: Sequence[Sequence[object]],
-    console: "Console",
+    console: Console,
     right: Collection[str] = (),
 ) -> None:
     """Print rows under their names; where the columns do not fit, each row as a list of values.
 
     Numbers are aligned to the right, and so are the columns named in `right`.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     none = "-" if console.options.ascii_only else "–"
     texts = [[cell(value, none) for value in row] for row in rows]
     is_text = [
@@ -227,8 +224,6 @@ def print_rows(
 def _widths(
     names: Sequence[str], rows: Sequence[Sequence[str]], is_text: Sequence[bool], width: int
 ) -> list[int] | None:
-    from rich.cells import cell_len
-
     natural = [
         max(cell_len(part) for part in [*name.split("\n"), *(row[i] for row in rows), " "])
         for i, name in enumerate(names)
@@ -249,10 +244,7 @@ def fit(natural: Sequence[int], is_text: Sequence[bool], room: int) -> list[int]
     return widths
 
 
-def _print_records(names: Sequence[str], rows: Iterable[Sequence[str]], console: "Console") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+def _print_records(names: Sequence[str], rows: Iterable[Sequence[str]], console: Console) -> None:
     for number, row in enumerate(rows, start=1):
         console.print(Text(f"row {number}", style="bold"))
         grid = Table.grid(padding=(0, 2))

@@ -1,8 +1,11 @@
-"""The overview of a run as text, for a terminal of 80 columns and up or for a file."""
+"""Print the overview of a run, for a terminal of 80 columns and up or for a file."""
 
 import shlex
 from io import StringIO
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from pipelines.reports.overview import Row, overview
 from pipelines.reports.tabular import one_line, page, print_rows
@@ -10,9 +13,6 @@ from pipelines.reports.unusable import beside, is_many, no_score
 from schemas.records import MULTI, NO_SOURCE
 from schemas.results import Results
 from transforms.votes import main_mode
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 MODES = {
     "seq": "one source after another",
@@ -35,7 +35,7 @@ def render_overview(results: Results, width: int = 100, color: bool = False) -> 
     return out.getvalue()
 
 
-def print_overview(found: Row, console: "Console") -> None:
+def print_overview(found: Row, console: Console) -> None:
     """Print what `overview` found."""
     _print_header(found, console)
     _print_scores(found, console)
@@ -65,9 +65,7 @@ def print_overview(found: Row, console: "Console") -> None:
         print_rows(names, [[row[name] for name in names] for row in found["failures"]], console)
 
 
-def _title(text: str, console: "Console") -> None:
-    from rich.text import Text
-
+def _title(text: str, console: Console) -> None:
     console.print(Text("\n" + text, style="bold"))
 
 
@@ -79,10 +77,7 @@ def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def _print_header(found: Row, console: "Console") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+def _print_header(found: Row, console: Console) -> None:
     used = [row["source"] for row in found["sources"] if row["status"] == "used"]
     then = " > " if console.options.ascii_only else " → "
     counts = found["counts"]
@@ -126,13 +121,11 @@ def _unusable_column(rows: list[Row]) -> dict[str, str]:
     return {"unusable": "n_unusable"} if many else {}
 
 
-def _print_columns(columns: dict[str, str], rows: list[Row], console: "Console") -> None:
+def _print_columns(columns: dict[str, str], rows: list[Row], console: Console) -> None:
     print_rows(list(columns), [[row[name] for name in columns.values()] for row in rows], console)
 
 
-def _print_scores(found: Row, console: "Console") -> None:
-    from rich.text import Text
-
+def _print_scores(found: Row, console: Console) -> None:
     own = main_mode(found["mode"])
     whole = next((row for row in found["scores"] if row["mode"] == own), None)
     if whole is None or whole["factuality_score"] is None:
@@ -166,7 +159,7 @@ def _print_scores(found: Row, console: "Console") -> None:
         table("Scores by data set", {"data set": "dataset"}, found["datasets"])
 
 
-def _print_corrected(found: Row, console: "Console") -> None:
+def _print_corrected(found: Row, console: Console) -> None:
     """Print what people's labels make of the scores, and how often the judge errs."""
     rows = [row for row in found["corrected"] if row["level"] != "dataset"]
     if not rows:
@@ -194,7 +187,7 @@ _CONTRIBUTIONS = {
 }
 
 
-def _print_contributions(found: Row, console: "Console") -> None:
+def _print_contributions(found: Row, console: Console) -> None:
     for mode, title in _CONTRIBUTIONS.items():
         rows = [row for row in found["contributions"] if row["mode"] == mode]
         if not any(row["n_units"] for row in rows):
@@ -233,10 +226,7 @@ def bar(share: float | None, ascii_only: bool = False) -> str:
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
-def _print_example(row: Row, console: "Console") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
+def _print_example(row: Row, console: Console) -> None:
     label = row["label"]
     symbols = _ASCII_SYMBOLS if console.options.ascii_only else _SYMBOLS
     head = Text(f"{symbols[label]} {row['verdict']}", style=f"bold {_STYLES[label]}")

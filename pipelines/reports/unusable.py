@@ -1,4 +1,4 @@
-"""Judgements that a run asked for and did not get: how many, why, and what to try instead."""
+"""Count judgements that a run asked for and did not get, and say why and what to try instead."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

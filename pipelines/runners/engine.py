@@ -1,4 +1,4 @@
-"""The job of a run on an engine: what it is called there, how far it is, and how it is ended.
+"""Follow the job of a run on an engine: its name there, how far it is, and how it is ended.
 
     DIR/run=NAME/.attempt-ID/chunks/portable/job.json       the job that was started last
                                             /TRY/…          its parts
@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pipelines.options.beam_flags import runner_of, value_of, waits
-from pipelines.runners.counters import Counters, summed_files
+from pipelines.runners.parts import Counters, summed_files
 from schemas import storage
 from schemas.errors import RunError
 from transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
@@ -194,9 +194,6 @@ class LiveCounts:
     def messages(self) -> list[str]:
         """What goes wrong is in the engine's own log of each worker."""
         return []
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def counted(job: EngineJob) -> Counters:

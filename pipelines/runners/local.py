@@ -1,4 +1,4 @@
-"""Running on this machine: the input in chunks, each a small pipeline, in worker processes.
+"""Run on this machine: the input in chunks, each a small pipeline, in worker processes.
 
 One in-process runner holds every shuffle in memory, runs a stage as one bundle
 and is bound by the interpreter's lock. So the input is evaluated in chunks, each finished on disk
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import chain, islice
 
-from pipelines.quiet import quiet_beam
+from pipelines.logs import quiet_beam
 from pipelines.runners import processes
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.plan import Chunk
+from pipelines.runs.inputs import Chunk
 from pipelines.runs.progress import Progress, deciders
 from schemas.errors import Interrupted, RunError, UfoError, ends_run
 from schemas.records import Part
@@ -26,7 +26,7 @@ def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
     """Evaluate one chunk in this process; returns the parts that it wrote below `folder`."""
     quiet_beam()  # which makes remarks while it is imported
     # Here, since a process that leaves all chunks to its workers has no use for Beam.
-    from pipelines.runners.chunk import evaluate_chunk
+    from pipelines.graph import evaluate_chunk
 
     return evaluate_chunk(chunk, job, folder)
 

@@ -1,4 +1,4 @@
-"""Running on an engine that people operate (Flink, Dataflow, …): one pipeline, many workers.
+"""Run on an engine that people operate (Flink, Dataflow, …): one pipeline, many workers.
 
 The same graph as on this machine. The engine cuts the work, holds the state and restarts what
 fails, so there is one chunk, and no home-made processes. Who submits the pipeline waits for it and
@@ -15,18 +15,16 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from pipelines.graph import evaluate, finish_in_graph
 from pipelines.options.beam_flags import waits, workers_of
-from pipelines.runners.counters import keep_engines_counters
 from pipelines.runners.engine import CHUNK, COUNTS, LiveCounts, end_earlier, job_of
 from pipelines.runners.local import is_interrupt, of_step
-from pipelines.runners.parts import check_whole, written
+from pipelines.runners.parts import check_whole, keep_engines_counters, written
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.finish import FinishSpec
-from pipelines.runs.plan import Chunk
+from pipelines.runs.inputs import Chunk
 from pipelines.runs.progress import Progress, deciders
 from schemas import storage
 from schemas.errors import Interrupted
 from schemas.records import Part
-from transforms.job import Job
 from transforms.splits import Split
 
 SHARDS_A_WORKER = 4
@@ -37,7 +35,6 @@ RESPONSES_A_PART = 20_000
 
 def run_portable(
     chunks: Sequence[Chunk],
-    job: Job,
     attempt: Attempt,
     flags: Sequence[str],
     workers: int,
@@ -53,6 +50,7 @@ def run_portable(
         Interrupted: by Ctrl-C or SIGTERM; the job on the engine is ended, too.
         RunError: the runner reports that the pipeline failed.
     """
+    job = spec.job
     splits = tuple(split for chunk in chunks for split in chunk.splits)
     whole = Chunk(0, splits, sum(chunk.n_lines for chunk in chunks))
     done = attempt.done(CHUNK)

@@ -1,4 +1,4 @@
-"""The worker processes of a run.
+"""Start the worker processes of a run.
 
 They are loky's, which, unlike the standard library's, do not import the `__main__` of the script or
 notebook that starts them, and report a sibling that was killed.
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from loky import ProcessPoolExecutor
 
 from pipelines import logs
-from pipelines.quiet import quiet_beam
+from pipelines.logs import quiet_beam
 from pipelines.tracing import trace_where_asked
 
 _SECONDS_BETWEEN_LOOKS = 0.5

@@ -1,20 +1,17 @@
-"""A run on disk: attempts that resume, and a finished run that is never half there.
+"""Keep an attempt at a run on disk, which a run that was stopped goes on from.
 
-    DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint the attempt was started with
-                            /chunks/00012/…     its parts, and done.json once all are written
-    DIR/run=NAME/<table>/part-ID-….parquet      moved in at the end
-    DIR/run=NAME/manifest.json                  written last: what readers read is what it lists
-
-Until the manifest is replaced, an earlier finished run of the name stays readable; what it does not
-list any more is deleted right after.
+DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint the attempt was started with
+                        /process.json       which process works, or worked, on it
+                        /chunks/00012/…     its parts, and done.json once all are written
 """
 
-import io
 import json
 import os
 import re
+import socket
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,19 +19,22 @@ from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
 
-from pipelines.runners.counters import Counters, summed
-from pipelines.version import VERSION
+from pipelines.runners.parts import write_rows
 from schemas import storage
 from schemas.errors import UsageError
 from schemas.records import Part
-from schemas.tables import OF_EVALUATE, SCHEMA_VERSION, TABLES, to_arrow
 
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_MANIFEST = "manifest.json"
 _ATTEMPT = "attempt.json"
-_DONE = "done.json"
+DONE = "done.json"
+PROCESS = "process.json"
+FINAL = "final"
+"""The chunk that has the parts of all others, once all are evaluated."""
+
+command: list[str] = []
+"""The words of this program's command; none where it is not ours."""
 
 Fingerprint = Mapping[str, Any]
 """Plain JSON values, so that one that was read back is equal."""
@@ -84,6 +84,36 @@ def _reused(run: str | None) -> dict[str, str]:
 def _short(value: object) -> str:
     text = json.dumps(value, default=str)
     return text if len(text) <= 160 else text[:157] + "…"
+
+
+@contextmanager
+def only_one(output: str, folder: str, name: str) -> Iterator[None]:
+    """Hold the run's lock, so that two commands do not write one folder."""
+    if storage.is_remote(output):
+        try:
+            storage.files_below(folder)
+        except OSError as error:
+            raise UsageError(f"--output {output!r} cannot be written: {error}") from error
+        yield
+        return
+    try:
+        os.makedirs(folder, exist_ok=True)
+        lock = FileLock(os.path.join(folder, ".lock"))
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(
+            f"run {name!r} in {output!r} is being written by another process; wait for it, or "
+            "give this one a name of its own with --run"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"--output {output!r} cannot be written: {error}") from error
+    try:
+        yield
+    finally:
+        # Deleted while it is held; who waits for a lock on a deleted file is told to try again.
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
 
 
 class Attempt:
@@ -176,7 +206,7 @@ class Attempt:
 
     def done(self, chunk: int | str) -> list[Part] | None:
         """Return the parts of a chunk that is finished, or None."""
-        path = storage.join(self.chunk_folder(chunk), _DONE)
+        path = storage.join(self.chunk_folder(chunk), DONE)
         if not storage.exists(path):
             return None
         return [Part(**item) for item in json.loads(storage.read(path))]
@@ -184,96 +214,35 @@ class Attempt:
     def mark_done(self, chunk: int | str, parts: Sequence[Part]) -> None:
         """Record that a chunk is finished, all its parts being written."""
         text = json.dumps([asdict(part) for part in parts])
-        storage.write(storage.join(self.chunk_folder(chunk), _DONE), text.encode())
+        storage.write(storage.join(self.chunk_folder(chunk), DONE), text.encode())
 
     def abandon(self) -> None:
         """Delete the attempt, unless some of it is done."""
-        if not any(path.endswith(_DONE) for path in storage.files_below(self.folder)):
+        if not any(path.endswith(DONE) for path in storage.files_below(self.folder)):
             storage.delete(self.folder)
             storage.delete(self.here())
 
-    def finish(
-        self,
-        parts: Iterable[Part],
-        facts: Mapping[str, Any],
-        among: Iterable[str] = OF_EVALUATE,
-        again: bool = False,
-    ) -> dict[str, Any]:
-        """Move the parts in, write the manifest, delete what it does not list; returns it.
-
-        `among` are the tables that the run has, those without rows included.
-
-        A run that is stopped in here is completed by the same command: parts that were moved
-        already are found where they went. With `again` they are copied, and deleted at the end, so
-        that an engine that has forgotten how far it was may begin anew.
-        """
-        tables: dict[str, dict[str, Any]] = {table: {"rows": 0, "files": []} for table in among}
-        for part in parts:
-            self._move_in(part, tables[part.table], again)
-        for table, entry in tables.items():
-            if not entry["files"]:
-                # Plain DuckDB over the folder fails on a table without a file.
-                self._move_in(self.write_part(table, to_arrow(table, [])), entry)
-        manifest = {
-            "format": "ufo-run",
-            "schema_version": SCHEMA_VERSION,
-            "ufo_version": VERSION,
-            "attempt": self.identifier,
-            "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            **facts,
-            "counters": self._counters(),
-            "fingerprint": self.fingerprint,
-            "tables": tables,
-        }
-        text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
-        storage.write(storage.join(self.run_folder, _MANIFEST), text.encode())
-        self.sweep(tables)
-        storage.delete(self.here())
-        return manifest
-
-    def _counters(self) -> Counters:
-        paths = storage.files_below(storage.join(self.folder, "chunks"))
-        return summed(path[: -len(_DONE)] for path in paths if path.endswith(_DONE))
-
-    def _move_in(self, part: Part, entry: dict[str, Any], again: bool = False) -> None:
-        folder = storage.join(self.run_folder, part.table)
-        storage.make_folder(folder)
-        name = f"part-{self.identifier}-{len(entry['files']):05d}.parquet"
-        target = storage.join(folder, name)
-        if again:
-            storage.copy(part.path, target)
-        elif storage.exists(part.path) or not storage.exists(target):
-            storage.move(part.path, target)
-        entry["files"].append(f"{part.table}/{name}")
-        entry["rows"] += part.rows
-
     def write_part(self, table: str, rows: pa.Table) -> Part:
         """Write a table that is made as a whole, such as `sources`."""
-        sink = io.BytesIO()
-        pq.write_table(rows, sink, compression="zstd")
         storage.make_folder(self.folder)
         path = storage.join(self.folder, f"{table}.parquet")
-        storage.write(path, sink.getvalue())
+        write_rows(path, rows)
         return Part(table, path, rows.num_rows)
 
-    def sweep(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
-        """Delete the run's parts that these tables of a manifest do not list, and all attempts."""
-        kept = {name for entry in tables.values() for name in entry["files"]}
-        # A run of this name may have been another command's, with other tables.
-        for table in TABLES:
-            folder = storage.join(self.run_folder, table)
-            for path in storage.files_below(folder):
-                name = re.split(r"[/\\]", path)[-1]
-                if f"{table}/{name}" not in kept:
-                    storage.delete(path)
-        for path in storage.files_below(self.run_folder):
-            match = re.search(r"^(.*\.attempt-[0-9a-f]+)[/\\]", path)
-            if match:
-                storage.delete(match[1])
+    def note_process(self, lines: int | None, engine: str | None = None) -> None:
+        """Write down which process works on it from now on, and on how many lines (None: not
+        known); or which engine has it, where this process does not wait."""
+        found = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "lines": lines,
+            "engine": engine,
+            "command": [_without_secrets(word) for word in command],
+        }
+        storage.write(storage.join(self.folder, PROCESS), json.dumps(found).encode())
 
 
-def tidy(run_folder: str, manifest: Mapping[str, Any]) -> None:
-    """Delete what a run has left that was stopped between its manifest and its end."""
-    attempt = Attempt(run_folder, manifest["attempt"], manifest["fingerprint"])
-    if storage.exists(attempt.folder):
-        attempt.sweep(manifest["tables"])
+def _without_secrets(word: str) -> str:
+    # A URL may carry a password before its host, or a key in its query.
+    return re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)\S*", "…", word) if "://" in word else word

@@ -1,4 +1,4 @@
-"""Two finished runs compared, and whether the later one is significantly worse."""
+"""Compare two finished runs, and tell whether the later one is significantly worse."""
 
 from typing import Any
 

@@ -1,27 +1,29 @@
-"""The input of a run: which files, their fingerprints, and plain JSON Lines of each."""
+"""Read the input of a run: which files, their fingerprints, and chunks of records in their order.
 
-import csv
-import gzip
-import io
-import json
+Cutting is what makes results independent of how the work is spread: it numbers the lines and knows
+which ids were used before, so that chunks can be evaluated in any order by anybody.
+"""
+
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
-from itertools import chain
+from hashlib import blake2b, sha256
+from math import ceil
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO, cast
+from typing import Any
 from uuid import uuid4
 
-import pyarrow.parquet as pq
-
+from pipelines.runs.formats import plain_blocks, rows_in
 from schemas import storage
-from schemas.errors import UsageError
-from transforms.read import BEYOND
+from schemas.errors import NothingToEvaluate, UsageError
+from schemas.records import Failure
+from transforms.read import parse
+from transforms.splits import Line, Split, lines
 
+MOST_LINES = 4_000
+_FEWEST_LINES = 500
+_PIECES = 8
 _BLOCK = 1 << 20
-_PARQUET_ROWS = 1_000
-_CSV_CELL = 16 * 1024 * 1024  # characters; a record's own limit is --max_line_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,24 @@ class InputFile:
         return not compressed and not (here and storage.is_remote(self.path))
 
 
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Up to `--chunk_size` lines, evaluated as one pipeline and finished on disk as one."""
+
+    number: int
+    splits: tuple[Split, ...]
+    n_lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFile:
+    """A local JSON Lines file: where it is, and what its lines are named after."""
+
+    name: str
+    path: str
+    size: int
+
+
 def find_inputs(patterns: Sequence[str]) -> list[str]:
     """Return the files that the patterns name, in their order, each once.
 
@@ -70,6 +90,25 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
                 raise UsageError(f"--input {path!r} is a folder; name its files, as in {files!r}")
             found[path] = None
     return list(found)
+
+
+def input_files(paths: Sequence[str], action: str) -> tuple[InputFile, ...]:
+    """Return the input files, each read once; `action` is what is done with their lines.
+
+    Raises:
+        UsageError: a file cannot be read.
+        NothingToEvaluate: all files are empty.
+    """
+    files = [measure(path, name) for path, name in zip(paths, shown_names(paths), strict=True)]
+    if not any(file.size for file in files):
+        raise nothing_in(files, action)
+    return tuple(files)
+
+
+def nothing_in(files: Sequence[InputFile], action: str) -> NothingToEvaluate:
+    """Return the error of files that have no line."""
+    paths = ", ".join(file.path for file in files)
+    return NothingToEvaluate(f"--input {paths}: empty; there is nothing to {action}")
 
 
 def shown_names(paths: Sequence[str]) -> list[str]:
@@ -103,18 +142,11 @@ def measure(path: str, name: str) -> InputFile:
                 size += len(block)
                 lines += block.count(b"\n")
                 last = block[-1:]
-        lines = _rows(path) if path.endswith((".parquet", ".csv")) else lines + (last != b"\n")
+        lines = rows_in(path) if path.endswith((".parquet", ".csv")) else lines + (last != b"\n")
     except (OSError, ValueError) as error:
         raise UsageError(f"--input {path!r} cannot be read: {error}") from error
     file = InputFile(path, name, size, digest.hexdigest(), lines)
     return file if file.counted else replace(file, lines=0)
-
-
-def _rows(path: str) -> int:
-    with storage.open_read(path) as stream:
-        if path.endswith(".csv"):
-            return sum(1 for _ in _csv_lines(stream))
-        return int(pq.ParquetFile(stream).metadata.num_rows)
 
 
 def spool(file: InputFile, folder: str) -> str:
@@ -136,7 +168,7 @@ def spool(file: InputFile, folder: str) -> str:
     temporary = f"{target}.{uuid4().hex[:8]}.tmp"
     try:
         with open(temporary, "wb") as sink, storage.open_read(file.path) as stream:
-            for block in _plain_blocks(file.path, stream):
+            for block in plain_blocks(file.path, stream):
                 sink.write(block)
     except (OSError, EOFError, ValueError) as error:
         storage.delete(temporary)
@@ -145,60 +177,88 @@ def spool(file: InputFile, folder: str) -> str:
     return target
 
 
-def _plain_blocks(path: str, stream: BinaryIO) -> Iterator[bytes]:
-    if path.endswith(".parquet"):
-        yield from _parquet_lines(stream)
-        return
-    if path.endswith(".csv"):
-        yield from _csv_lines(stream)
-        return
-    plain = cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if path.endswith(".gz") else stream
-    while block := plain.read(_BLOCK):
-        yield block
+def plain_file(file: InputFile, folder: str, here: bool = True) -> PlainFile:
+    """Return a file as workers read it, who are `here` or not; `folder` is for a copy of one that
+    they cannot read as it is.
+
+    Raises:
+        UsageError: the file is not what its ending says.
+    """
+    path = file.path if file.plain(here) else spool(file, folder)
+    return PlainFile(file.name, path, storage.size(path))
 
 
-def delimiter_of(head: str) -> str:
-    """Return what is between the cells of a CSV file as spreadsheets write it, by its first line:
-    comma, semicolon or tab."""
-    return max(",;\t", key=head.count)
+def usual_chunk_size(files: Sequence[InputFile], asks_models: bool) -> int:
+    """Return how many lines a chunk of these files has where nobody says."""
+    # Who waits for a model is best off with many responses at once, however few there are.
+    if asks_models or not all(file.counted for file in files):
+        return MOST_LINES
+    return even_chunks(sum(file.lines for file in files))
 
 
-def _csv_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield a JSON object for each row, of its cells as text."""
-    csv.field_size_limit(_CSV_CELL)
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-    head = text.readline()
-    lines = chain([head], text)
-    rows = csv.DictReader(lines, restkey=BEYOND, delimiter=delimiter_of(head), strict=True)
-    names = [name for name in rows.fieldnames or () if name]  # an index column may have no name
-    if len(set(names)) < len(names):
-        raise ValueError(f"a column is named twice: {', '.join(names)}")
-    try:
-        for row in rows:
-            record = {name: value for name, value in row.items() if value is not None}
-            yield json.dumps(record, ensure_ascii=False).encode() + b"\n"
-    except csv.Error as error:
-        raise ValueError(f"line {rows.line_num}: {error}") from error
-    finally:
-        text.detach()
+def even_chunks(n_lines: int) -> int:
+    """Return how many lines a chunk should have where processors are all that a run waits for.
+
+    A small input goes evenly into two, four or eight processes, in chunks that are large beside
+    what one costs (as much as 150 responses); a large one into chunks of up to MOST_LINES. It
+    depends on the input alone, so that a run goes on with any number of processes.
+    """
+    pieces = max(1, min(_PIECES, n_lines // _FEWEST_LINES), ceil(n_lines / MOST_LINES))
+    return max(1, ceil(n_lines / pieces))
 
 
-def _parquet_lines(stream: BinaryIO) -> Iterator[bytes]:
-    for batch in pq.ParquetFile(stream).iter_batches(_PARQUET_ROWS):
-        for row in batch.to_pylist():
-            line = json.dumps(_without_nulls(row), ensure_ascii=False, default=_as_text)
-            yield line.encode(errors="surrogateescape") + b"\n"
+def in_chunks(
+    files: Sequence[PlainFile],
+    chunk_size: int,
+    max_line_bytes: int,
+    reused: Callable[[Any], bool] = lambda record: False,
+    parse: Callable[[str, bytes, int], Any] = parse,
+) -> Iterator[Chunk]:
+    """Yield the chunks. Reads the files once, a line at a time, as the chunks are asked for.
+
+    `reused` tells a record whose results are taken over from an earlier run. `parse` makes a
+    record, or a failure, of a line.
+    """
+    seen: set[bytes] = set()
+    number = 0
+    splits: list[Split] = []
+    room = chunk_size
+
+    for file in files:
+        gathered: list[tuple[Line, bool, bool]] = []
+        whole = Split(file.name, file.path, 0, file.size, first_line=1)
+        with storage.open_read(file.path) as stream:
+            for line in lines(stream, whole, max_line_bytes):
+                record = parse(line.key, line.data, max_line_bytes)
+                repeated = reuse = False
+                if not isinstance(record, Failure):
+                    digest = _digest(record.response_id)
+                    repeated = digest in seen
+                    seen.add(digest)
+                    reuse = not repeated and reused(record)
+                gathered.append((line, repeated, reuse))
+                room -= 1
+                if not room:
+                    yield Chunk(number, (*splits, _split(file, gathered)), chunk_size)
+                    number, splits, gathered, room = number + 1, [], [], chunk_size
+        if gathered:
+            splits.append(_split(file, gathered))
+    if splits:
+        yield Chunk(number, tuple(splits), chunk_size - room)
 
 
-def _as_text(value: object) -> str:
-    """Return what JSON cannot say as text. Bytes are the text that they encode, which some writers
-    of Parquet do not declare; those that encode none stay themselves, and the line is none."""
-    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else str(value)
+def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool]]) -> Split:
+    first, last = gathered[0][0], gathered[-1][0]
+    return Split(
+        file.name,
+        file.path,
+        first.start,
+        last.end,
+        first.number,
+        frozenset(row for row, (_, repeated, _) in enumerate(gathered) if repeated),
+        frozenset(row for row, (_, _, reuse) in enumerate(gathered) if reuse),
+    )
 
 
-def _without_nulls(value: Any) -> Any:
-    """Return a row, or what is nested in it, without what it leaves empty: the columns, and the
-    fields of a structure, are of all rows, and NULL is the same as a key that is not there."""
-    if isinstance(value, dict):
-        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+def _digest(response_id: str) -> bytes:
+    return blake2b(response_id.encode(), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""What a run tells while it goes: a bar on a terminal, plain lines elsewhere; always on stderr."""
+"""Show the progress of a run on stderr: a bar on a terminal, plain lines elsewhere."""
 
 import sys
 from collections import Counter
@@ -8,9 +8,8 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any, Protocol
 
-import pyarrow.parquet as pq
-
 from pipelines import logs
+from pipelines.runners.parts import read_rows
 from schemas import storage
 from schemas.records import Part
 from transforms.llm.usage_log import (
@@ -46,9 +45,6 @@ class Counts(Protocol):
 
     def messages(self) -> Sequence[str]:
         """Return what `totals` found that the user is to be told."""
-
-    def close(self) -> None:
-        """Nobody asks any more."""
 
 
 class Progress:
@@ -114,7 +110,6 @@ class Progress:
         finally:
             done.set()
             looking.join()
-            counts.close()
             if not counts.exact:
                 self._live = {}
 
@@ -237,25 +232,22 @@ def deciders(parts: Sequence[Part], mode: str) -> dict[str, int]:
     """Return how many units each source decided by the verdicts of `mode` in these parts; for `mv`
     and `all`, how many each had a valid answer for."""
     found: Counter[str] = Counter()
-    if mode in POOLED:
-        columns = ["source", "response_id", "unit_id"]
-        for part in parts:
-            if part.table == "evidence" and storage.exists(part.path):
-                with storage.open_read(part.path) as stream:
-                    # `read_table` imports the whole of pyarrow.dataset.
-                    rows = pq.ParquetFile(stream).read([*columns, "label"])
-                valid = rows.filter(rows["label"].is_valid()).select(columns)
-                each = valid.group_by(columns).aggregate([])["source"].value_counts().to_pylist()
-                found.update({count["values"]: count["counts"] for count in each})
-        return dict(found)
-    for part in parts:
-        # A run that was stopped at its end has moved some of its parts already.
-        if part.table == "verdicts" and storage.exists(part.path):
-            with storage.open_read(part.path) as stream:
-                rows = pq.ParquetFile(stream).read(["mode", "source", "label"])
-            each = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+    wanted = "evidence" if mode in POOLED else "verdicts"
+    # A run that was stopped at its end has moved some of its parts already.
+    for path in (part.path for part in parts if part.table == wanted):
+        if not storage.exists(path):
+            continue
+        if mode in POOLED:
+            unit = ["source", "response_id", "unit_id"]
+            rows = read_rows(path, [*unit, "label"])
+            valid = rows.filter(rows["label"].is_valid()).group_by(unit).aggregate([])
+            each = valid["source"].value_counts().to_pylist()
+            found.update({count["values"]: count["counts"] for count in each})
+        else:
+            columns = read_rows(path, ["mode", "source", "label"]).columns
+            of_mode = zip(*(column.to_pylist() for column in columns), strict=True)
             found.update(
-                "none" if label is None else source for of, source, label in each if of == mode
+                "none" if label is None else source for of, source, label in of_mode if of == mode
             )
     return dict(found)
 

@@ -1,4 +1,4 @@
-"""Finished runs wherever they lie: those of another file system are brought here to be asked.
+"""Open finished runs wherever they lie; those of another file system are copied here first.
 
 Part files never change and have names of their own, so each is brought once; manifests and labels
 are looked at each time. Of the tables only those are brought that are wanted.

@@ -1,16 +1,15 @@
-"""Results taken over from an earlier run, and passages that several chunks found."""
+"""Take results over from an earlier run: of another input, or of this one where it had errors."""
 
-import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from pipelines.runners.parts import read_rows, write_rows
 from pipelines.runs.attempt import differences
-from pipelines.runs.manifests import manifest_of
+from pipelines.runs.finish import manifest_of
 from pipelines.runs.results import choose_runs, open_results
 from schemas import storage
 from schemas.errors import UsageError
@@ -20,7 +19,6 @@ from transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQ
 from transforms.read import record_hash
 
 REUSED = "reused"
-FINAL = "final"
 
 # Failures are not reused: those of reading come again with the input, and a response that had one
 # of another step is evaluated again.
@@ -137,7 +135,7 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
         if table == "passages":
             key, wanted = "passage_id", pa.array(sorted(cited), pa.string())
         for number, path in enumerate(source.files[table]):
-            rows = _read(str(path))
+            rows = read_rows(str(path))
             # This run has spent what its earlier writing spent, whatever became of that.
             if table != "usage" or reuse.compared:
                 rows = rows.filter(pc.is_in(rows[key], value_set=wanted))
@@ -150,7 +148,7 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
             if table == "usage" and reuse.compared:
                 rows = _paid_before(rows)
             target = storage.join(folder, f"{table}-{number:05d}.parquet")
-            _write(target, rows)
+            write_rows(target, rows)
             parts.append(Part(table, target, rows.num_rows))
     return parts
 
@@ -163,42 +161,3 @@ def _paid_before(usage: "pa.Table") -> "pa.Table":
         column = pa.repeat(pa.scalar(value, usage.schema.field(at).type), len(usage))
         usage = usage.set_column(at, usage.schema.field(at), column)
     return usage
-
-
-def each_passage_once(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts with each passage in the first part that has it, and in no other.
-
-    Chunks find the same passages of an index, and each wrote its own. Takes some 100 bytes of
-    memory a distinct passage.
-    """
-    if sum(part.table == "passages" for part in parts) < 2:
-        return list(parts)
-    seen: set[str] = set()
-    found = []
-    for part in parts:
-        if part.table != "passages":
-            found.append(part)
-            continue
-        ids = _read(part.path, ["passage_id"])["passage_id"].to_pylist()
-        again = [passage_id for passage_id in ids if passage_id in seen]
-        seen.update(ids)
-        if again:
-            rows = _read(part.path)
-            rows = rows.filter(pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(again))))
-            # Beside the first writing: an attempt that is resumed in here starts from that again.
-            part = replace(part, path=part.path + ".once", rows=rows.num_rows)
-            _write(part.path, rows)
-        found.append(part)
-    return found
-
-
-def _read(path: str, columns: list[str] | None = None) -> "pa.Table":
-    with storage.open_read(path) as stream:
-        # `read_table` imports the whole of pyarrow.dataset.
-        return pq.ParquetFile(stream).read(columns=columns)
-
-
-def _write(path: str, rows: "pa.Table") -> None:
-    sink = io.BytesIO()
-    pq.write_table(rows, sink, compression="zstd")
-    storage.write(path, sink.getvalue())

@@ -1,219 +1,284 @@
-"""One run from settings to a finished folder: what `ufo evaluate` and `ufo.evaluate` both do."""
+"""Carry out a run: plan → attempt → evaluate → finish, whichever command starts it.
 
+`ufo evaluate` (`evaluate.py`) and `ufo recall` (`recall.py`) differ in what they make of a record,
+and in what they refuse.
+"""
+
+import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from pipelines.options.beam_flags import IN_PROCESS, runner_of, waits
-from pipelines.options.detached import check_detached
+from pipelines import logs
+from pipelines.options.beam_flags import runner_of, waits
 from pipelines.options.settings import Settings
-from pipelines.quiet import quiet_beam
-from pipelines.runs.attempt import Attempt, checked_name
-from pipelines.runs.compare import check_baseline
-from pipelines.runs.finish import FinishSpec, facts_of, finish
-from pipelines.runs.inputs import find_inputs, lines_of
-from pipelines.runs.job_of import fingerprint_of, job_of, usual_chunk_size
-from pipelines.runs.progress import POOLED, Progress, deciders
-from pipelines.runs.reuse import (
+from pipelines.runners.local import run_chunks
+from pipelines.runs.attempt import (
     FINAL,
-    REUSED,
-    Reuse,
-    copy_reused,
-    each_passage_once,
-    reuse_from,
-    since_run,
+    Attempt,
+    Fingerprint,
+    checked_name,
+    differences,
+    name_of,
+    only_one,
 )
-from pipelines.runs.run_folder import earlier_manifest, only_one
-from pipelines.runs.sources import Chosen, choose, recorded
-from pipelines.runs.status import note_process
-from pipelines.runs.steps import (
-    Finished,
-    Planned,
-    chunks_of,
-    evaluate_here,
-    input_files,
-    kept,
-    planned,
-    skips,
-    tell_judging,
+from pipelines.runs.finish import Manifest, earlier_manifest, left_out
+from pipelines.runs.inputs import (
+    Chunk,
+    InputFile,
+    in_chunks,
+    lines_of,
+    nothing_in,
+    plain_file,
+    usual_chunk_size,
 )
-from pipelines.services import endpoints
+from pipelines.runs.progress import POOLED, Progress, deciders
+from pipelines.runs.reuse import Reuse
+from pipelines.version import VERSION
 from schemas import storage
-from schemas.errors import UsageError
+from schemas.errors import RunError, UsageError
 from schemas.records import Part
-from schemas.tables import to_arrow
+from schemas.tables import SCHEMA_VERSION
+from transforms.job import Job
+from transforms.judges.offline import judged_by
 from transforms.llm.shared import end_run
 from transforms.llm.spans import around
-from transforms.llm.usage_log import UsageLog
+from transforms.llm.usage_log import UsageLog, UsageReader
 from transforms.loop import wait_for
-from transforms.sources.web.snapshot import finish_recording
-
-__all__ = ["Finished", "run"]
+from transforms.read import parse
 
 
-def run(settings: Settings, quiet: bool = False) -> Finished:
-    """Evaluate the input and finish the run's folder, or complete an unfinished attempt.
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run. `skipped` where it had been finished before and was left as it is.
 
-    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is handed
-    to the engine, whose job finishes the folder by itself.
+    `submitted` where an engine has it and nobody waits: it is not finished, and has no manifest.
+    """
+
+    name: str
+    folder: str
+    manifest: Mapping[str, Any]
+    seconds: float
+    skipped: bool = False
+    submitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run before anything is written: its input, and what its results are a function of.
+
+    `models` are those that it asks; of the `unpriced` ones no price is known. `calls_out` if it may
+    send requests, of which an account is kept.
+    """
+
+    settings: Settings
+    name: str
+    folder: str
+    mode: str
+    files: tuple[InputFile, ...]
+    fingerprint: Fingerprint
+    models: tuple[str, ...]
+    unpriced: tuple[str, ...]
+    calls_out: bool
+
+    @property
+    def n_lines(self) -> int:
+        """The lines of the input, as far as they were counted."""
+        return sum(file.lines for file in self.files)
+
+
+def fingerprint_of(
+    settings: Settings,
+    files: Sequence[InputFile],
+    asks_models: bool,
+    sources: Sequence[Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return what the results are a function of, as plain JSON; equal ones have equal results."""
+    found: dict[str, Any] = {
+        "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
+        "options": settings.affecting(),
+        "chunk_size": settings.chunk_size or usual_chunk_size(files, asks_models),
+        "schema_version": SCHEMA_VERSION,
+        "ufo_version": VERSION,
+    }
+    if sources is not None:
+        found["sources"] = [dict(one) for one in sources]
+    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return plain
+
+
+def planned(
+    settings: Settings,
+    mode: str,
+    files: tuple[InputFile, ...],
+    models: Sequence[str],
+    unpriced: Sequence[str],
+    remote: bool = False,
+    sources: Sequence[Mapping[str, Any]] | None = None,
+) -> Plan:
+    """Return the plan of a run, whose name is named by what is told from now on; `remote` if one of
+    its sources waits for something elsewhere.
 
     Raises:
-        UsageError: whatever can be told before the first response is evaluated.
+        UsageError: `--run` is no name.
+    """
+    fingerprint = fingerprint_of(settings, files, bool(models), sources)
+    name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
+    logs.name_run(name)
+    folder = storage.join(settings.output, f"run={name}")
+    asked = tuple(models), tuple(unpriced), remote or bool(models)
+    return Plan(settings, name, folder, mode, files, fingerprint, *asked)
+
+
+def carry_out(
+    plan: Plan,
+    evaluate: Callable[[Attempt, Reuse | None, Progress], list[Part] | None],
+    finish: Callable[[Attempt, list[Part]], Manifest],
+    reuse: Callable[[Manifest | None, Progress], Reuse | None] = lambda earlier, progress: None,
+    quiet: bool = False,
+    started: float | None = None,
+) -> Finished:
+    """Carry out a planned run, or complete an unfinished attempt at it.
+
+    `reuse` tells what is taken over, from this run as it was finished earlier or from another one.
+    `evaluate` returns the parts of all tables; None where an engine has the run and nobody waits.
+
+    Raises:
+        UsageError: whatever can be told before the first record.
         RunError: the run could not be finished; the same command goes on where it stopped.
     """
-    started = time.monotonic()
-    plan, chosen = _plan(settings)
-    progress = Progress(plan.n_lines, quiet, settings.mode in POOLED)
+    started = time.monotonic() if started is None else started
+    settings = plan.settings
+    progress = Progress(plan.n_lines, quiet, plan.mode in POOLED)
+    manifest: Manifest | None = None
     with only_one(settings.output, plan.folder, plan.name):
         earlier = earlier_manifest(plan.folder)
-        if earlier and skips(settings, plan, earlier, progress):
+        if earlier and settings.if_finished == "skip":
+            _tell_changes(plan, earlier, progress)
             seconds = time.monotonic() - started
             return Finished(plan.name, plan.folder, earlier, seconds, skipped=True)
-        reuse = _reuse(settings, plan, earlier, progress.say)
-        source = reuse.source if reuse else None
+        reused = reuse(earlier, progress)
+        source = reused.source if reused else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
-        engine = None if waits(settings.beam) else runner_of(settings.beam)
-        note_process(attempt, lines_of(plan.files), engine)
-        tell_judging(settings, plan, progress)
-        traced = around("ufo.run", **{"ufo.run": plan.name, "ufo.mode": settings.mode})
-        with kept(attempt), traced, _web(attempt.identifier):
-            parts = _final_parts(settings, chosen, plan, attempt, reuse, progress)
-            manifest = None
+        attempt.note_process(
+            lines_of(plan.files), None if waits(settings.beam) else runner_of(settings.beam)
+        )
+        _tell_judging(plan, progress)
+        traced = around("ufo.run", **{"ufo.run": plan.name, "ufo.mode": plan.mode})
+        with _kept(attempt), traced:
+            parts = attempt.done(FINAL)
+            if parts is not None:  # by a process that was stopped at its end
+                progress.chunk(plan.n_lines, parts, False, deciders(parts, plan.mode))
+            else:
+                parts = evaluate(attempt, reused, progress)
+                if parts is not None:
+                    # Before the first part moves: a run that is stopped while they do, and goes on,
+                    # finds some of them moved.
+                    attempt.mark_done(FINAL, parts)
             if parts is not None:
                 progress.say(progress.line())
-                facts = facts_of(settings, chosen, plan.name)
-                manifest = finish(attempt, parts, chosen.statuses, facts)
+                manifest = finish(attempt, parts)
     seconds = time.monotonic() - started
     return Finished(plan.name, plan.folder, manifest or {}, seconds, submitted=manifest is None)
 
 
-def _plan(settings: Settings) -> tuple[Planned, Chosen]:
-    check_detached(settings)
-    paths = find_inputs(settings.input)
-    if settings.dry_run:
-        raise UsageError("--dry_run evaluates nothing; use the command `ufo evaluate --dry_run`")
-    if settings.streaming:
-        raise UsageError("--streaming has no end; use the command `ufo evaluate --streaming`")
-    chosen = choose(settings)
-    models = endpoints.models_asked(settings, chosen.specs)
-    unpriced = endpoints.unpriced(settings, models)
-    files = input_files(paths, "evaluate")
-    chunk_size = settings.chunk_size or usual_chunk_size(files, bool(models))
-    fingerprint = fingerprint_of(settings, chosen, files, chunk_size)
-    plan = planned(settings, files, fingerprint, models, unpriced)
-    if settings.baseline is not None:
-        check_baseline(settings.output, settings.baseline, plan.name)
-    return plan, chosen
+def _tell_changes(plan: Plan, earlier: Manifest, progress: Progress) -> None:
+    """Tell that a finished run is left as it is, and in what it differs from this command."""
+    progress.say(f"Run {plan.name} is finished; left as it is (--if_finished skip).")
+    changed = differences(earlier["fingerprint"], plan.fingerprint)
+    if changed:
+        progress.say("  It was made with other inputs or options: " + "; ".join(changed))
 
 
-def _reuse(
-    settings: Settings,
-    plan: Planned,
-    earlier: Mapping[str, Any] | None,
-    say: Callable[[str], None],
-) -> Reuse | None:
-    """Return what is taken over from another run, or from an earlier writing of this one."""
-    output = settings.output
-    if settings.since is not None:
-        base = checked_name(settings.since)
-        found = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
-        say(f"Responses that are as they were in run {base} are taken over from it.")
-        return found
-    if earlier is None or settings.if_finished != "retry_errors":
-        return None
-    found = reuse_from(output, plan.name, earlier, plan.fingerprint, since=False)
-    same, again = len(found.hashes), found.again
-    say(f"Run {plan.name}: {same:,} responses kept, {again:,} with errors evaluated again.")
-    return found
+def _tell_judging(plan: Plan, progress: Progress) -> None:
+    """Tell the user how it is judged where a verifier does, and which costs will be unknown."""
+    settings = plan.settings
+    if settings.verifier_used():
+        how = "without a language model"
+        if settings.judge_class.needs_endpoint:
+            how = "and by a model what is open"
+        progress.say(f"Judging offline, {how}. {judged_by(settings.verifier)}")
+    if plan.unpriced:
+        progress.say(
+            f"No price is known of {', '.join(plan.unpriced)}: its cost is left empty. Give one "
+            "with --prices FILE."
+        )
 
 
 @contextmanager
-def _web(run: str) -> Iterator[None]:
-    """Close what the run opens to the web, however it ends."""
+def _kept(attempt: Attempt) -> Iterator[None]:
+    """Within this context the run is evaluated; what stops it says what is kept of the attempt.
+
+    Raises:
+        RunError: a file could not be read or written.
+    """
     try:
         yield
-    finally:
-        wait_for(end_run(run))
+    except UsageError:
+        attempt.abandon()
+        raise
+    except OSError as error:
+        raise RunError(
+            f"the run stopped: {error}. What was finished is kept in {attempt.folder}; the "
+            "same command goes on from there."
+        ) from error
 
 
-def _final_parts(
-    settings: Settings,
-    chosen: Chosen,
-    plan: Planned,
+def chunks_of(
+    plan: Plan,
     attempt: Attempt,
-    reuse: Reuse | None,
-    progress: Progress,
-) -> list[Part] | None:
-    """Return the parts of all tables but `sources`, evaluated now or by a process that was stopped
-    at its end; None where an engine has the run and nobody waits."""
-    final = attempt.done(FINAL)
-    if final is not None:
-        progress.chunk(plan.n_lines, final, False, deciders(final, settings.mode))
-        return final
-    final = _evaluate(settings, chosen, plan, attempt, reuse, progress)
-    if final is None:
-        return None
-    for folder in recorded(settings, chosen.specs):
-        finish_recording(folder)
-    # Recorded before the first part moves: a run that is stopped while they do, and goes on,
-    # finds some of them moved.
-    attempt.mark_done(FINAL, final)
-    return final
+    action: str,
+    here: bool = True,
+    reuse: Reuse | None = None,
+    parse: Callable[[str, bytes, int], Any] = parse,
+) -> Iterator[Chunk]:
+    """Return the chunks of the input, which is read as they are asked for; `here` if workers of
+    this machine evaluate them.
 
-
-def _evaluate(
-    settings: Settings,
-    chosen: Chosen,
-    plan: Planned,
-    attempt: Attempt,
-    reuse: Reuse | None,
-    progress: Progress,
-) -> list[Part] | None:
-    """Evaluate what is not evaluated yet; returns what `_final_parts` does."""
-    here = runner_of(settings.beam) in IN_PROCESS
-    log = attempt.usage_log() if here and plan.models else None
-    if log:
-        UsageLog(log).begin(reuse.spent if reuse else None)
-    client, probes = endpoints.probed(settings, chosen.specs, log)
-    job = job_of(settings, chosen, client, attempt.identifier, log)
+    Raises:
+        NothingToEvaluate: there is no line.
+    """
+    folder = attempt.input_folder(here)
+    plain = [plain_file(file, folder, here) for file in plan.files]
+    size, most = attempt.fingerprint["chunk_size"], plan.settings.max_line_bytes
     takes = reuse.takes if reuse else lambda record: False
-    chunks = chunks_of(settings, plan, attempt, "evaluate", here, takes)
-    if here:
-        parts = evaluate_here(chunks, job, settings, plan, attempt, progress)
-        # Once the input was gone through, which tells what is taken over.
-        return each_passage_once([*_reused(settings, attempt, reuse, progress), *parts])
-    all_chunks = list(chunks)
-    there_already = _reused(settings, attempt, reuse, progress)
-    if probes:
-        there_already.append(attempt.write_part("usage", to_arrow("usage", probes)))
-    spec = FinishSpec(
-        storage.absolute(attempt.run_folder),
-        attempt.identifier,
-        attempt.fingerprint,
-        chosen.statuses,
-        facts_of(settings, chosen, plan.name),
-        job,
-        tuple(replace(part, path=storage.absolute(part.path)) for part in there_already),
-        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
-    )
-    workers = settings.processes()
-    quiet_beam()  # which makes remarks while it is imported
-    # Here, since only an engine needs Beam in this process.
-    from pipelines.runners.portable import run_portable
-
-    found = run_portable(all_chunks, job, attempt, settings.beam, workers, spec, progress)
-    return None if found is None else each_passage_once([*there_already, *found])
+    found = in_chunks(plain, size, most, takes, parse)
+    first = next(found, None)
+    if first is None:
+        raise nothing_in(plan.files, action)
+    return chain([first], found)
 
 
-def _reused(
-    settings: Settings, attempt: Attempt, reuse: Reuse | None, progress: Progress
+def begun_log(plan: Plan, attempt: Attempt, spent: Mapping[str, float] | None = None) -> str | None:
+    """Return where the processes of this machine write down what they send and spend; None where
+    they send nothing. `spent` is what was spent before the attempt."""
+    if not plan.calls_out:
+        return None
+    log = attempt.usage_log()
+    UsageLog(log).begin(spent)
+    return log
+
+
+def evaluate_here(
+    chunks: Iterable[Chunk],
+    job: Job,
+    plan: Plan,
+    attempt: Attempt,
+    progress: Progress,
 ) -> list[Part]:
-    """Return the parts with what is taken over, as the input that was gone through has told."""
-    if reuse is None:
-        return []
-    parts = copy_reused(settings.output, reuse, attempt.chunk_folder(REUSED))
-    if reuse.compared:
-        progress.say(f"{len(reuse.taken):,} responses taken over from run {reuse.run}.")
-    return parts
+    """Evaluate the chunks in processes of this machine; returns all parts, also one with what
+    earlier processes spent in vain."""
+    workers = plan.settings.processes(plan.models)
+    log = job.usage_log
+    if log is None:
+        return run_chunks(chunks, job, attempt, workers, progress)
+    try:
+        priced = bool(plan.models) and not plan.unpriced
+        with progress.watching(UsageReader(log), priced):
+            parts = run_chunks(chunks, job, attempt, workers, progress)
+    finally:
+        wait_for(end_run(log))
+    return parts + left_out(parts, attempt, log)

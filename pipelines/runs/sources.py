@@ -1,4 +1,4 @@
-"""Which fact sources a run asks, in which order, and why another one is not asked."""
+"""Choose which fact sources a run asks, and why another one is not asked; make the workers' job."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelines.options.arguments import names_of
+from pipelines.options.command_line import settings_of
 from pipelines.options.flags import Knowledge
 from pipelines.options.judge_flags import Answers, Limits, Models
-from pipelines.options.settings import Settings
+from pipelines.options.settings import OPENED_BY_WORKERS, Settings
 from schemas.errors import SourceUnavailable, UsageError
 from schemas.records import MULTI, NO_SOURCE, SourceStatus
+from transforms.job import IN_FLIGHT, Job
 from transforms.judges import JUDGES
+from transforms.llm.settings import ClientSettings
 from transforms.registry import Spec, options_of, takes_context
+from transforms.sources.base import FactSource
 from transforms.sources.registry import SOURCES, SourceSpec
 
 # Where the user names none: those of these that can serve, the most trusted first.
@@ -20,16 +24,19 @@ DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
 _TOLD_TO_MODELS = (*names_of(Models, Limits, Answers, Knowledge), "prompts")
+_OF_AN_INDEX = "retriever"
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint."""
+    """The sources of a run: what workers get, the rows of `sources`, and the fingerprint; `remote`
+    if one of them waits for something elsewhere."""
 
     specs: tuple[SourceSpec, ...]
     statuses: tuple[SourceStatus, ...]
     fingerprint: tuple[Mapping[str, Any], ...]
+    remote: bool
 
 
 def choose(settings: Settings) -> Chosen:
@@ -46,6 +53,7 @@ def choose(settings: Settings) -> Chosen:
     specs: list[SourceSpec] = []
     statuses: list[SourceStatus] = []
     prints: list[Mapping[str, Any]] = []
+    remote = False
     for item in wanted:
         spec = SOURCES.spec(item, settings.source_definitions)
         source = settings.source(spec)
@@ -67,6 +75,7 @@ def choose(settings: Settings) -> Chosen:
         if not reason:
             specs.append(spec)
             prints.append(SOURCES.described(spec, source))
+            remote |= source.remote
     if not specs:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
@@ -79,7 +88,7 @@ def choose(settings: Settings) -> Chosen:
             f"--mode single asks one source, and there are {len(specs)}: {names}. Name one with "
             "--sources, or use --mode all to have each by itself."
         )
-    return Chosen(tuple(specs), tuple(statuses), tuple(prints))
+    return Chosen(tuple(specs), tuple(statuses), tuple(prints), remote)
 
 
 def _check_abstaining(settings: Settings, n_sources: int) -> None:
@@ -98,29 +107,35 @@ def _check_abstaining(settings: Settings, n_sources: int) -> None:
 
 
 def _check_heard(settings: Settings, sources: Iterable[Spec]) -> None:
-    """Refuse an option of models where the run asks none; it would be passed over in silence."""
+    """Refuse an option that nobody hears; it would be passed over in silence."""
     for name, value in settings.given(*_unheard(settings.judge, sources)).items():
-        if value != Settings.__dataclass_fields__[name].default:
-            raise UsageError(
-                f"--{name} {value!r} would be passed over: neither the judge "
-                f"{settings.judge.name!r} nor a source asks a model; add --judge llm or the source "
-                "llm, with OPENAI_API_KEY or --base_url, or leave it out"
-            )
+        if value == Settings.__dataclass_fields__[name].default:
+            continue
+        why = (
+            f"neither the judge {settings.judge.name!r} nor a source asks a model; add --judge llm "
+            "or the source llm, with OPENAI_API_KEY or --base_url"
+        )
+        if name == _OF_AN_INDEX:
+            why = "no source that is asked searches an index; add the source wikipedia, and --index"
+        raise UsageError(f"--{name} {value!r} would be passed over: {why}, or leave it out")
 
 
 def unheard(judge: str, sources: Sequence[str]) -> list[str]:
-    """Return the options of models that neither the judge nor sources of these types hear."""
+    """Return the options of models, and of an index, that neither the judge nor sources of these
+    types hear."""
     return _unheard(JUDGES.spec(judge, {}), [SOURCES.spec(name) for name in sources])
 
 
 def _unheard(judge: Spec, sources: Iterable[Spec]) -> list[str]:
     kinds = [SOURCES.kind(spec) for spec in sources]
+    no_index = not any(_OF_AN_INDEX in options_of(kind) for kind in kinds)
+    unheard = [_OF_AN_INDEX] if no_index else []
     if JUDGES.kind(judge).needs_endpoint or any(kind.needs_endpoint for kind in kinds):
-        return []
+        return unheard
     heard = set(JUDGES.parameters(judge))
     for kind in kinds:
         heard |= options_of(kind).keys() | (_OF_CALLS if takes_context(kind) else set())
-    return [name for name in _TOLD_TO_MODELS if name not in heard]
+    return [*unheard, *(name for name in _TOLD_TO_MODELS if name not in heard)]
 
 
 def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:
@@ -130,6 +145,37 @@ def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:
     return list(dict.fromkeys(folder for folder in found if isinstance(folder, str)))
 
 
-def names(specs: Sequence[SourceSpec]) -> list[str]:
-    """Return the sources' names in their order."""
-    return [spec.name for spec in specs]
+def job_of(
+    settings: Settings,
+    sources: Sequence[SourceSpec],
+    client: ClientSettings | None = None,
+    run: str | None = None,
+    usage_log: str | None = None,
+) -> Job:
+    """Return what the steps of a run are told; `client` is how models are reached, `run` its id."""
+    return Job(
+        sources=tuple(sources),
+        flags=settings.source_flags(),
+        context=settings.source_context(client, run),
+        judge=settings.judge_spec(client),
+        units=settings.units,
+        mode=settings.mode,
+        tie=settings.tie,
+        max_line_bytes=settings.max_line_bytes,
+        usage_log=usage_log,
+        in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
+        secrets=settings.secrets or {},
+        paths=OPENED_BY_WORKERS,
+    )
+
+
+def job_of_text(
+    values: Mapping[str, Any], sources: Sequence[str | Mapping[str, Any] | FactSource] | None
+) -> Job:
+    """Return the job of one text, of which `settings_of` checks the options; it needs no pipeline.
+
+    Raises:
+        UsageError: an option or a source is wrong, or a source named can serve nobody.
+    """
+    settings = settings_of({"input": "-", "output": "-", **values}, sources)
+    return job_of(settings, choose(settings).specs)

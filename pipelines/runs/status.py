@@ -1,4 +1,4 @@
-"""Where the runs of an output folder are: finished, running, or stopped and how to go on.
+"""Tell of the runs of an output folder whether they are finished, running or stopped.
 
 An attempt's `process.json` tells which process works, or worked, on it; its chunks tell how far it
 is. Nothing is written here, and no run is held up.
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.runners.engine import CHUNK, EngineJob, counted, started_job, totals_of
-from pipelines.runs.attempt import Attempt
-from pipelines.runs.manifests import manifest_of
+from pipelines.runs.attempt import PROCESS, Attempt
+from pipelines.runs.finish import manifest_of
 from schemas import storage
 from schemas.errors import RunError, UsageError
 from transforms.llm.usage_log import (
@@ -39,13 +39,9 @@ than when its last chunk was finished."""
 DAMAGED = "damaged"
 """A finished run whose manifest cannot be read."""
 
-_PROCESS = "process.json"
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
 _COUNTED = ("responses", "fact_units", "failures", "recall_records", "recall_facts")
 _SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
-
-command: list[str] = []
-"""The words of this program's command; none where it is not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +73,6 @@ class Status:
     runner: str | None = None
     job: str | None = None
     steps: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-
-
-def note_process(attempt: Attempt, lines: int | None, engine: str | None = None) -> None:
-    """Tell in the attempt's folder which process works on it from now on, and on how many lines
-    (None: not known); or which engine has it, where this process does not wait."""
-    found = {
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
-        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "lines": lines,
-        "engine": engine,
-        "command": [_without_secrets(word) for word in command],
-    }
-    storage.write(storage.join(attempt.folder, _PROCESS), json.dumps(found).encode())
-
-
-def _without_secrets(word: str) -> str:
-    # A URL may carry a password before its host, or a key in its query.
-    return re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)\S*", "…", word) if "://" in word else word
 
 
 def statuses(output: str) -> list[Status]:
@@ -148,7 +125,7 @@ def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[St
 def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     process: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # an attempt of before there was such a file
-        process = json.loads(storage.read(storage.join(attempt.folder, _PROCESS)))
+        process = json.loads(storage.read(storage.join(attempt.folder, PROCESS)))
     done = [
         path
         for path in paths
@@ -161,53 +138,44 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     lines, chunk_size = process.get("lines"), attempt.fingerprint["chunk_size"]
     state = _state(process, attempt.run_folder)
     on_engine = started_job(storage.join(attempt.folder, "chunks", CHUNK))
+    if on_engine is not None and not on_engine.waited:
+        state = ELSEWHERE
+    about: dict[str, Any] = {
+        "run": run,
+        "state": state,
+        "folder": attempt.folder,
+        **{name: process.get(name) for name in ("started_at", "host", "pid")},
+        "next": _advice(state, process, attempt),
+    }
     if on_engine is not None:
-        return _of_job(on_engine, state, run, process, attempt)
+        return _of_job(on_engine, about)
+    n_lines = len(done) * chunk_size
     return Status(
-        run,
-        state,
-        attempt.folder,
-        process.get("started_at"),
-        _changed(done),
-        process.get("host"),
-        process.get("pid"),
-        len(done),
-        -(-lines // chunk_size) if lines is not None else None,
-        min(len(done) * chunk_size, lines if lines is not None else len(done) * chunk_size),
-        lines,
-        {table: rows[table] for table in _COUNTED if table in rows},
-        _spent(attempt),
-        _advice(state, process, attempt),
+        **about,
+        changed_at=_changed(done),
+        chunks=len(done),
+        of_chunks=-(-lines // chunk_size) if lines is not None else None,
+        lines=min(n_lines, lines if lines is not None else n_lines),
+        of_lines=lines,
+        rows={table: rows[table] for table in _COUNTED if table in rows},
+        spent=_spent(attempt),
     )
 
 
-def _of_job(
-    job: EngineJob, state: str, run: str, process: Mapping[str, Any], attempt: Attempt
-) -> Status:
-    if not job.waited:
-        state = ELSEWHERE
+def _of_job(job: EngineJob, about: dict[str, Any]) -> Status:
     # What a job that was stopped has done is done again.
-    steps = {} if state == STOPPED else counted(job)
+    steps = {} if about["state"] == STOPPED else counted(job)
     totals = totals_of(job, steps)
     rows = {"fact_units": totals.get(UNITS), "failures": totals.get(FAILURES)}
     return Status(
-        run,
-        state,
-        attempt.folder,
-        process.get("started_at"),
-        None,
-        process.get("host"),
-        process.get("pid"),
-        None,
-        None,
-        round(totals.get(RESPONSES, 0)),
-        job.lines,
-        {name: round(count) for name, count in rows.items() if count},
-        {name: totals[name] for name in (REQUESTS,) if name in totals},
-        _advice(state, process, attempt),
-        job.runner,
-        job.name,
-        steps,
+        **about,
+        lines=round(totals.get(RESPONSES, 0)),
+        of_lines=job.lines,
+        rows={name: round(count) for name, count in rows.items() if count},
+        spent={name: totals[name] for name in (REQUESTS,) if name in totals},
+        runner=job.runner,
+        job=job.name,
+        steps=steps,
     )
 
 

@@ -1,4 +1,4 @@
-"""What the configured endpoints can do: only what was tested, told as soon as it is known."""
+"""Diagnose the configured endpoints: what was tested is told as soon as it is known."""
 
 import asyncio
 import difflib

@@ -1,4 +1,4 @@
-"""How well a model judges six claims with known verdicts, by the judge of `ufo evaluate` itself."""
+"""Have a model judge six claims with known verdicts, by the judge of `ufo evaluate` itself."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final

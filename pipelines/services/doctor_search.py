@@ -1,4 +1,4 @@
-"""Whether the configured search engines answer, found out with one search each."""
+"""Test whether the configured search engines answer, with one search each."""
 
 import asyncio
 from collections.abc import Mapping

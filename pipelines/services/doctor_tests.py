@@ -1,4 +1,4 @@
-"""What an endpoint does with tools, schemas and the token limit, as its replies show."""
+"""Test what an endpoint does with tools, schemas and the token limit."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

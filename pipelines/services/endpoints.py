@@ -1,67 +1,24 @@
-"""The LLM endpoints of a run, asked what they can do before anything is read or paid for."""
+"""Ask the LLM endpoints of a run what they can do, before anything is read or paid for."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from pipelines.options.beam_flags import IN_PROCESS, runner_of
-from pipelines.options.settings import Settings
-from schemas.errors import RunError, UsageError
+from pipelines.options.settings import KNOWLEDGE_TYPE, Settings
+from schemas.errors import RunError
 from schemas.records import Usage
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from transforms.llm.capabilities import CALL, SAMPLE, Capabilities
+from transforms.llm.client import OpenAiClient
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.memory import key_of
+from transforms.llm.settings import ClientSettings
 from transforms.llm.shared import shared_memory
 from transforms.loop import wait_for
 from transforms.sources.registry import SourceSpec
 
-if TYPE_CHECKING:
-    from transforms.llm.settings import ClientSettings
-
-_KNOWLEDGE_TYPE: Final = "llm"
 _VALID_SECONDS: Final = 7 * 86_400.0  # of what is known of an endpoint: servers are updated
-
-
-def models_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[str]:
-    """Return the models that a run asks, each once; none where nobody asks one."""
-    models = []
-    if settings.judge_class.needs_endpoint:
-        places = settings.client().endpoints
-        roles = (VERIFIER, EXTRACTOR) if settings.judge_class.extracts else (VERIFIER,)
-        models += [places[role].model for role in roles]
-    for spec in sources:
-        if spec.type == _KNOWLEDGE_TYPE:
-            source = settings.source(spec)
-            models.append(str(getattr(source, "knowledge_model", "")))
-    return list(dict.fromkeys(models))
-
-
-def unpriced(settings: Settings, models: Sequence[str]) -> list[str]:
-    """Return those of the models a run asks whose price is not known.
-
-    Raises:
-        UsageError: `--max_cost` is given, and cannot be kept.
-    """
-    if not models and settings.max_cost is None:
-        return []
-    prices = settings.client().prices
-    unknown = [model for model in models if model not in prices]
-    if settings.max_cost is None:
-        return unknown
-    if runner_of(settings.beam) not in IN_PROCESS:
-        raise UsageError(
-            "--max_cost is kept by the processes of this machine together; it cannot be with "
-            f"--runner {runner_of(settings.beam)}. Leave one of them out"
-        )
-    if unknown:
-        raise UsageError(
-            f"--max_cost needs a price for {', '.join(map(repr, unknown))}, and none is known; "
-            f"give one with --prices FILE, a YAML with `{unknown[0]}: {{input: 0.15, output: "
-            "0.6}`, in US dollars a million tokens"
-        )
-    return unknown
 
 
 def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple[str, str]]:
@@ -72,14 +29,14 @@ def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple
         roles.append((VERIFIER, shape))
         if settings.judge_class.extracts:
             roles.append((EXTRACTOR, CALL))
-    if any(spec.type == _KNOWLEDGE_TYPE for spec in sources):
+    if any(spec.type == KNOWLEDGE_TYPE for spec in sources):
         roles.append((KNOWLEDGE, SAMPLE))
     return roles
 
 
 def probed(
     settings: Settings, sources: Sequence[SourceSpec], usage_log: str | None = None
-) -> "tuple[ClientSettings | None, list[Usage]]":
+) -> tuple[ClientSettings | None, list[Usage]]:
     """Return how the models are reached and what they can do, and the requests that told it.
 
     None where the run asks no model. The workers need not find it out again. What is spent is
@@ -96,10 +53,8 @@ def probed(
 
 
 async def _probe(
-    settings: "ClientSettings", roles: Sequence[tuple[str, str]]
-) -> "tuple[ClientSettings, list[Usage]]":
-    from transforms.llm.client import OpenAiClient
-
+    settings: ClientSettings, roles: Sequence[tuple[str, str]]
+) -> tuple[ClientSettings, list[Usage]]:
     client = OpenAiClient(settings)
     usage: list[Usage] = []
     known = {}

@@ -28,10 +28,14 @@ from apache_beam.utils.timestamp import Duration, Timestamp
 from pipelines.graph import evaluate
 from pipelines.runs.attempt import Attempt
 from pipelines.runs.finish import FinishSpec
-from pipelines.runs.inputs import lines_of, measure, shown_names, spool
-from pipelines.runs.job_of import usual_chunk_size
-from pipelines.runs.plan import PlainFile, plan
-from pipelines.runs.status import note_process
+from pipelines.runs.inputs import (
+    in_chunks,
+    lines_of,
+    measure,
+    plain_file,
+    shown_names,
+    usual_chunk_size,
+)
 from pipelines.streams.gathering import Gathering
 from pipelines.streams.windows import Windows, number_of
 from schemas import storage
@@ -146,7 +150,7 @@ class _Watch(beam.DoFn):  # type: ignore[misc]
     def _gathering(self, stream: Stream) -> Gathering:
         if stream.identifier not in _gathering:
             seconds = stream.window_seconds, stream.idle_seconds
-            _gathering[stream.identifier] = Gathering.begin(
+            _gathering[stream.identifier] = Gathering(
                 stream.windows, stream.patterns, _LOG.warning, *seconds
             )
         return _gathering[stream.identifier]
@@ -169,8 +173,7 @@ class _Open(beam.DoFn):  # type: ignore[misc]
         for one, name in zip(taken, shown_names([one.path for one in taken]), strict=True):
             try:
                 file = measure(one.path, name)
-                path = file.path if file.plain(here=False) else spool(file, folder)
-                plain.append(PlainFile(name, path, storage.size(path)))
+                plain.append(plain_file(file, folder, here=False))
             except UsageError as error:
                 inputs.append({"name": name, "size": one.size, "sha256": None})
                 failure = Failure("read", name, "unreadable_file", error.message)
@@ -182,9 +185,9 @@ class _Open(beam.DoFn):  # type: ignore[misc]
         fingerprint = {**stream.ending.fingerprint, "inputs": inputs, "chunk_size": chunk_size}
         attempt = stream.attempt(window, fingerprint)
         attempt.note()
-        note_process(attempt, lines_of(files), stream.engine)
+        attempt.note_process(lines_of(files), stream.engine)
         yield TaggedOutput(_OPENED, json.dumps({"window": window, "fingerprint": fingerprint}))
-        for chunk in plan(plain, chunk_size, stream.ending.job.max_line_bytes):
+        for chunk in in_chunks(plain, chunk_size, stream.ending.job.max_line_bytes):
             yield from chunk.splits
 
 

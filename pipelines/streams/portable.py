@@ -10,25 +10,22 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineState
 
-from pipelines.options.beam_flags import runner_of, value_of, waits, workers_of
-from pipelines.options.detached import FLINK
+from pipelines.options.beam_flags import FLINK, runner_of, value_of, waits, workers_of
 from pipelines.options.settings import Settings
 from pipelines.runners import engine
 from pipelines.runners.local import of_step
 from pipelines.runners.portable import SHARDS_A_WORKER
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.finish import FinishSpec, facts_of
-from pipelines.runs.job_of import fingerprint_of, job_of
-from pipelines.runs.run import Finished
-from pipelines.runs.run_folder import earlier_manifest
-from pipelines.runs.sources import choose, recorded
+from pipelines.runs.evaluate import engine_job, finish_spec
+from pipelines.runs.finish import earlier_manifest
+from pipelines.runs.run import Finished, fingerprint_of
+from pipelines.runs.sources import choose
 from pipelines.services import endpoints
-from pipelines.streams.arrivals import Say
+from pipelines.streams.gathering import Say
 from pipelines.streams.graph import Stream, finished, watched
 from pipelines.streams.windows import Windows, number_of
 from schemas import storage
 from schemas.errors import Interrupted, RunError
-from schemas.tables import to_arrow
 
 _LOOK_SECONDS = 0.5
 # Without checkpoints Flink ends the source of a stream at once. Elements that Flink buffers during
@@ -124,28 +121,20 @@ def stream_of(settings: Settings, windows: Windows) -> Stream:
     the pipeline of an earlier command takes no more."""
     windows = Windows(storage.absolute(settings.output), windows.name)
     chosen = choose(settings)
-    models = endpoints.models_asked(settings, chosen.specs)
+    models = settings.models_asked(chosen.specs)
     client, probes = endpoints.probed(settings, chosen.specs)
-    identifier = windows.take_over()
-    workers = workers_of(settings.beam, settings.processes())
-    job = job_of(settings, chosen, client, identifier).elsewhere().among(workers)
-    job = replace(job, parts=workers, shards=max(job.shards, SHARDS_A_WORKER * workers))
-    attempt = Attempt(windows.lock, identifier, {})
+    fingerprint = fingerprint_of(settings, [], bool(models), chosen.fingerprint)
+    attempt = Attempt(windows.lock, windows.take_over(), fingerprint)
     storage.make_folder(attempt.folder)
-    ending = FinishSpec(
-        windows.lock,
-        identifier,
-        fingerprint_of(settings, chosen, [], 0),
-        chosen.statuses,
-        facts_of(settings, chosen, windows.name),
-        job,
-        (attempt.write_part("usage", to_arrow("usage", probes)),) if probes else (),
-        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
-    )
+    job, probed = engine_job(settings, chosen, attempt, client, probes)
+    workers = workers_of(settings.beam, settings.processes())
+    job = job.elsewhere().among(workers)
+    job = replace(job, parts=workers, shards=max(job.shards, SHARDS_A_WORKER * workers))
+    ending = finish_spec(settings, chosen, attempt, windows.name, job, probed)
     return Stream(
         windows.output,
         windows.name,
-        identifier,
+        attempt.identifier,
         runner_of(settings.beam),
         tuple(map(storage.absolute, settings.input)),
         settings.window_seconds,

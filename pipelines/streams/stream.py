@@ -11,15 +11,13 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from pipelines.options.beam_flags import BOUNDED, runner_of
-from pipelines.options.detached import check_detached
+from pipelines.options.beam_flags import BOUNDED, check_detached, runner_of
 from pipelines.options.settings import Settings
-from pipelines.runs.attempt import checked_name
-from pipelines.runs.run import Finished, run
-from pipelines.runs.run_folder import only_one
+from pipelines.runs.attempt import checked_name, only_one
+from pipelines.runs.evaluate import run_evaluate
+from pipelines.runs.run import Finished
 from pipelines.runs.sources import choose
-from pipelines.streams.arrivals import Say
-from pipelines.streams.gathering import Gathering
+from pipelines.streams.gathering import Gathering, Say
 from pipelines.streams.windows import Windows
 from schemas.errors import NothingToEvaluate, UsageError
 
@@ -69,7 +67,7 @@ def stream(
         RunError: a window could not be evaluated; the same command goes on with it.
     """
     name = check_stream(settings)
-    check_detached(settings, BOUNDED)
+    check_detached(settings.beam, {}, BOUNDED)
     choose(settings)
     windows = Windows(settings.output, name)
     with only_one(settings.output, windows.lock, name):
@@ -82,7 +80,7 @@ def stream(
             _finish(settings, windows, one, on_window, say, quiet) for one in windows.unfinished()
         )
         seconds = settings.window_seconds, settings.idle_seconds
-        gathering = Gathering.begin(windows, settings.input, say, *seconds, clock)
+        gathering = Gathering(windows, settings.input, say, *seconds, clock)
         while not gathering.over:
             window = gathering.look()
             if window is not None:
@@ -109,7 +107,7 @@ def _finish(
         idle_seconds=None,
     )
     try:
-        finished = run(bounded, quiet)
+        finished = run_evaluate(bounded, quiet)
     except NothingToEvaluate as error:
         windows.mark_empty(window)
         say(f"window {window}: {error.message}")

@@ -16,10 +16,10 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from pipelines.streams.arrivals import Taken
 from schemas import storage
 from schemas.errors import RunError
 
@@ -28,6 +28,14 @@ EMPTY = "empty"
 _MANIFEST = "manifest.json"
 _STREAM = "stream.json"
 _NUMBER = re.compile(r"\.w(\d{6,})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A file in a window: its path, and its size in bytes when the window was closed."""
+
+    path: str
+    size: int
 
 
 def number_of(window: str) -> int:

@@ -1,4 +1,4 @@
-"""What the flex template runs: the parameters of a launch, as words of `ufo evaluate`.
+"""Run `ufo evaluate` with the parameters of a launch of the flex template.
 
 A parameter comes as `--name=value`. One that was left empty in the console's form is none, a switch
 says true or false, and the launcher may pass options that Beam's Python does not know: they are
@@ -7,13 +7,12 @@ told and left out, since Dataflow has checked the parameters against metadata.js
 
 import os
 import sys
-from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from pipelines.options.arguments import Parser
-from pipelines.options.beam_flags import beam_parser
+from pipelines.options.beam_flags import beam_parser, takes_value
 from pipelines.options.dataflow import IMAGE
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
 
 RUNNER = "--runner=DataflowRunner"
 
@@ -23,16 +22,15 @@ def words(given: Sequence[str], image: str | None = None) -> list[str]:
 
     `image` is that of the workers where the launch names none.
     """
-    ours = Parser(add_help=False)
-    add_evaluate_options(ours)
-    switches = _switches(beam_parser())
-    switches |= {f"--{one.name}": one.kind is bool for one in ours.options.values()}
+    known = Parser(add_help=False, parents=[beam_parser()], conflict_handler="resolve")
+    known.add_options(GROUPS)
     found = []
     for word in given:
         name, equals, value = word.partition("=")
-        if name.startswith("--") and name not in switches:
+        valued = takes_value(known, name) if name.startswith("--") else True
+        if valued is None:
             print(f"ufo: {word} is left out: neither ufo nor Beam knows it", file=sys.stderr)
-        elif switches.get(name) and value.lower() in ("true", "false"):
+        elif not valued and value.lower() in ("true", "false"):
             found += [name] if value.lower() == "true" else []
         elif value or not equals:
             found.append(word)
@@ -42,11 +40,6 @@ def words(given: Sequence[str], image: str | None = None) -> list[str]:
     if image and "--sdk_container_image" not in named:
         found.append(f"--sdk_container_image={image}")
     return ["evaluate", *found]
-
-
-def _switches(parser: ArgumentParser) -> dict[str, bool]:
-    """Return every flag of a parser, and whether it takes no value."""
-    return {flag: action.nargs == 0 for action in parser._actions for flag in action.option_strings}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The flex template's metadata, made from the options of `ufo evaluate`.
+"""Make the flex template's metadata of the options of `ufo evaluate`.
 
     python scripts/dataflow/metadata.py --write     puts it into metadata.json
     python scripts/dataflow/metadata.py --check     exit 1 where that is not what the flags are now
@@ -7,7 +7,6 @@ Dataflow checks a launch's parameters against it, and the console makes its form
 are those of Dataflow's TemplateMetadata (REST API v1b3).
 """
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ if __name__ == "__main__":
 
 from pipelines.options.arguments import Option
 from pipelines.options.flags import GROUPS
+from scripts.flags import write_or_check
 
 FILE = Path(__file__).with_name("metadata.json")
 REQUIRED = ("input", "output")
@@ -105,18 +105,8 @@ def text() -> str:
 
 
 def main() -> int:
-    """Write the file, or tell whether it is current; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--write", action="store_true", help="write metadata.json")
-    what.add_argument("--check", action="store_true", help="exit 1 where it is not current")
-    if parser.parse_args().write:
-        FILE.write_text(text(), encoding="utf-8")
-        return 0
-    if FILE.exists() and FILE.read_text(encoding="utf-8") == text():
-        return 0
-    print(f"{FILE} is not what the flags are; python {__file__} --write", file=sys.stderr)
-    return 1
+    """Write metadata.json, or tell whether it is current; returns the exit code."""
+    return write_or_check(FILE, text())
 
 
 if __name__ == "__main__":

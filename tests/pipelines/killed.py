@@ -15,8 +15,8 @@ import duckdb  # noqa: F401
 import openai  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 
-import pipelines.runners.chunk
-import pipelines.runs.run  # noqa: F401
+import pipelines.graph
+import pipelines.runs.evaluate  # noqa: F401
 from pipelines.cli import main
 from schemas import storage
 from transforms.llm.store_sqlite import SqliteStore

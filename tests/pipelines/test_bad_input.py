@@ -214,6 +214,7 @@ def test_an_output_that_cannot_be_written(
         (["--model", "m"], ["--model 'm' would be passed over", "OPENAI_API_KEY"]),
         (["--prompts", "mine"], ["--prompts 'mine' would be passed over"]),
         (["--samples", "3"], ["--samples 3 would be passed over"]),
+        (["--retriever", "dense"], ["--retriever 'dense' would be passed over", "wikipedia"]),
         (
             ["--runner", "FlinkRuner"],
             ["unknown --runner 'FlinkRuner'", "Did you mean 'FlinkRunner'?"],

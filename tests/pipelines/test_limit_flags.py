@@ -9,8 +9,8 @@ import pytest
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
-from pipelines.options.settings import cores
+from pipelines.options.flags import GROUPS
+from pipelines.options.settings import Settings, cores
 from tests.llm_server import LlmServer, faults
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE
 from transforms.llm.limiter import Limits
@@ -20,9 +20,9 @@ Ufo = Callable[..., Any]
 
 def _client(*flags: object) -> Any:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     given = ["--input", "in", "--output", "out", "--judge", "llm", *map(str, flags)]
-    return settings(parser, given).client()
+    return settings(Settings, parser, given).client()
 
 
 def test_limits_of_all_and_of_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,8 +48,8 @@ def test_a_run_with_a_model_has_one_process_unless_the_user_says_otherwise(
     flags: tuple[object, ...], with_a_model: int, without: int
 ) -> None:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
-    chosen = settings(parser, ["--input", "in", "--output", "out", *map(str, flags)])
+    parser.add_options(GROUPS)
+    chosen = settings(Settings, parser, ["--input", "in", "--output", "out", *map(str, flags)])
     assert chosen.processes(["a-model"]) == with_a_model
     assert chosen.processes() == without
 
@@ -65,10 +65,13 @@ def test_limits_do_not_change_the_name_of_a_run(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     plain = ["--input", "in", "--output", "out", "--judge", "llm"]
     limited = [*plain, *map(str, flags)]
-    assert settings(parser, limited).affecting() == settings(parser, plain).affecting()
+    assert (
+        settings(Settings, parser, limited).affecting()
+        == settings(Settings, parser, plain).affecting()
+    )
 
 
 def test_two_processes_together_keep_the_concurrency(

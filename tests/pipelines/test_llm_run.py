@@ -11,7 +11,8 @@ import pytest
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
+from pipelines.options.settings import Settings
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import at, rows
 
@@ -226,5 +227,7 @@ def test_a_model_judges_where_an_endpoint_is_named(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     parser: argparse.ArgumentParser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
-    assert settings(parser, ["--input", "in", "--output", "out", *flags]).judge.name == judge
+    parser.add_options(GROUPS)
+    assert (
+        settings(Settings, parser, ["--input", "in", "--output", "out", *flags]).judge.name == judge
+    )

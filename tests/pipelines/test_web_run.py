@@ -159,6 +159,23 @@ def test_a_search_that_fails_is_an_error_and_is_asked_again(ufo: Any, scene: Sce
     assert labels(output)["r0"] == 1
 
 
+def test_searches_of_a_run_that_was_stopped_are_in_its_usage_once(ufo: Any, scene: Scene) -> None:
+    nothing = (200, {"results": []})
+    scene.engines.faults.extend([*[nothing] * 6, *[403] * len(CLAIMS)])
+    more = ("--judge", "offline", "--cache", scene.folder / "cache.sqlite", "--chunk_size", 4)
+    flags = scene.flags("searxng", "out", *more, "--concurrency", 1)
+    assert ufo(*flags).code == 1
+    sent = scene.engines.requests
+    assert sent > 6
+    scene.engines.faults.clear()
+    done = ufo(*flags)
+    assert done.code == 0, done.err
+    assert scene.engines.requests > sent
+    usage = "SELECT request_id FROM usage WHERE step = 'search' AND NOT (cached OR coalesced)"
+    found = [row["request_id"] for row in rows(scene.folder / "out", usage)]
+    assert len(found) == len(set(found)) == scene.engines.requests
+
+
 @pytest.mark.parametrize(
     ("engine", "status", "remedy"),
     [

@@ -62,7 +62,8 @@ def test_a_job_for_elsewhere_has_no_relative_path() -> None:
         SourceSpec("wikipedia", "wikipedia", {"index": "gs://bucket/index"}),
     )
     judge = JudgeSpec("llm", "llm", llm=LlmSettings("m", prompts_dir="prompts"))
-    job = Job(sources, {"index": "wiki", "passages": 3}, judge=judge).elsewhere()
+    flags = {"index": "wiki", "passages": 3}
+    job = Job(sources, flags, judge=judge, paths=("index",)).elsewhere()
     here = os.getcwd()
     assert [(one.type, one.options) for one in job.sources] == [
         (f"{here}/plug/ins.py:Mine", {"index": f"{here}/wiki", "retriever": "bm25"}),

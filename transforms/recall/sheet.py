@@ -1,4 +1,4 @@
-"""The sheet that people annotate: the facts of a recall run in WikiEvalFacts' columns.
+"""Make the sheet that people annotate: the facts of a recall run in WikiEvalFacts' columns.
 
 A row is a record: `unique_id`, `question`, `answer` (the ground truth), each variant's text, and
 for each variant `human_evaluated_facts_VARIANT`, the text of a Python dictionary in which `None` is

@@ -1,16 +1,17 @@
-"""The plots of the page, drawn with matplotlib's objects alone. Names stand above what they name,
+"""Draw the bars of the page, with matplotlib's objects alone. Names stand above what they name,
 so that a plot is as narrow as a phone and no name is too long."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.transforms import blended_transform_factory
 
 from pipelines.reports.html.svg import ACCENT, GRID, INK, MUTED, PEOPLE, SURFACE
 from pipelines.reports.tabular import one_line
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _WIDTH = 5.4  # inches, 72 units of the drawing each
 SIZE = 11.5
@@ -18,8 +19,6 @@ SMALL = 10.0
 _ROW = 0.56
 _MOST_LETTERS = 50
 _MOST_BESIDE = 40  # where a note stands at the end of the line
-_PIES_A_ROW = 3
-_SMALLEST_SHARE = 0.09
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def draw_bars(
     low: float = 0.0,
     high: float = 1.0,
     mark: str = "",
-) -> "Figure":
+) -> Figure:
     """Draw a row a value: bars from 0 where `filled`, else points; whiskers are intervals."""
     marked = any(bar.mark is not None for bar in bars)
     figure, axes = _rows(len(bars), axis, low, high, marked)
@@ -97,7 +96,7 @@ def draw_bars(
 
 def draw_stacks(
     stacks: Sequence[tuple[str, Sequence[float]]], parts: Sequence[tuple[str, str]], axis: str
-) -> "Figure":
+) -> Figure:
     """Draw a bar a row, of shares that add up to 1; `parts` are (name, colour) of each share."""
     figure, axes = _rows(len(stacks), axis, 0, 1, keyed=True)
     for place, (name, shares) in enumerate(stacks):
@@ -122,14 +121,12 @@ def draw_stacks(
 # --- what they share -----------------------------------------------------------------------------
 
 
-def figure_of(height: float) -> "Figure":
+def figure_of(height: float) -> Figure:
     """Return an empty figure of the common width, that many inches high."""
-    from matplotlib.figure import Figure
-
     return Figure(figsize=(_WIDTH, height))
 
 
-def _rows(n: int, axis: str, low: float, high: float, keyed: bool) -> tuple["Figure", "Axes"]:
+def _rows(n: int, axis: str, low: float, high: float, keyed: bool) -> tuple[Figure, Axes]:
     """Return a figure with n rows from top to bottom, room for a key above and an axis below."""
     above, below = 0.36 if keyed else 0.02, 0.5
     height = above + _ROW * n + below
@@ -151,7 +148,7 @@ def signed(value: float, form: str = ".3f") -> str:
     return f"{value:{form}}".replace("-", "−")
 
 
-def quiet(axes: "Axes") -> None:
+def quiet(axes: Axes) -> None:
     """Leave an axis its labels and nothing else."""
     axes.set_axisbelow(True)
     axes.spines[:].set_visible(False)
@@ -180,10 +177,8 @@ def _ending(name: str, most: int) -> str:
     return whole if len(whole) <= most else f"…{whole[1 - most :].lstrip()}"
 
 
-def name_of(axes: "Axes", place: float, name: str, note: str = "", left: float = 0.0) -> None:
+def name_of(axes: Axes, place: float, name: str, note: str = "", left: float = 0.0) -> None:
     """Write a row's name above it, and a note at the end of the same line."""
-    from matplotlib.transforms import blended_transform_factory
-
     label = axes.text(
         left,
         place - 0.2,
@@ -207,9 +202,7 @@ def name_of(axes: "Axes", place: float, name: str, note: str = "", left: float =
         )
 
 
-def _right(axes: "Axes", place: float, shown: str) -> None:
-    from matplotlib.transforms import blended_transform_factory
-
+def _right(axes: Axes, place: float, shown: str) -> None:
     axes.text(
         1.19,
         place,
@@ -227,10 +220,8 @@ def centred(color: str) -> dict[str, Any]:
     return {"ha": "center", "va": "center", "fontsize": SIZE - 0.5, "color": color}
 
 
-def key(figure: "Figure", entries: Sequence[tuple[str, str, str]]) -> None:
+def key(figure: Figure, entries: Sequence[tuple[str, str, str]]) -> None:
     """Say above a plot what its colours are: (colour, name, marker), two a line."""
-    from matplotlib.lines import Line2D
-
     legend = figure.legend(
         handles=[
             Line2D([], [], linestyle="", marker=marker, markersize=8, color=color, label=name)

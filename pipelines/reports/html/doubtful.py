@@ -1,4 +1,4 @@
-"""The responses that deserve a look first: which ones, and their rows."""
+"""Choose the responses that deserve a look first, and show their rows."""
 
 from collections.abc import Sequence
 

@@ -1,16 +1,15 @@
-"""Pies, the heat map and the reliability plot of the page."""
+"""Draw the pies, the heat map and the reliability plot of the page."""
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from pipelines.reports.html.charts import SMALL, centred, figure_of, key, name_of, quiet, shortened
 from pipelines.reports.html.svg import ACCENT, GRID, INK, MUTED, SURFACE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
 
 _PIES_A_ROW = 3
 _SMALLEST_SHARE = 0.09
@@ -18,7 +17,7 @@ _SMALLEST_SHARE = 0.09
 
 def draw_pies(
     pies: Sequence[tuple[str, Sequence[float]]], parts: Sequence[tuple[str, str]]
-) -> "Figure":
+) -> Figure:
     """Draw a small pie for each name, of the same parts in the same colours."""
     across = min(len(pies), _PIES_A_ROW)
     down = -(-len(pies) // across)
@@ -40,9 +39,7 @@ def draw_pies(
     return figure
 
 
-def _pie(axes: "Axes", shares: Sequence[float], colors: Sequence[str]) -> None:
-    from matplotlib.colors import to_rgb
-
+def _pie(axes: Axes, shares: Sequence[float], colors: Sequence[str]) -> None:
     if not sum(shares):
         axes.pie([1], colors=[GRID], radius=1, wedgeprops={"width": 0.05})
         axes.text(0, 0, "nothing", ha="center", va="center", fontsize=SMALL, color=MUTED)
@@ -76,9 +73,7 @@ def _pie(axes: "Axes", shares: Sequence[float], colors: Sequence[str]) -> None:
         )
 
 
-def draw_heat(
-    rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequence[str]
-) -> "Figure":
+def draw_heat(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequence[str]) -> Figure:
     """Draw values of 0 to 1 as a grid: the deeper the colour, the higher."""
     step = 0.66
     top = 0.34
@@ -99,9 +94,7 @@ def draw_heat(
     return figure
 
 
-def _cell(column: int, place: int, value: float | None) -> "Rectangle":
-    from matplotlib.patches import Rectangle
-
+def _cell(column: int, place: int, value: float | None) -> Rectangle:
     # Never so deep that the ink on it could not be read, in either theme.
     depth = 0.0 if value is None else 0.04 + 0.5 * min(max(value, 0.0), 1.0)
     return Rectangle((column + 0.02, place + 0.42), 0.96, 0.48, facecolor=ACCENT, alpha=depth)
@@ -109,7 +102,7 @@ def _cell(column: int, place: int, value: float | None) -> "Rectangle":
 
 def draw_reliability(
     points: Sequence[tuple[float, float, float, float, int]], across: str, up: str
-) -> "Figure":
+) -> Figure:
     """Draw (measured, people, low, high, n) as points, the larger the more, beside the diagonal."""
     figure = figure_of(3.9)
     axes = figure.add_axes((0.13, 0.15, 0.83, 0.81))

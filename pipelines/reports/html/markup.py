@@ -1,4 +1,4 @@
-"""HTML out of plain values. Every text is escaped, unless it is `Html` already.
+"""Make HTML of plain values. Every text is escaped, unless it is `Html` already.
 
 What comes from data (a response, a page of the web, a model's name) is hostile: it is never
 mark-up, never an address that runs code, and cannot turn the direction of the text around it.

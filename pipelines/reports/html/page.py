@@ -1,4 +1,4 @@
-"""The page of a run: one file that opens offline, and asks for nothing else."""
+"""Write the page of a run: one file that opens offline, and loads nothing else."""
 
 import base64
 import hashlib

@@ -1,17 +1,15 @@
-"""What the sections of the page share: the rows they ask for, and how a plot is shown."""
+"""Give the sections of the page what they share: the rows of views, and how a plot is shown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from pipelines.reports.html.charts import Bar
 from pipelines.reports.html.markup import Html, Row, folded, table, tag
 from pipelines.reports.html.svg import as_svg
 from schemas.results import Results
 from transforms.votes import main_mode
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_BARS = 24
 _MOST_OPEN = 12
@@ -47,7 +45,7 @@ class Asked:
         return self.query(sql, {"run": self.found["run"], **mode})
 
 
-def plot(key: str, title: str, drawn: "Figure", shown: str, rows: Html, note: str = "") -> Html:
+def plot(key: str, title: str, drawn: Figure, shown: str, rows: Html, note: str = "") -> Html:
     """Return a plot under its title, with the table that it shows behind it."""
     return tag(
         "figure",

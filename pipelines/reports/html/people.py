@@ -1,4 +1,4 @@
-"""Beside people: corrected scores, agreement, and what the judge's numbers mean to them."""
+"""Show corrected scores, agreement with people, and how well probabilities are calibrated."""
 
 from pipelines.reports.html.charts import Bar, draw_bars
 from pipelines.reports.html.grids import draw_reliability

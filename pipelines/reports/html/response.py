@@ -1,4 +1,4 @@
-"""One response: its text, coloured by sentence, and what was found about each of its claims."""
+"""Show one response: its text, coloured by sentence, and what was found about each claim."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

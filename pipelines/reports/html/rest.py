@@ -1,4 +1,4 @@
-"""Cost, failures and the user's own reports."""
+"""Show cost, failures and the user's own reports."""
 
 from pipelines.reports.html.markup import MOST_ROWS, join
 from pipelines.reports.html.parts import Asked, Section, tabled

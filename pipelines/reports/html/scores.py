@@ -1,4 +1,4 @@
-"""Factuality scores with their intervals, and models compared."""
+"""Show factuality scores with their intervals, and compare models."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Who decided, on what kind of pages, and what other orders of the sources would give."""
+"""Show which sources decided, on what kind of pages, and what other orders would give."""
 
 from pipelines.reports.html.charts import Bar, draw_bars, draw_stacks
 from pipelines.reports.html.grids import draw_heat, draw_pies

@@ -1,4 +1,4 @@
-"""A figure as SVG inside a page: in the page's own colours and type, without ids that could clash.
+"""Embed a figure as SVG: in the page's own colours and type, without ids that could clash.
 
 The figures are drawn in stand-in colours, which become the variables of the style sheet here, so
 that one drawing reads well on light and on dark.
@@ -7,12 +7,11 @@ that one drawing reads well on light and on dark.
 import re
 import warnings
 from io import StringIO
-from typing import TYPE_CHECKING
+
+import matplotlib
+from matplotlib.figure import Figure
 
 from pipelines.reports.html.markup import Html, text
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 INK, MUTED, GRID, SURFACE = "#010101", "#020202", "#030303", "#040404"
 ACCENT, PEOPLE = "#050505", "#060606"
@@ -32,11 +31,9 @@ _REFERENCE = re.compile(r"(?:url\(|href=\")#([^)\"]+)")
 _FONT = re.compile(r"(font: [^;\"]*?\d+px) [^;\"]+")
 
 
-def as_svg(figure: "Figure", name: str, label: str) -> Html:
+def as_svg(figure: Figure, name: str, label: str) -> Html:
     """Return a figure as an `<svg>` with a label for those who cannot see it; `name` is its own
     on the page. Equal figures give equal text."""
-    import matplotlib
-
     out = StringIO()
     options = {"svg.hashsalt": name, "svg.fonttype": "none"}
     with matplotlib.rc_context(options), warnings.catch_warnings():

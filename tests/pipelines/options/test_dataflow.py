@@ -9,7 +9,7 @@ from pipelines.options.arguments import Parser
 from pipelines.options.beam_flags import waits, workers_of
 from pipelines.options.command_line import settings
 from pipelines.options.dataflow import IMAGE
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
 from pipelines.options.settings import Settings
 
 JOB = ("--project=my-project", "--region=europe-west1", "--temp_location=gs://b/temp")
@@ -19,8 +19,8 @@ PLACES = ("--input", "gs://b/in.jsonl", "--output", "gs://b/out/")
 
 def parsed(*words: str) -> Settings:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
-    return settings(parser, [*PLACES, *THERE, *words])
+    parser.add_options(GROUPS)
+    return settings(Settings, parser, [*PLACES, *THERE, *words])
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,7 @@ def test_what_a_field_does_not_take_is_wrong(parser: Parser, argv: list[str], me
 
 def test_a_field_is_a_key_of_the_file(parser: Parser, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_text("words: [a, b]\nmany: 3\nloud: true\nlisted: 'x,y'\n")
+    path.write_text("words: [a, b]\nmany: 3\nloud: true\nlisted: [x, y]\n")
     found = load(str(path), parser)
     assert dict(found.values) == {
         "words": ["a", "b"],

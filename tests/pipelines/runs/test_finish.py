@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.runners import portable
 from pipelines.runners.parts import written
-from pipelines.runs import attempt as attempts
+from pipelines.runs import finish
 from pipelines.runs.finish import FinishSpec
 from schemas.errors import RunError
 from schemas.records import Part
@@ -88,8 +88,8 @@ def test_finishing_again_changes_nothing(
     (ending,) = ended
     parts = parts_of(tmp_path / "there")
     places = {
-        "at the manifest": (attempts.storage, "write"),
-        "before the sweep": (attempts.Attempt, "sweep"),
+        "at the manifest": (finish.storage, "write"),
+        "before the sweep": (finish, "sweep"),
     }
     if stopped in places:
         with monkeypatch.context() as patched:

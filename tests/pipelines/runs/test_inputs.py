@@ -1,17 +1,29 @@
-"""How many records an input file has, as progress and the size of chunks take it."""
+"""An input file's records, and the chunks that they are cut into."""
 
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pipelines.runs.inputs import measure, spool
+from pipelines.runs.inputs import (
+    MOST_LINES,
+    Chunk,
+    PlainFile,
+    even_chunks,
+    in_chunks,
+    measure,
+    spool,
+)
 from schemas.errors import UsageError
 from schemas.records import Failure, InputRecord
 from transforms.read import parse
+from transforms.splits import lines
 
 RECORDS = [{"question": "Q?", "answer": 'one\ntwo, "three"'}, {"question": "R?", "answer": "no"}]
 
@@ -60,3 +72,117 @@ def test_bytes_in_parquet_are_the_text_that_they_encode(tmp_path: Path) -> None:
     assert good.text == "Zürich"
     assert isinstance(bad, Failure)
     assert "not UTF-8" in bad.message
+
+
+# --- chunks
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            *(json.dumps({"id": f"r{n}", "response": "Text."}) for n in range(5)),
+            json.dumps({"response": "No id."}),
+            "not json",
+            "",
+            "   ",
+        ]
+    ),
+    max_size=12,
+)
+
+
+def plain(folder: Path, *contents: str) -> list[PlainFile]:
+    files = []
+    for number, content in enumerate(contents):
+        path = folder / f"{number}.jsonl"
+        path.write_text(content)
+        files.append(PlainFile(path.name, str(path), path.stat().st_size))
+    return files
+
+
+def read(chunks: list[Chunk]) -> list[tuple[str, str]]:
+    """What workers make of the chunks: each line's key and what becomes of it."""
+    found = []
+    for chunk in chunks:
+        for split in chunk.splits:
+            with open(split.path, "rb") as stream:
+                for row, line in enumerate(lines(stream, split, 1000)):
+                    record = parse(line.key, line.data)
+                    if isinstance(record, Failure):
+                        found.append((line.key, "failure"))
+                    elif row in split.repeated:
+                        found.append((line.key, "repeated"))
+                    elif row in split.skipped:
+                        found.append((line.key, "reused"))
+                    else:
+                        found.append((line.key, record.response_id))
+    return found
+
+
+def reused(record: InputRecord) -> bool:
+    return record.response_id == "r3"
+
+
+@given(st.lists(LINES, min_size=1, max_size=3), st.integers(1, 9), st.booleans())
+def test_any_chunk_size_gives_the_same_records(
+    tmp_path_factory: Any, contents: list[list[str]], size: int, carry: bool
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    files = plain(folder, *("\n".join(rows) for rows in contents))
+    more = {"reused": reused} if carry else {}
+    chunks = list(in_chunks(files, size, 1000, **more))
+    assert read(chunks) == read(list(in_chunks(files, 10**6, 1000, **more)))
+    assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
+    assert all(chunk.n_lines == size for chunk in chunks[:-1])
+    n_lines = sum(bool(row.strip()) for rows in contents for row in rows)
+    assert sum(chunk.n_lines for chunk in chunks) == len(read(chunks)) == n_lines
+
+
+def test_the_first_record_of_an_id_is_the_one_across_files_and_chunks(tmp_path: Path) -> None:
+    record = json.dumps({"id": "a", "response": "Text."})
+    files = plain(tmp_path, f"{record}\n{record}\n", f"\n{record}")
+    assert read(list(in_chunks(files, 1, 1000))) == [
+        ("0.jsonl:1", "a"),
+        ("0.jsonl:2", "repeated"),
+        ("1.jsonl:2", "repeated"),
+    ]
+
+
+def test_a_reused_record_is_skipped_and_its_repeat_is_still_a_failure(tmp_path: Path) -> None:
+    record = json.dumps({"id": "r3", "response": "Text."})
+    files = plain(tmp_path, f"{record}\n{record}\n")
+    chunks = list(in_chunks(files, 10, 1000, reused))
+    assert [state for _, state in read(chunks)] == ["reused", "repeated"]
+
+
+def test_an_unusable_line_uses_no_id(tmp_path: Path) -> None:
+    bad = json.dumps({"id": "a", "response": ""})
+    good = json.dumps({"id": "a", "response": "Text."})
+    assert [
+        state for _, state in read(list(in_chunks(plain(tmp_path, f"{bad}\n{good}"), 5, 1000)))
+    ] == [
+        "failure",
+        "a",
+    ]
+
+
+def test_the_plan_is_made_as_it_is_asked_for(tmp_path: Path) -> None:
+    files = plain(tmp_path, "not json\n" * 10)
+    chunks = in_chunks([*files, PlainFile("gone", str(tmp_path / "gone"), 5)], 5, 1000)
+    assert [next(chunks).number, next(chunks).number] == [0, 1]
+
+
+@given(st.integers(0, 100_000))
+def test_a_chunk_is_neither_small_nor_large(n_lines: int) -> None:
+    size = even_chunks(n_lines)
+    assert 1 <= size <= MOST_LINES
+    assert size >= min(n_lines, 500)
+    last = n_lines % size or size
+    assert n_lines <= size or size - last < n_lines / size, "the last one is about as large"
+
+
+@pytest.mark.parametrize(
+    ("n_lines", "chunks"),
+    [(0, 0), (1, 1), (999, 1), (1_000, 2), (1_001, 2), (4_000, 8), (10_000, 8), (100_000, 25)],
+)
+def test_a_small_input_goes_evenly_into_processes(n_lines: int, chunks: int) -> None:
+    assert -(-n_lines // even_chunks(n_lines)) == chunks

@@ -15,14 +15,14 @@ from apache_beam.transforms.window import TimestampedValue
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
+from pipelines.options.settings import Settings
 from pipelines.runs.attempt import Attempt
 from pipelines.streams import graph as stream_graph
-from pipelines.streams.arrivals import Taken
-from pipelines.streams.gathering import Gathering
+from pipelines.streams.gathering import Arrivals
 from pipelines.streams.graph import Stream, finished, watched
 from pipelines.streams.portable import engine_flags, stream_of, stream_portable
-from pipelines.streams.windows import Windows, number_of
+from pipelines.streams.windows import Taken, Windows, number_of
 from schemas.errors import Interrupted
 from schemas.records import Usage
 from schemas.tables import to_arrow
@@ -32,10 +32,10 @@ ENGINE = ("--runner=FlinkRunner", "--parallelism=2")
 
 def settings_of(folder: Path, *more: object) -> Any:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     flags = ["--streaming", "--judge", "offline", "--sources", "reference", "--run", "s"]
     places = ["--input", f"{folder}/in/*.jsonl*", "--output", f"{folder}/out"]
-    return settings(parser, [*flags, *places, *map(str, more)])
+    return settings(Settings, parser, [*flags, *places, *map(str, more)])
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def stream(tmp_path: Path) -> Callable[..., Stream]:
 
 def test_of_two_who_close_a_window_with_a_file_one_does(stream: Any, arrive: Any) -> None:
     told = stream()
-    file = Gathering.begin(told.windows, told.patterns, print).arrivals
+    file = Arrivals(told.patterns, told.windows.taken(told.patterns), print)
     arrive("a.jsonl", "r1")
     file.look()
     waiting = file.look()

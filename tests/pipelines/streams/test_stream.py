@@ -10,11 +10,13 @@ import pytest
 
 from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
-from pipelines.options.flags import add_evaluate_options
+from pipelines.options.flags import GROUPS
+from pipelines.options.settings import Settings
 from pipelines.streams import stream as streams
 from pipelines.streams import windows
-from pipelines.streams.arrivals import Arrivals, Taken
+from pipelines.streams.gathering import Arrivals
 from pipelines.streams.stream import stream
+from pipelines.streams.windows import Taken
 from schemas.errors import RunError
 
 Step = Callable[[], None]
@@ -22,10 +24,10 @@ Step = Callable[[], None]
 
 def settings_of(folder: Path, *more: str) -> Any:
     parser = Parser(prog="ufo evaluate")
-    add_evaluate_options(parser)
+    parser.add_options(GROUPS)
     flags = ["--streaming", "--judge", "offline", "--sources", "reference", "--workers", "1"]
     places = ["--input", f"{folder}/in/*.jsonl", "--output", f"{folder}/out", "--run", "s"]
-    return settings(parser, [*flags, *places, "--window_seconds", "8", *more])
+    return settings(Settings, parser, [*flags, *places, "--window_seconds", "8", *more])
 
 
 class World:
@@ -166,7 +168,7 @@ def stops(number: int) -> Callable[..., Any]:
             raise KeyboardInterrupt
         return run(*arguments)
 
-    run = streams.run
+    run = streams.run_evaluate
     return evaluate
 
 
@@ -180,7 +182,7 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
 ) -> None:
     arrive(world)
     with monkeypatch.context() as patched:
-        patched.setattr(streams, "run", stops(number))
+        patched.setattr(streams, "run_evaluate", stops(number))
         with pytest.raises(KeyboardInterrupt):
             world.run()
     assert world.all_ids_or_none() == ["r1"] * (number - 1)

@@ -13,10 +13,9 @@ from apache_beam.testing import test_stream
 from apache_beam.transforms.trigger import AccumulationMode, AfterCount, AfterWatermark
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 
-from pipelines.graph import evaluate
-from pipelines.runners.chunk import run_graph
+from pipelines.graph import evaluate, run_graph
 from pipelines.runners.parts import check_whole
-from pipelines.runs.plan import Chunk
+from pipelines.runs.inputs import Chunk
 from schemas.records import Part
 from schemas.tables import KEYS
 from transforms.job import Job

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.runners.counters import summed_files
+from pipelines.runners.parts import summed_files
 from transforms.beam.live import Live, live
 
 

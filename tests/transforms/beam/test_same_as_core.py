@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.runners.local import run_chunk
-from pipelines.runs.plan import PlainFile, plan
+from pipelines.runs.inputs import PlainFile, in_chunks
 from schemas.records import FactUnit, InputRecord, Passage
 from schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
 from transforms.check_text import check_text
@@ -85,7 +85,7 @@ def rows_by_table(parts: Iterable[Any]) -> dict[str, list[Any]]:
 def through_beam(responses: Path, folder: Path, job: Job) -> dict[str, list[Any]]:
     folder.mkdir(parents=True)
     size = responses.stat().st_size
-    (chunk,) = plan([PlainFile(responses.name, str(responses), size)], 100, 10_000)
+    (chunk,) = in_chunks([PlainFile(responses.name, str(responses), size)], 100, 10_000)
     return rows_by_table(run_chunk(chunk, job, str(folder)))
 
 
@@ -165,7 +165,7 @@ def test_what_an_earlier_try_at_a_chunk_left_is_not_taken_in(
 ) -> None:
     job = job_of(make_sources(False)[1:])
     size = responses.stat().st_size
-    (chunk,) = plan([PlainFile(responses.name, str(responses), size)], 100, 10_000)
+    (chunk,) = in_chunks([PlainFile(responses.name, str(responses), size)], 100, 10_000)
     expected = rows_by_table(run_chunk(chunk, job, str(tmp_path)))
     stale = pq.read_table(tmp_path / "evidence-00000.parquet")
     for name in ("usage-00000.parquet", "evidence-00009.parquet"):

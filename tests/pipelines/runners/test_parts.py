@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.runners.counters import keep_engines_counters, summed
+from pipelines.runners.parts import keep_engines_counters, summed
 
 
 def counters(folder: Path) -> Any:

@@ -1,0 +1,205 @@
+"""Evaluate an input: what `ufo evaluate` and `ufo.evaluate` both do."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pipelines.logs import quiet_beam
+from pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of
+from pipelines.options.command_line import settings_of
+from pipelines.options.settings import Settings
+from pipelines.runs.attempt import Attempt, checked_name
+from pipelines.runs.compare import check_baseline
+from pipelines.runs.finish import FinishSpec, Manifest, each_passage_once, finish
+from pipelines.runs.inputs import find_inputs, input_files
+from pipelines.runs.progress import Progress
+from pipelines.runs.results import open_results
+from pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
+from pipelines.runs.run import (
+    Finished,
+    Plan,
+    begun_log,
+    carry_out,
+    chunks_of,
+    evaluate_here,
+    planned,
+)
+from pipelines.runs.sources import Chosen, choose, job_of, recorded
+from pipelines.services import endpoints
+from schemas import storage
+from schemas.errors import UsageError
+from schemas.records import Part, Usage
+from schemas.results import Results
+from schemas.tables import to_arrow
+from transforms.job import Job
+from transforms.llm.settings import ClientSettings
+from transforms.llm.shared import end_run
+from transforms.loop import wait_for
+from transforms.sources.base import FactSource
+from transforms.sources.web.snapshot import finish_recording
+
+
+def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
+    """Evaluate the input and finish the run's folder, or complete an unfinished attempt.
+
+    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is handed
+    to the engine, whose job finishes the folder by itself.
+
+    Raises:
+        UsageError: whatever can be told before the first response is evaluated.
+        RunError: the run could not be finished; the same command goes on where it stopped.
+    """
+    started = time.monotonic()
+    check_detached(settings.beam, settings.given("fail_under", "baseline"))
+    paths = find_inputs(settings.input)
+    if settings.dry_run:
+        raise UsageError("--dry_run evaluates nothing; use the command `ufo evaluate --dry_run`")
+    if settings.streaming:
+        raise UsageError("--streaming has no end; use the command `ufo evaluate --streaming`")
+    chosen = choose(settings)
+    models = settings.models_asked(chosen.specs)
+    asked = models, settings.unpriced(models), chosen.remote
+    files = input_files(paths, "evaluate")
+    plan = planned(settings, settings.mode, files, *asked, chosen.fingerprint)
+    if settings.baseline is not None:
+        check_baseline(settings.output, settings.baseline, plan.name)
+
+    def finished(attempt: Attempt, parts: list[Part]) -> Manifest:
+        return finish(attempt, parts, chosen.statuses, facts_of(settings, chosen, plan.name))
+
+    evaluate = partial(_evaluate, chosen, plan)
+    return carry_out(plan, evaluate, finished, partial(_reuse, plan), quiet, started)
+
+
+def evaluated(
+    values: Mapping[str, Any],
+    quiet: bool,
+    sources: Sequence[str | Mapping[str, Any] | FactSource] | None,
+) -> tuple[Results, str]:
+    """Return the results of a run whose options are Python keywords, and its folder."""
+    settings = settings_of(values, sources)
+    done = run_evaluate(settings, quiet)
+    return open_results(settings.output, done.name), done.folder
+
+
+def facts_of(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:
+    """Return what a manifest says of a run beside what was counted."""
+    return {
+        "run": name,
+        "mode": settings.mode,
+        "sources": [spec.name for spec in chosen.specs],
+        "tie": settings.tie,
+        "judge": settings.judge.name,
+    }
+
+
+def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | None:
+    """Return what is taken over from another run, or from an earlier writing of this one."""
+    settings, output = plan.settings, plan.settings.output
+    if settings.since is not None:
+        base = checked_name(settings.since)
+        found = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
+        progress.say(f"Responses that are as they were in run {base} are taken over from it.")
+        return found
+    if earlier is None or settings.if_finished != "retry_errors":
+        return None
+    found = reuse_from(output, plan.name, earlier, plan.fingerprint, since=False)
+    same, again = len(found.hashes), found.again
+    progress.say(
+        f"Run {plan.name}: {same:,} responses kept, {again:,} with errors evaluated again."
+    )
+    return found
+
+
+def _evaluate(
+    chosen: Chosen, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
+) -> list[Part] | None:
+    """Evaluate what is not evaluated yet; return the parts of all tables but `sources`, None where
+    an engine has the run and nobody waits."""
+    here = runner_of(plan.settings.beam) in IN_PROCESS
+    try:
+        evaluate = _in_process if here else _on_engine
+        parts = evaluate(chosen, plan, attempt, reuse, progress)
+    finally:
+        wait_for(end_run(attempt.identifier))  # what the run has opened to the web
+    if parts is not None:
+        for folder in recorded(plan.settings, chosen.specs):
+            finish_recording(folder)
+    return parts and each_passage_once(parts)
+
+
+def _in_process(
+    chosen: Chosen, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
+) -> list[Part]:
+    settings = plan.settings
+    log = begun_log(plan, attempt, reuse.spent if reuse else None)
+    client, _ = endpoints.probed(settings, chosen.specs, log) if plan.models else (None, [])
+    job = job_of(settings, chosen.specs, client, attempt.identifier, log)
+    chunks = chunks_of(plan, attempt, "evaluate", reuse=reuse)
+    parts = evaluate_here(chunks, job, plan, attempt, progress)
+    # Once the input was gone through, which tells what is taken over.
+    return [*_reused(settings.output, attempt, reuse, progress), *parts]
+
+
+def _on_engine(
+    chosen: Chosen, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
+) -> list[Part] | None:
+    settings = plan.settings
+    client, probes = endpoints.probed(settings, chosen.specs)
+    job, probed = engine_job(settings, chosen, attempt, client, probes)
+    chunks = list(chunks_of(plan, attempt, "evaluate", here=False, reuse=reuse))
+    there_already = [*_reused(settings.output, attempt, reuse, progress), *probed]
+    spec = finish_spec(settings, chosen, attempt, plan.name, job, there_already)
+    quiet_beam()  # which makes remarks while it is imported
+    # Here, since only an engine needs Beam in this process.
+    from pipelines.runners.portable import run_portable
+
+    workers = settings.processes()
+    found = run_portable(chunks, attempt, settings.beam, workers, spec, progress)
+    return None if found is None else [*there_already, *found]
+
+
+def _reused(output: str, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:
+    """Return the parts with what is taken over, as the input that was gone through has told."""
+    if reuse is None:
+        return []
+    parts = copy_reused(output, reuse, attempt.chunk_folder(REUSED))
+    if reuse.compared:
+        progress.say(f"{len(reuse.taken):,} responses taken over from run {reuse.run}.")
+    return parts
+
+
+def engine_job(
+    settings: Settings,
+    chosen: Chosen,
+    attempt: Attempt,
+    client: ClientSettings | None,
+    probes: Sequence[Usage],
+) -> tuple[Job, list[Part]]:
+    """Return the job of an engine's workers, and a part with the requests that told what endpoints
+    can do, if there were any."""
+    parts = [attempt.write_part("usage", to_arrow("usage", probes))] if probes else []
+    return job_of(settings, chosen.specs, client, attempt.identifier), parts
+
+
+def finish_spec(
+    settings: Settings,
+    chosen: Chosen,
+    attempt: Attempt,
+    name: str,
+    job: Job,
+    parts: Sequence[Part],
+) -> FinishSpec:
+    """Return what the last step of an engine's job needs; `parts` are there already."""
+    return FinishSpec(
+        storage.absolute(attempt.run_folder),
+        attempt.identifier,
+        attempt.fingerprint,
+        chosen.statuses,
+        facts_of(settings, chosen, name),
+        job,
+        tuple(replace(part, path=storage.absolute(part.path)) for part in parts),
+        tuple(map(storage.absolute, recorded(settings, chosen.specs))),
+    )
