@@ -25,7 +25,7 @@ from pipelines.runs.finish import FinishSpec
 from pipelines.runs.inputs import Chunk
 from schemas import storage
 from schemas.recall import RecallInput
-from schemas.records import Failure, Part
+from schemas.records import Part
 from transforms.beam import check, extract, read, write
 from transforms.beam import recall as recall_steps
 from transforms.job import Job
@@ -42,7 +42,7 @@ def evaluate(
     splits: "beam.PCollection[Split]",
     job: Job,
     folder: str,
-    unread: "beam.PCollection[Failure] | None" = None,
+    unread: "beam.PCollection[write.Rows] | None" = None,
 ) -> "beam.PCollection[Part]":
     """Evaluate the responses in `splits`; every table is written below `folder`.
 
@@ -51,13 +51,8 @@ def evaluate(
     found = splits | "read" >> read.ReadRecords(job)
     extracted = found.records | "extract" >> extract.Extract(job)
     checked = extracted.open_units | "check" >> check.CheckSources(job)
-    rows = [
-        ("failures", found.failures),
-        *((table, extracted[table]) for table in extract.TAGS),
-        *checked,
-        *([("failures", unread)] if unread is not None else []),
-    ]
-    return write.labelled(rows) | "write" >> write.WriteTables(job, folder)
+    rows = (found.rows, extracted.rows, *checked, *(() if unread is None else (unread,)))
+    return rows | "write" >> write.WriteTables(job, folder)
 
 
 def recall(
@@ -66,11 +61,7 @@ def recall(
     """Recall the records in `splits`; every table is written below `folder`."""
     found = splits | "read" >> read.ReadRecords(job, parse_recall, RecallInput)
     recalled = found.records | "recall" >> recall_steps.Recall(job)
-    rows = [
-        ("failures", found.failures),
-        *((table, recalled[table]) for table in (recall_steps.MAIN, *recall_steps.TAGS)),
-    ]
-    return write.labelled(rows) | "write" >> write.WriteTables(job, folder)
+    return (found.rows, recalled) | "write" >> write.WriteTables(job, folder)
 
 
 def finish_in_graph(parts: "beam.PCollection[Part]", spec: FinishSpec) -> "beam.PCollection[str]":

@@ -41,13 +41,13 @@ from pipelines.streams.windows import Windows, number_of
 from schemas import storage
 from schemas.errors import RunError, UsageError
 from schemas.records import Failure, Part
-from transforms.beam.write import folder_of
+from transforms.beam.write import Rows, folder_of
 from transforms.splits import Split
 
 _LOG = logging.getLogger(__name__)
 _END = 1 << 40
 _OPENED = "opened"
-_UNREAD = "failures"
+_UNREAD = "unread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class _Open(beam.DoFn):  # type: ignore[misc]
             except UsageError as error:
                 inputs.append({"name": name, "size": one.size, "sha256": None})
                 failure = Failure("read", name, "unreadable_file", error.message)
-                yield TaggedOutput(_UNREAD, failure)
+                yield TaggedOutput(_UNREAD, {"failures": [failure]})
             else:
                 files.append(file)
                 inputs.append({"name": name, "size": file.size, "sha256": file.sha256})
@@ -249,7 +249,7 @@ def finished(closed: "beam.PCollection[str]", stream: Stream) -> "beam.PCollecti
     """Evaluate closed windows, given by name with their number as event time, each as a run of its
     own; return the names of those that are finished."""
     windows = closed | "windows" >> beam.WindowInto(FixedWindows(1)) | "apart" >> beam.Reshuffle()
-    outputs = {_OPENED: str, _UNREAD: Failure}
+    outputs = {_OPENED: str, _UNREAD: Rows}
     opening = beam.ParDo(_Open(stream)).with_output_types(Split, **outputs)
     opened = windows | "open" >> opening.with_outputs(*outputs, main="splits")
     splits = opened.splits | "spread" >> beam.Reshuffle()

@@ -15,10 +15,11 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
 
-from schemas.records import Evidence, Failure, OpenUnits, Passage, SourceVotes, Usage, Verdict
+from schemas.records import OpenUnits, SourceVotes
 from transforms.beam.coders import typed
 from transforms.beam.coroutines import CoroutineDoFn
 from transforms.beam.counting import StepCounters, of_source
+from transforms.beam.write import ROWS, Rows
 from transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from transforms.job import Job
 from transforms.judges import make_judge
@@ -28,17 +29,9 @@ from transforms.secrets import into_environment
 from transforms.sources.registry import make_source
 from transforms.votes import SEQ, SINGLE, decides
 
-TAGS: dict[str, type] = {
-    "evidence": Evidence,
-    "passages": Passage,
-    "verdicts": Verdict,
-    "failures": Failure,
-    "usage": Usage,
-}
 _NOANS = "noans"
 _VOTES = "votes"
 
-Rows = tuple[str, "beam.PCollection[Any]"]
 Key = tuple[str, int]
 
 
@@ -83,18 +76,17 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
         with spans.step(self._step, **about):
             return _Answer(item, await check(item, self._source, self._judge))
 
-    def outputs(self, result: _Answer) -> Iterator[TaggedOutput]:
+    def outputs(self, result: _Answer) -> Iterator[Rows | TaggedOutput]:
         checked = result.checked
         self.counters.add(**of_source(result.asked, checked))
-        for row in checked.evidence:
-            yield TaggedOutput("evidence", row)
-        for passage in checked.passages:
-            yield TaggedOutput("passages", passage)
-        for failure in checked.failures:
-            yield TaggedOutput("failures", failure)
-        for request in checked.usage:
-            yield TaggedOutput("usage", request)
+        rows: Rows = {
+            "evidence": checked.evidence,
+            "passages": checked.passages,
+            "failures": checked.failures,
+            "usage": checked.usage,
+        }
         if self._job.mode != SEQ:
+            yield rows
             votes = SourceVotes(result.asked.response_id, self._position, checked.tallies)
             yield TaggedOutput(_VOTES, votes)
             units, answered = len(checked.tallies), sum(map(decides, checked.tallies))
@@ -118,14 +110,13 @@ class _Ask(CoroutineDoFn[tuple[Key, Iterable[OpenUnits]], OpenUnits, _Answer]):
                 RESPONSES: int(self._last or rest is None),
             }
         )
-        for verdict in decided:
-            yield TaggedOutput("verdicts", verdict)
+        yield {**rows, "verdicts": decided}
         if rest is not None:
             yield TaggedOutput(_NOANS, rest)
 
 
 class AskSource(beam.PTransform):  # type: ignore[misc]
-    """One stage: open units → the rows of TAGS, `noans` (Multi-Seq) and `votes` (other modes).
+    """One stage: open units → `rows`, `noans` (Multi-Seq) and `votes` (other modes).
 
     The units are keyed by source and shard and come in batches, so that a response's units meet in
     one call and the work spreads over more workers than there are sources. A batch is a plain
@@ -142,45 +133,42 @@ class AskSource(beam.PTransform):  # type: ignore[misc]
         """Apply the stage."""
         name, shards = self._job.sources[self._position].name, self._job.shards
         key = partial(_keyed, name, shards)
-        tags = {**TAGS, _NOANS: OpenUnits, _VOTES: SourceVotes}
-        ask = beam.ParDo(_Ask(self._job, self._position)).with_output_types(Evidence, **tags)
+        tags = {_NOANS: OpenUnits, _VOTES: SourceVotes}
+        ask = beam.ParDo(_Ask(self._job, self._position)).with_output_types(Rows, **tags)
         keyed = open_units | "key" >> beam.Map(key).with_output_types(tuple[Key, OpenUnits])
         batches = typed(keyed, tuple[Key, OpenUnits]) | "batch" >> beam.GroupByKey()
         asked = typed(batches, tuple[Key, Iterable[OpenUnits]])
-        return asked | "ask" >> ask.with_outputs(*tags)
+        return asked | "ask" >> ask.with_outputs(*tags, main=ROWS)
 
 
 class CheckSources(beam.PTransform):  # type: ignore[misc]
-    """Open units → rows of every table in TAGS, through all sources in the user's order."""
+    """Open units → collections of rows, through all sources in the user's order."""
 
     def __init__(self, job: Job) -> None:
         super().__init__()
         self._job = job
 
     def expand(self, open_units: "beam.PCollection[OpenUnits]") -> Any:
-        """Apply the stages; returns (table, rows) pairs, several for a table."""
-        rows: list[Rows] = []
+        """Apply the stages; returns a list of collections."""
+        rows = []
         votes = []
         for position, source in enumerate(self._job.sources):
             asked = open_units | f"{position + 1} {source.name}" >> AskSource(self._job, position)
-            rows += [(table, asked[table]) for table in TAGS]
+            rows.append(asked[ROWS])
             votes.append(asked[_VOTES])
             if self._job.mode == SEQ:
                 open_units = asked[_NOANS]
         if self._job.mode == SEQ:
-            rows.append(("verdicts", open_units | "undecided" >> _undecided(self._job.tie)))
+            undecided_rows = beam.Map(_undecided, self._job.tie).with_output_types(Rows)
+            rows.append(open_units | "undecided" >> undecided_rows)
         else:
             together = votes | "votes" >> beam.Flatten()
-            rows.append(("verdicts", together | "vote" >> Vote(self._job)))
+            rows.append(together | "vote" >> Vote(self._job))
         return rows
 
 
-def _undecided(tie: str) -> beam.PTransform:
-    return beam.FlatMap(undecided, tie).with_output_types(Verdict)
-
-
 class Vote(beam.PTransform):  # type: ignore[misc]
-    """The votes of every source on every response → verdicts.
+    """The votes of every source on every response → the rows of its verdicts.
 
     Where late elements are let in, each would be a group of its own, and a response be voted on
     once a source. So there a response waits until it has the votes of all.
@@ -190,7 +178,7 @@ class Vote(beam.PTransform):  # type: ignore[misc]
         super().__init__()
         self._job = job
 
-    def expand(self, votes: "beam.PCollection[SourceVotes]") -> "beam.PCollection[Verdict]":
+    def expand(self, votes: "beam.PCollection[SourceVotes]") -> "beam.PCollection[Rows]":
         """Apply the step."""
         decide = partial(_decide, self._job.mode, self._job.tie)
         windowing = votes.windowing
@@ -208,7 +196,7 @@ class Vote(beam.PTransform):  # type: ignore[misc]
         verdicts = (
             keyed
             | "group" >> beam.GroupByKey()
-            | "decide" >> beam.FlatMap(decide).with_output_types(Verdict)
+            | "decide" >> beam.Map(decide).with_output_types(Rows)
         )
         if late:
             verdicts |= "as before" >> beam.WindowInto(
@@ -226,11 +214,15 @@ def _keyed(source: str, shards: int, record: OpenUnits) -> tuple[Key, OpenUnits]
     return (source, crc32(record.response_id.encode()) % shards), record
 
 
-def _decide(mode: str, tie: str, item: tuple[str, Iterable[SourceVotes]]) -> Iterator[Verdict]:
+def _undecided(record: OpenUnits, tie: str) -> Rows:
+    return {"verdicts": undecided(record, tie)}
+
+
+def _decide(mode: str, tie: str, item: tuple[str, Iterable[SourceVotes]]) -> Rows:
     response_id, by_source = item
     ordered = sorted(by_source, key=lambda source: source.position)
     tallies = [votes for source in ordered for votes in source.tallies]
-    yield from pooled_verdicts(response_id, tallies, mode, tie)
+    return {"verdicts": pooled_verdicts(response_id, tallies, mode, tie)}
 
 
 def _response_id(votes: SourceVotes) -> str:

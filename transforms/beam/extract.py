@@ -1,4 +1,4 @@
-"""Step `extract` on Beam: records into responses, sentences, fact units and open units."""
+"""Step `extract` on Beam: records into open units, and the rows of what was extracted."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,31 +6,16 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
-from schemas.records import (
-    FactUnit,
-    Failure,
-    InputRecord,
-    OpenUnits,
-    Response,
-    Sentence,
-    Usage,
-)
+from schemas.records import InputRecord, OpenUnits
 from transforms.beam.coroutines import CoroutineDoFn
 from transforms.beam.counting import StepCounters
+from transforms.beam.write import ROWS, Rows
 from transforms.extract import Extracted, extract
 from transforms.job import Job
 from transforms.judges import make_judge
 from transforms.llm import spans
 from transforms.llm.usage_log import RESPONSES, UsageLog
 from transforms.secrets import into_environment
-
-TAGS = {
-    "responses": Response,
-    "sentences": Sentence,
-    "fact_units": FactUnit,
-    "failures": Failure,
-    "usage": Usage,
-}
 
 
 class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
@@ -71,15 +56,14 @@ class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
             requests=sum(not (row.cached or row.coalesced) for row in result.usage),
             cached=sum(row.cached or row.coalesced for row in result.usage),
         )
-        yield TaggedOutput("responses", result.response)
-        for sentence in result.sentences:
-            yield TaggedOutput("sentences", sentence)
-        for unit in result.open_units.units:
-            yield TaggedOutput("fact_units", unit)
-        for failure in result.failures:
-            yield TaggedOutput("failures", failure)
-        for request in result.usage:
-            yield TaggedOutput("usage", request)
+        rows: Rows = {
+            "responses": [result.response],
+            "sentences": result.sentences,
+            "fact_units": result.open_units.units,
+            "failures": result.failures,
+            "usage": result.usage,
+        }
+        yield TaggedOutput(ROWS, rows)
         if result.open_units.units:
             yield result.open_units
         else:
@@ -87,7 +71,7 @@ class _Extract(CoroutineDoFn[InputRecord, InputRecord, Extracted]):
 
 
 class Extract(beam.PTransform):  # type: ignore[misc]
-    """Records → `open_units`, and the rows of the tables in TAGS under their names."""
+    """Records → `open_units` and `rows`."""
 
     def __init__(self, job: Job) -> None:
         super().__init__()
@@ -96,5 +80,5 @@ class Extract(beam.PTransform):  # type: ignore[misc]
     def expand(self, records: "beam.PCollection[InputRecord]") -> Any:
         """Apply the step."""
         step = beam.ParDo(_Extract(self._job))
-        typed = step.with_output_types(OpenUnits, **TAGS)
-        return records | "judge" >> typed.with_outputs(*TAGS, main="open_units")
+        typed = step.with_output_types(OpenUnits, **{ROWS: Rows})
+        return records | "judge" >> typed.with_outputs(ROWS, main="open_units")

@@ -1,4 +1,4 @@
-"""Step `read` on Beam: stretches of input files into records, and failures for the rest."""
+"""Step `read` on Beam: stretches of input files into records, and rows of failures for the rest."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from apache_beam.pvalue import TaggedOutput
 from schemas import storage
 from schemas.records import Failure, InputRecord
 from transforms.beam.counting import StepCounters
+from transforms.beam.write import ROWS, Rows
 from transforms.job import Job
 from transforms.read import failure, parse
 from transforms.splits import Split, lines
@@ -20,7 +21,7 @@ class Records(NamedTuple):
     """The two outputs of `ReadRecords`."""
 
     records: "beam.PCollection[Any]"
-    failures: "beam.PCollection[Failure]"
+    rows: "beam.PCollection[Rows]"
 
 
 class _Read(beam.DoFn):  # type: ignore[misc]
@@ -41,7 +42,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
                     found = failure(line.key, "repeated_id", message, line.data)
                 if isinstance(found, Failure):
                     self._counters.add(lines=1, failures=1)
-                    yield TaggedOutput("failures", found)
+                    yield TaggedOutput(ROWS, {"failures": [found]})
                 elif number in split.skipped:
                     self._counters.add(lines=1, carried_over=1)
                 else:
@@ -64,6 +65,6 @@ class ReadRecords(beam.PTransform):  # type: ignore[misc]
     def expand(self, splits: Any) -> Any:
         """Apply the step."""
         step = beam.ParDo(_Read(self._job.max_line_bytes, self._parse, self._job.counts))
-        typed = step.with_output_types(self._kind, failures=Failure)
-        parsed = splits | "parse" >> typed.with_outputs("failures", main="records")
-        return Records(parsed.records, parsed.failures)
+        typed = step.with_output_types(self._kind, **{ROWS: Rows})
+        parsed = splits | "parse" >> typed.with_outputs(ROWS, main="records")
+        return Records(parsed.records, parsed[ROWS])

@@ -4,31 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.pvalue import TaggedOutput
 
-from schemas.recall import (
-    RecallAnswer,
-    RecallFact,
-    RecallInput,
-    RecallRecord,
-    RecallVerdict,
-)
-from schemas.records import Failure, Usage
+from schemas.recall import RecallInput
 from transforms.beam.coroutines import CoroutineDoFn
 from transforms.beam.counting import StepCounters
+from transforms.beam.write import Rows
 from transforms.llm import spans
 from transforms.llm.usage_log import RESPONSES, UsageLog
 from transforms.recall.job import RecallJob, make_recaller
 from transforms.recall.step import Recalled, recall
-
-TAGS = {
-    "recall_answers": RecallAnswer,
-    "recall_facts": RecallFact,
-    "recall_verdicts": RecallVerdict,
-    "failures": Failure,
-    "usage": Usage,
-}
-MAIN = "recall_records"
 
 
 class _Recall(CoroutineDoFn[RecallInput, RecallInput, Recalled]):
@@ -54,8 +38,8 @@ class _Recall(CoroutineDoFn[RecallInput, RecallInput, Recalled]):
         with spans.step("recall"):
             return await recall(item, self._recaller, self._job.formulations)
 
-    def outputs(self, result: Recalled) -> Iterable[RecallRecord | TaggedOutput]:
-        tables = {
+    def outputs(self, result: Recalled) -> Iterable[Rows]:
+        tables: Rows = {
             "recall_answers": result.answers,
             "recall_facts": result.facts,
             "recall_verdicts": result.verdicts,
@@ -63,15 +47,12 @@ class _Recall(CoroutineDoFn[RecallInput, RecallInput, Recalled]):
             "usage": result.usage,
         }
         self.counters.add(records=1, **{table: len(rows) for table, rows in tables.items()})
-        for tag, rows in tables.items():
-            for row in rows:
-                yield TaggedOutput(tag, row)
-        yield result.record
+        yield {"recall_records": [result.record], **tables}
         self._log.add({RESPONSES: 1})
 
 
 class Recall(beam.PTransform):  # type: ignore[misc]
-    """Records → the rows of `recall_records` and of the tables in TAGS, under their names."""
+    """Records → the rows of the recall tables."""
 
     def __init__(self, job: RecallJob) -> None:
         super().__init__()
@@ -79,5 +60,4 @@ class Recall(beam.PTransform):  # type: ignore[misc]
 
     def expand(self, records: "beam.PCollection[RecallInput]") -> Any:
         """Apply the step."""
-        typed = beam.ParDo(_Recall(self._job)).with_output_types(RecallRecord, **TAGS)
-        return records | "judge" >> typed.with_outputs(*TAGS, main=MAIN)
+        return records | "judge" >> beam.ParDo(_Recall(self._job)).with_output_types(Rows)

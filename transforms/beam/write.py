@@ -9,7 +9,7 @@ A stream's windows have folders of their own, named by the millisecond in which 
 so has each pane after the first, by its number: what is late replaces nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -21,7 +21,7 @@ from apache_beam.transforms.window import GlobalWindow, WindowedValue
 
 from schemas import storage
 from schemas.records import Part
-from schemas.tables import KEYS, TABLES, to_arrow
+from schemas.tables import KEYS, to_arrow
 from transforms.beam.counting import StepCounters
 from transforms.job import Job
 
@@ -29,61 +29,68 @@ _BLOCK_ROWS = 2_000
 _ALL = GlobalWindow()
 
 Key = tuple[str, int]
-Rows = tuple[str, "beam.PCollection[Any]"]
+Rows = dict[str, Sequence[Any]]
+"""What a step makes of one response: rows by table."""
+ROWS = "rows"
+"""The output of a step that has them."""
 
 
 class _Pack(beam.DoFn):  # type: ignore[misc]
-    """Rows of one table → ((table, part), Arrow IPC bytes), a block at a time.
+    """Rows → ((table, part), Arrow IPC bytes), a block of a table at a time.
 
     A row's part is a function of what it belongs to: its response, or the passage itself.
     """
 
-    def __init__(self, table: str, parts: int) -> None:
-        self._table = table
+    def __init__(self, parts: int) -> None:
         self._parts = parts
-        self._key = KEYS[table][0]
 
     def start_bundle(self) -> None:
-        self._rows: dict[tuple[int, Any], list[Any]] = {}
+        self._gathered: dict[tuple[str, int, Any], list[Any]] = {}
 
-    def process(self, row: Any) -> list[tuple[Key, bytes]] | None:
-        return self._pack(row, _ALL)
+    def process(self, rows: Rows) -> list[tuple[Key, bytes]]:
+        return self._pack(rows, _ALL)
 
-    def _pack(self, row: Any, window: Any) -> list[tuple[Key, bytes]] | None:
-        part = 0
-        if self._parts > 1:
-            part = crc32(str(getattr(row, self._key)).encode()) % self._parts
-        rows = self._rows.get((part, window))
-        if rows is None:
-            rows = self._rows[part, window] = []
-        rows.append(row)
-        if len(rows) < _BLOCK_ROWS:
-            return None
-        block = self._block(part, rows)
-        rows.clear()
-        return [block]
+    def _pack(self, rows: Rows, window: Any) -> list[tuple[Key, bytes]]:
+        blocks = []
+        for table, found in rows.items():
+            for part, those in self._by_part(table, found):
+                gathered = self._gathered.setdefault((table, part, window), [])
+                gathered += those
+                if len(gathered) >= _BLOCK_ROWS:
+                    blocks.append(_block(table, part, gathered))
+                    gathered.clear()
+        return blocks
+
+    def _by_part(self, table: str, rows: Sequence[Any]) -> Iterable[tuple[int, Sequence[Any]]]:
+        if self._parts == 1 or not rows:
+            return [(0, rows)] if rows else []
+        key = KEYS[table][0]
+        parts: dict[int, list[Any]] = {}
+        for row in rows:
+            part = crc32(str(getattr(row, key)).encode()) % self._parts
+            parts.setdefault(part, []).append(row)
+        return parts.items()
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
-        for (part, window), rows in self._rows.items():
+        for (table, part, window), rows in self._gathered.items():
             if rows:
-                yield WindowedValue(self._block(part, rows), window.max_timestamp(), (window,))
-        self._rows = {}
-
-    def _block(self, part: int, rows: list[Any]) -> tuple[Key, bytes]:
-        table = to_arrow(self._table, rows)
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        return (self._table, part), sink.getvalue().to_pybytes()
+                yield WindowedValue(_block(table, part, rows), window.max_timestamp(), (window,))
+        self._gathered = {}
 
 
 class _PackWindows(_Pack):
     """The same for each window, so that a stream's rows stay in theirs."""
 
-    def process(
-        self, row: Any, window: Any = beam.DoFn.WindowParam
-    ) -> list[tuple[Key, bytes]] | None:
-        return self._pack(row, window)
+    def process(self, rows: Rows, window: Any = beam.DoFn.WindowParam) -> list[tuple[Key, bytes]]:
+        return self._pack(rows, window)
+
+
+def _block(table: str, part: int, rows: list[Any]) -> tuple[Key, bytes]:
+    data = to_arrow(table, rows)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, data.schema) as writer:
+        writer.write_table(data)
+    return (table, part), sink.getvalue().to_pybytes()
 
 
 class _WritePart(beam.DoFn):  # type: ignore[misc]
@@ -141,7 +148,7 @@ def write_parquet(path: str, data: pa.Table) -> None:
 
 
 class WriteTables(beam.PTransform):  # type: ignore[misc]
-    """(table, rows) pairs → one `Part` for each file written below `folder`."""
+    """Collections of rows → one `Part` for each file written below `folder`."""
 
     def __init__(self, job: Job, folder: str) -> None:
         super().__init__()
@@ -149,15 +156,13 @@ class WriteTables(beam.PTransform):  # type: ignore[misc]
         self._folder = folder
 
     def expand(self, rows: Any) -> "beam.PCollection[Part]":
-        """Apply the step; `rows` is a dict from any label to a collection, see `labelled`."""
+        """Apply the step; `rows` is a tuple of collections, each of `Rows`."""
         blocks = []
-        for label, collection in rows.items():
-            table = label.split()[0]
-            # Beam takes long to tell each row its window, and in a bounded run all are in one.
+        for number, collection in enumerate(rows, 1):
+            # Beam takes long to tell each element its window, and in a bounded run all are in one.
             kind = _Pack if collection.windowing.is_default() else _PackWindows
-            pack = beam.ParDo(kind(table, self._job.parts))
-            typed = pack.with_output_types(tuple[Key, bytes])
-            blocks.append(collection | f"pack {label}" >> typed)
+            pack = beam.ParDo(kind(self._job.parts)).with_output_types(tuple[Key, bytes])
+            blocks.append(collection | f"pack {number}" >> pack)
         return (
             blocks
             | "blocks" >> beam.Flatten()
@@ -165,12 +170,3 @@ class WriteTables(beam.PTransform):  # type: ignore[misc]
             | "write"
             >> beam.ParDo(_WritePart(self._folder, self._job.counts)).with_output_types(Part)
         )
-
-
-def labelled(rows: Iterable[Rows]) -> dict[str, Any]:
-    """Return the collections under labels of their own: the table's name and a number."""
-    found: dict[str, Any] = {}
-    for table, collection in rows:
-        assert table in TABLES, table
-        found[f"{table} {len(found) + 1}"] = collection
-    return found

@@ -13,6 +13,7 @@ _MARKER: Final = re.compile(
 )
 _CITATION: Final = re.compile(r"\s?\[(?:\d+(?:\s*[,–-]\s*\d+)*|citation needed)\]")
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_MARKUP: Final = re.compile(r"[\[*_`]")
 _EMPHASIS: Final = re.compile(r"\*\*|__|(?<!\w)[*_`](?=\S)|(?<=\S)[*_`](?!\w)|`")
 # Openings that say how a statement relates to the text, not what it says.
 _DISCOURSE: Final = re.compile(
@@ -56,7 +57,8 @@ def wording(sentence: str) -> Wording:
     text = sentence
     if marker := _MARKER.match(text):
         text = text[marker.end() :]
-    text = _EMPHASIS.sub("", _CITATION.sub("", _LINK.sub(r"\1", text)))
+    if _MARKUP.search(text):
+        text = _EMPHASIS.sub("", _CITATION.sub("", _LINK.sub(r"\1", text)))
     text = " ".join(text.split())
     opening = _DISCOURSE.match(text)
     if opening and opening.end() < len(text):

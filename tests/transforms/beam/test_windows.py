@@ -56,8 +56,11 @@ def checked(
         job = Job(tuple(specs))
         extracted = records | "extract" >> Extract(job)
         rows = extracted.open_units | "check" >> CheckSources(job)
-        verdicts = [found for table, found in rows if table == "verdicts"]
-        return verdicts | "verdicts" >> beam.Flatten()
+        return (
+            rows
+            | "all rows" >> beam.Flatten()
+            | "verdicts" >> beam.FlatMap(lambda found: found.get("verdicts", []))
+        )
 
     return apply
 

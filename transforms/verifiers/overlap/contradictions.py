@@ -137,10 +137,13 @@ def _negations(claim: ReadClaim, passage: ReadPassage, found: Match) -> Iterator
 
 def _opposites(claim: ReadClaim, passage: ReadPassage, found: Match) -> Iterator[Contradiction]:
     """Yield an antonym of a word of the claim that the sentence does not say."""
+    having = [word for word in claim.words if word.opposites and word.stem not in claim.denied]
+    if not having:
+        return
     words = {word.lower: word for word in passage.words[found.best]}
     denied = passage.denied[found.best]
-    for word in claim.words:
-        if not word.opposites or word.lower in words or word.stem in claim.denied:
+    for word in having:
+        if word.lower in words:
             continue
         left_out = sum([1 << k for k, item in enumerate(claim.items) if item.stem == word.stem])
         for other in sorted(word.opposites & words.keys()):
