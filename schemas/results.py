@@ -5,7 +5,6 @@ The database is in memory, takes nothing but SELECT, and never reaches for the n
 """
 
 import os
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -42,8 +41,6 @@ CREATE TABLE runs (
 )
 """
 _INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-# What lists views rather than naming them.
-_LISTS = re.compile(r"\bshow\b|_schema\b|\b(duckdb|pg|sqlite)_", re.IGNORECASE)
 # DuckDB begins its messages with the kind of error; these are not the query's fault.
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
@@ -153,13 +150,14 @@ class Results:
                         self._connection.cursor().execute(view.definition)
                     self._made.add(view.name)
 
-    def _make_named(self, sql: str) -> None:
-        """Create the views that a query names; all of them would take tenths of a second."""
+    def _make_named(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Create the views that a query names, or all of them where it names nothing of ours."""
         if len(self._made) == len(self._views):
             return
         known = {view.name for view in self._views}
-        named = known if _LISTS.search(sql) else known.intersection(re.findall(r"\w+", sql.lower()))
-        self._make(with_needs(named))
+        with suppress(duckdb.Error):  # what is wrong with the query is told when it is run
+            known &= {name.lower() for name in cursor.get_table_names(sql)} or known
+        self._make(with_needs(known))
 
     def _select(
         self, sql: str, params: Sequence[object] | dict[str, object]
@@ -173,7 +171,7 @@ class Results:
                 f"expected one SELECT (or FROM, WITH, DESCRIBE, SUMMARIZE, SHOW TABLES), found "
                 f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
             )
-        self._make_named(sql)
+        self._make_named(sql, cursor)
         return cursor.sql(sql, params=params or None)
 
     def close(self) -> None:
