@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
+import pyarrow as pa
 from pyarrow import fs
 
 _SECONDS: Final = 30
@@ -132,6 +133,9 @@ class RemoteFile(io.RawIOBase):
         system, path = file_system_of(uri)
         with explained(uri):
             self._file = system.open_input_file(path)
+            if self._file.closed:  # Arrow's client of Google's service, where one reply was all
+                with system.open_input_stream(path) as stream:
+                    self._file = pa.BufferReader(stream.read())
             self._size = self._file.size()
 
     def readable(self) -> bool:
