@@ -90,7 +90,7 @@ def split(uri: str) -> tuple[str, str, str]:
 def _file_system(root: str, query: str) -> tuple[fs.FileSystem, str]:
     """Return the file system, and what its paths begin with: the bucket, or a `/`."""
     emulator = os.environ.get("STORAGE_EMULATOR_HOST")
-    if emulator:  # Google's name for it, but in C++, where Arrow's client is from
+    if emulator:  # Google's Python client reads this variable, and its C++ client (Arrow) the other
         address = emulator if "://" in emulator else f"http://{emulator}"
         os.environ.setdefault("CLOUD_STORAGE_EMULATOR_ENDPOINT", address)
     if root.startswith("gs://") and "retry_limit_seconds" not in query:
@@ -133,7 +133,7 @@ class RemoteFile(io.RawIOBase):
         system, path = file_system_of(uri)
         with explained(uri):
             self._file = system.open_input_file(path)
-            if self._file.closed:  # Arrow's client of Google's service, where one reply was all
+            if self._file.closed:  # pyarrow closes an object that its first request read whole
                 with system.open_input_stream(path) as stream:
                     self._file = pa.BufferReader(stream.read())
             self._size = self._file.size()

@@ -30,9 +30,9 @@ _ALL = GlobalWindow()
 
 Key = tuple[str, int]
 Rows = dict[str, Sequence[Any]]
-"""What a step makes of one response: rows by table."""
+"""The rows of one response that a step makes, by table."""
 ROWS = "rows"
-"""The output of a step that has them."""
+"""The name of the output that gives them."""
 
 
 class _Pack(beam.DoFn):  # type: ignore[misc]

@@ -16,8 +16,8 @@ from transforms.english.words import NUMBER, Word, read
 
 _MAX_CLAIM_WORDS: Final = 400  # Longer claims are cut, to keep the time linear.
 _MAX_QUANTITIES: Final = 32
-# What a response needs at a time. More would outlive the garbage collector's first passes, which
-# costs more than reading again.
+# As many as one response needs: objects that stay cached over several responses are visited by the
+# garbage collector again and again, which takes longer than reading a claim again.
 _CACHED: Final = 16
 _REACH: Final = 3  # Words after a negation that it can deny.
 _PRONOUNS: Final = frozenset(("he", "she", "it", "they", "his", "her", "its", "their"))
