@@ -7,7 +7,71 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'VERSION = "(.+)"', (HERE / "pipelines/version.py").read_text())[1]
-TOP_LEVEL = ("schemas", "indexes", "transforms", "webapp", "pipelines", "examples")
+TOP_LEVEL = ("ufo", "schemas", "indexes", "transforms", "webapp", "pipelines", "examples")
+PACKAGE_DATA = {
+    "schemas.views": ["*.sql"],
+    "pipelines.reports.html": ["*.css", "templates/*.html"],
+    "transforms.llm": ["*.yaml"],
+    "transforms.prompts": ["*.txt"],
+    "transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
+    "transforms.sources.web": ["*.yaml"],
+    "webapp": ["page/**"],
+    "examples": ["*", "notebooks/*"],
+}
+
+EXTRAS = {
+    "llm": [
+        "openai>=3.54,<4",  # the client of any OpenAI-compatible endpoint
+        "httpx2>=2.16,<3",  # what openai is built on; the size of its connection pool is set there
+    ],
+    "web": [
+        "httpx>=0.28,<0.29",  # web search and pages
+        "httpcore>=1.0,<2",  # what httpx is built on; connections go to checked addresses there
+        "hishel>=2,<3",  # HTTP caching of pages
+        "protego>=0.5,<1",  # robots.txt
+        "trafilatura>=2,<3",  # the main text of a page
+        "lxml_html_clean>=0.4,<1",  # trafilatura imports it where lxml is new
+        "pypdf>=5,<7",  # the text of a PDF
+    ],
+    "serve": [
+        "fastapi>=0.120,<1",  # the page's service
+        "uvicorn>=0.34,<1",  # its server
+    ],
+    "dense": ["faiss-cpu>=1.15,<2"],  # vectors: RaBitQ fast-scan, mapped without prefetch
+    "plots": ["matplotlib>=3.9,<4"],  # plots, also in the report as one page
+    "gcp": ["apache-beam[gcp]>=2.77,<3"],  # Dataflow
+    "pandas": ["pandas>=2.2,<4"],
+    "otel": ["opentelemetry-api>=1.30,<2", "opentelemetry-sdk>=1.30,<2"],  # spans
+}
+TRIED = [name for name in EXTRAS if name not in ("gcp", "pandas")]  # by the tests of every change
+EXTRAS["all"] = [f"ufo-factuality[{','.join(EXTRAS)}]"]
+EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `all`: gigabytes
+    "huggingface-hub>=1,<3",
+    "torch>=2.4",
+    "transformers>=5,<6",
+    "sentence-transformers>=6,<7",
+]
+EXTRAS["docs"] = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"]  # the site
+EXTRAS["dev"] = [
+    f"ufo-factuality[{','.join([*TRIED, 'docs'])}]",
+    "pytest>=8.3,<10",
+    "pytest-xdist>=3.6,<4",
+    "pytest-timeout>=2.4,<3",  # a test that hangs fails, and says where
+    "hypothesis>=6.120,<7",
+    "mypy>=1.15,<3",
+    "ruff>=0.9,<1",
+    "import-linter>=2.1,<3",
+    "types-PyYAML>=6",
+    "build>=1.2,<2",
+    "setuptools>=77",  # what the packaging test builds with
+    "scikit-learn>=1.6,<2",
+    "statsmodels>=0.14,<0.16",  # what our statistics are checked against
+    "playwright>=1.50,<2",  # drives a real Chromium
+    "axe-playwright-python>=0.1.4,<1",  # accessibility rules
+    "schemathesis>=4,<5",  # the service against its own OpenAPI document
+    "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
+    "mwparserfromhell>=0.7,<0.8",  # what benchmarks/check_dump.py compares our parser with
+]
 
 setup(
     name="ufo-factuality",
@@ -18,20 +82,11 @@ setup(
     license="Apache-2.0",
     license_files=["LICENSE", "NOTICE"],
     python_requires=">=3.11",
-    py_modules=["ufo"],
     packages=find_packages(
         include=[f"{name}{below}" for name in TOP_LEVEL for below in ("", ".*")]
     ),
-    package_data={
-        "schemas.views": ["*.sql"],
-        "pipelines.reports.html": ["*.css", "*.js"],
-        "transforms.llm": ["*.yaml"],
-        "transforms.prompts": ["*.txt"],
-        "transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
-        "transforms.sources.web": ["*.yaml"],
-        "webapp": ["page/**"],
-        "examples": ["*"],
-    },
+    package_data=PACKAGE_DATA
+    | {name: [*PACKAGE_DATA.get(name, ()), "py.typed"] for name in TOP_LEVEL},
     entry_points={
         "console_scripts": ["ufo = pipelines.cli:program"],
         "ufo.fact_sources": [
@@ -55,66 +110,39 @@ setup(
         "pyarrow>=18,<26",  # tables and Parquet; Beam allows < 26
         "duckdb>=2.0,<3",  # reports and SQL over the results
         "numpy>=1.26,<3",  # BM25 postings
-        "openai>=3.54,<4",  # the client of any OpenAI-compatible endpoint
-        "httpx>=0.28,<0.29",  # web search and pages
-        "httpx2>=2.16,<3",  # what openai is built on; the size of its connection pool is set there
-        "httpcore>=1.0,<2",  # what httpx is built on; connections go to checked addresses there
-        "hishel>=2,<3",  # HTTP caching of pages
-        "protego>=0.5,<1",  # robots.txt
-        "trafilatura>=2,<3",  # the main text of a page
-        "lxml_html_clean>=0.4,<1",  # trafilatura imports it where lxml is new
-        "pypdf>=5,<7",  # the text of a PDF
-        "tldextract>=5.3,<6",  # registered domains, from the list that it bundles
-        "fastapi>=0.120,<1",  # the page's service
-        "uvicorn>=0.34,<1",  # its server
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "tantivy>=0.27,<0.28",  # BM25 of large indexes
-        "faiss-cpu>=1.15,<2",  # vectors: RaBitQ fast-scan, mapped without prefetch
         "scipy>=1.13,<2",  # statistics of reports; the regressions that verifiers are fitted by
         "threadpoolctl>=3.5,<4",  # the same sums on every machine when they are fitted
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
         "onnxruntime>=1.20,<2",  # the verifiers and embedders that are ONNX models
         "tokenizers>=0.20,<1",  # their input
+        "tldextract>=5.3,<6",  # registered domains, from the list that it bundles
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
         "filelock>=3.32,<4",  # one run of a name at a time; knows a lock whose file was deleted
         "PyYAML>=6,<7",  # configuration files
         "rich>=13.9,<16",  # tables and progress on a terminal
-        "matplotlib>=3.9,<4",  # plots
+        "jinja2>=3.1,<4",  # the report and notebooks as HTML
     ],
-    extras_require={
-        "gcp": ["apache-beam[gcp]>=2.77,<3"],  # Dataflow
-        "hub": [  # verifiers of a model hub, and those without an ONNX file
-            "huggingface-hub>=1,<3",
-            "torch>=2.4",
-            "transformers>=5,<6",
-        ],
-        "dense": ["sentence-transformers>=6,<7"],  # embedders of a hub or without ONNX
-        "pandas": ["pandas>=2.2,<4"],
-        "otel": ["opentelemetry-api>=1.30,<2", "opentelemetry-sdk>=1.30,<2"],  # spans
-        "dev": [
-            "pytest>=8.3,<10",
-            "pytest-xdist>=3.6,<4",
-            "pytest-timeout>=2.4,<3",  # a test that hangs fails, and says where
-            "hypothesis>=6.120,<7",
-            "mypy>=1.15,<3",
-            "ruff>=0.9,<1",
-            "import-linter>=2.1,<3",
-            "types-PyYAML>=6",
-            "build>=1.2,<2",
-            "setuptools>=77",  # what the packaging test builds with
-            "scikit-learn>=1.6,<2",
-            "statsmodels>=0.14,<0.16",  # what our statistics are checked against
-            "playwright>=1.50,<2",  # drives a real Chromium
-            "axe-playwright-python>=0.1.4,<1",  # accessibility rules
-            "schemathesis>=4,<5",  # the service against its own OpenAPI document
-            "opentelemetry-sdk>=1.30,<2",
-            "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
-            "mwparserfromhell>=0.7,<0.8",  # what benchmarks/check_dump.py compares our parser with
-        ],
-    },
+    extras_require=EXTRAS,
+    author="The ufo authors",
+    keywords=[
+        *("factuality", "hallucination", "fact checking", "evaluation", "LLM", "RAG"),
+        *("Apache Beam", "Parquet"),
+    ],
     classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Environment :: Web Environment",
+        "Intended Audience :: Developers",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Programming Language :: Python :: 3 :: Only",
         "Programming Language :: Python :: 3.11",
-        "License :: OSI Approved :: Apache Software License",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Software Development :: Testing",
+        "Typing :: Typed",
     ],
 )

@@ -7,7 +7,7 @@ sources against them. The model is at any OpenAI-compatible endpoint. Where clai
 the judge's errors are printed too. The last line is JSON.
 
     python benchmarks/baseline_selfcheck.py --output DIR --model NAME [--base_url URL] [--quick]
-        [--input FILE ... | --data ../shared/data] [--source reference | wikipedia --index DIR]
+        [--input FILE ... | --data FOLDER] [--source reference | wikipedia --index DIR]
 
 Without --input it takes the Factcheck-GPT responses of --data, whose references are web pages;
 --quick takes ten responses. Flags that it does not know go to `ufo evaluate` (--concurrency,
@@ -119,7 +119,9 @@ def _found(output: str) -> dict[str, Any]:
         found[run]["errors"] = {row.pop("error"): row for row in errors}
         print(f"{run}: factuality score {score['factuality_score']}, coverage {score['coverage']}")
         for error, row in found[run]["errors"].items():
-            print(f"  {error} {row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})")
+            known = row["low"] is not None  # one question alone has no interval
+            interval = f" ({row['low']:.3f} to {row['high']:.3f})" if known else ""
+            print(f"  {error} {row['value']:.3f}{interval}")
     comparison, _ = compare(output, *RUNS)
     print(f"{RUNS[1]}: {in_words(comparison)}")
     return {**found, "difference": comparison}

@@ -107,9 +107,9 @@ class Setting:
             stop.set()
             watcher.join()
         if process.returncode:
-            told = log.read_text().splitlines()[-5:]
+            tail = log.read_text().splitlines()[-5:]
             raise RuntimeError(
-                f"the run of {size} responses ended with {process.returncode}: {' | '.join(told)}"
+                f"the run of {size} responses ended with {process.returncode}: {' | '.join(tail)}"
             )
         summary = json.loads(printed)
         if summary["responses"] != size:
@@ -121,6 +121,7 @@ class Setting:
             "units": summary["units"],
             "coverage": round(summary["coverage"], 4),
             "peak_mib": watch.mib(),
+            "peak_mib_together": watch.mib_together(),
             "bytes_out": sum(path.stat().st_size for path in output.rglob("*.parquet")),
         }
         print(json.dumps(found), file=sys.stderr)

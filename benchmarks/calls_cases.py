@@ -31,9 +31,9 @@ def build(fixture: Mapping[str, Any], name: str, size: int) -> Case:
         places = [number * PASSAGES + rank for rank in range(PASSAGES)]
         if name == "shared":
             places = [(number + rank) % SHARED_PASSAGES for rank in range(PASSAGES)]
-        told = f"{fact['says']}." if name == "voting" else ""
+        sentence = f"{fact['says']}." if name == "voting" else ""
         passages[fact["claim"]] = [
-            _passage(fixture["fillers"], fact["subject"], place, told) for place in places
+            _passage(fixture["fillers"], fact["subject"], place, sentence) for place in places
         ]
     stated = " ".join(f"{fact['says']}." for fact in facts)
     return Case(
@@ -46,9 +46,9 @@ def build(fixture: Mapping[str, Any], name: str, size: int) -> Case:
     )
 
 
-def _passage(fillers: Sequence[str], subject: str, place: int, told: str) -> Passage:
+def _passage(fillers: Sequence[str], subject: str, place: int, sentence: str) -> Passage:
     chosen = [fillers[(7 * place + 3 * k) % len(fillers)] for k in range(SENTENCES)]
-    lines = [told or chosen[0], *chosen[1:]]
+    lines = [sentence or chosen[0], *chosen[1:]]
     text = " ".join(
         line[0].upper() + line[1:] for line in (x.format(subject=subject) for x in lines)
     )

@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="100 made responses")
     arguments = parser.parse_args()
     number = 100 if arguments.quick else arguments.responses
-    told: dict[str, Any] = {"responses": number, "equal": {}, "rows": {}}
+    result: dict[str, Any] = {"responses": number, "equal": {}, "rows": {}}
     with tempfile.TemporaryDirectory() as folder:
         made, examples = Path(folder, "made.jsonl"), ROOT / "examples"
         write_input(made, number)
@@ -84,11 +84,11 @@ def main() -> None:
         for kind in before:
             for table in TABLES:
                 one, other = rows(before[kind], table), rows(after[kind], table)
-                told["rows"][f"{kind}/{table}"] = len(one)
-                told["equal"][f"{kind}/{table}"] = one == other
-    told["all_equal"] = all(told["equal"].values())
-    print(json.dumps(told))
-    raise SystemExit(0 if told["all_equal"] else 1)
+                result["rows"][f"{kind}/{table}"] = len(one)
+                result["equal"][f"{kind}/{table}"] = one == other
+    result["all_equal"] = all(result["equal"].values())
+    print(json.dumps(result))
+    raise SystemExit(0 if result["all_equal"] else 1)
 
 
 if __name__ == "__main__":

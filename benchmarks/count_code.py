@@ -106,10 +106,10 @@ def main() -> None:
     for path in code:
         by_folder[path.relative_to(ROOT).parts[0]] += lines_of(path)
     python = [path for path in code if path.suffix == ".py"]
-    product = [path for path in python if path.relative_to(ROOT).parts[0] in (*PRODUCT, "ufo.py")]
+    product = [path for path in python if path.relative_to(ROOT).parts[0] in (*PRODUCT, "ufo")]
     ran = files_of_one_evaluate()
     found: dict[str, Any] = {
-        "product_lines": sum(by_folder[name] for name in (*PRODUCT, "ufo.py")),
+        "product_lines": sum(by_folder[name] for name in (*PRODUCT, "ufo")),
         "test_lines": by_folder["tests"],
         "lines": dict(sorted(by_folder.items())),
         "transforms_llm_lines": sum(lines_of(p) for p in product if "transforms/llm/" in str(p)),

@@ -2,7 +2,7 @@
 
 Two logistic regressions over the features of a pair (`benchmarks/regressions.py`).
 
-    python benchmarks/fit_overlap.py [--data ../shared/data] [--quick] [--write]
+    python benchmarks/fit_overlap.py [--data FOLDER] [--quick] [--write]
 
 It is fitted on the sets that `measure_judge.py` measures and on the licensed training pairs, the
 single-sentence image captions among them left out.

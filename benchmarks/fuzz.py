@@ -33,6 +33,7 @@ from tests.local_web.pages import PAGES, html
 from tests.local_web.pdf import pdf
 from transforms.judges.llm.parsing import arguments_of
 from transforms.llm import wire
+from transforms.llm.retry import Retry
 from transforms.llm.settings import CallSettings
 from transforms.llm.shared import end_run
 from transforms.loop import wait_for
@@ -212,7 +213,7 @@ def _source() -> Iterator[tuple[Engines, WebSource]]:
         before = os.environ.get("SERPER_BASE_URL")
         os.environ["SERPER_BASE_URL"] = engines.url
         try:
-            settings = CallSettings(run="fuzz")
+            settings = CallSettings(run="fuzz", retry=Retry(attempts=2))
             source = WebSource(pages=0, context=SourceContext(settings), sleep=_at_once)
             source.name = "web"
             source.open()
@@ -270,23 +271,23 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="one small round")
     arguments = parser.parse_args()
     started = time.monotonic()
-    told: dict[str, Any] = {"rounds": 0, "found": []}
-    while not told["rounds"] or (
+    result: dict[str, Any] = {"rounds": 0, "found": []}
+    while not result["rounds"] or (
         time.monotonic() - started < arguments.seconds and not arguments.quick
     ):
-        seed = arguments.seed + told["rounds"]
+        seed = arguments.seed + result["rounds"]
         try:
-            told["last"] = fuzz(seed, 0.05 if arguments.quick else 1.0)
-            print(f"round {seed}: {told['last']}", file=sys.stderr)
+            result["last"] = fuzz(seed, 0.05 if arguments.quick else 1.0)
+            print(f"round {seed}: {result['last']}", file=sys.stderr)
         except Broken as broken:
             path = Path(arguments.keep) / sha256(broken.document).hexdigest()[:16]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(broken.document)
-            told["found"].append({"seed": seed, "what": str(broken), "file": str(path)})
-        told["rounds"] += 1
-    told["seconds"] = round(time.monotonic() - started, 1)
-    print(json.dumps(told))
-    return 1 if told["found"] else 0
+            result["found"].append({"seed": seed, "what": str(broken), "file": str(path)})
+        result["rounds"] += 1
+    result["seconds"] = round(time.monotonic() - started, 1)
+    print(json.dumps(result))
+    return 1 if result["found"] else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Read the sets of human labels that verifiers are measured on, and name their pairs.
 
-The folder is laid out like `../shared/data`: `factcheck_gpt/benchmark.jsonl` and `stance.jsonl`,
+The data folder has `factcheck_gpt/benchmark.jsonl` and `stance.jsonl`,
 `wice/dev.jsonl`, `begin/begin_dev_wow.tsv` and `begin_dev_cmu.tsv`. A file that is missing leaves
 its set out.
 """

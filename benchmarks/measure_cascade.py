@@ -6,7 +6,7 @@ go to the model; `right`, the share of those kept that people agree to; and `at_
 all that would be right if the model were right in all that it is asked. `offline` is the share that
 is right without a model. A judgement is right where it says supported just where people do.
 
-    python benchmarks/measure_cascade.py [--data ../shared/data] [--quick] [--verifier overlap]
+    python benchmarks/measure_cascade.py [--data FOLDER] [--quick] [--verifier overlap]
 
 `--quick` reads a third of the records. A verifier that was fitted on these very records looks
 better here than it is.

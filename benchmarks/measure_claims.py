@@ -5,7 +5,7 @@ Data: Factcheck-GPT (`factcheck_gpt/benchmark.jsonl`, standalone claims) and FAc
 `transforms.extraction.extract` in order, with the prompt as `question` and with the paragraphs of
 the response. The last line of stdout is JSON.
 
-    python benchmarks/measure_claims.py [--data ../shared/data] [--quick] [--show N]
+    python benchmarks/measure_claims.py [--data FOLDER] [--quick] [--show N]
 
 Two claims are compared by the stems of their content words: no articles, prepositions, auxiliaries
 or pronouns, because people write "He won" where we write "Ada Berg won"; in FActScore the name

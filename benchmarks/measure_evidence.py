@@ -6,7 +6,7 @@ held against people's labels. Beside it, on the articles of `DATA/wice`: how man
 that people marked as support are among the first five that a selection takes. The last line is
 JSON.
 
-    python benchmarks/measure_evidence.py [--data ../shared/data] [--quick]
+    python benchmarks/measure_evidence.py [--data FOLDER] [--quick]
     python benchmarks/measure_evidence.py --input labelled.jsonl --search serper --snapshot web
 
 Without --input, `evidence_claims.jsonl` is evaluated over the tests' local web. --input takes JSON

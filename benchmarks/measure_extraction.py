@@ -5,7 +5,7 @@ Its precision, recall and F1 are those of words as multisets, case aside; the me
 given, with F1 of overlapping runs of four words beside them, which minds their order. trafilatura
 by itself, plain and in its precision mode, is measured on the same pages. The last line is JSON.
 
-    python benchmarks/measure_extraction.py [--data ../shared/data] [--quick] [--worst N]
+    python benchmarks/measure_extraction.py [--data FOLDER] [--quick] [--worst N]
 
 Pages a second are by this process's CPU time, the median of three passes with their spread;
 `--quick` makes one pass over a quarter of the pages.

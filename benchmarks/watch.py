@@ -9,14 +9,15 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Watch:
-    """The most resident pages of each process below some roots, what it is, and its clock ticks,
-    those before the first look left out where `earlier` has them."""
+    """The most resident pages of each process below some roots, and of all at one time; what each
+    is, and its clock ticks, those before the first look left out where `earlier` has them."""
 
     roots: list[int]
     peaks: dict[int, int] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     ticks: dict[int, int] = field(default_factory=dict)
     earlier: dict[int, int] = field(default_factory=dict)
+    together: int = 0
 
     def look(self) -> None:
         """Look once; what a process does after the last look is not seen."""
@@ -30,7 +31,7 @@ class Watch:
                     continue
                 parents.setdefault(int(stat[1]), []).append(int(entry))
                 used[int(entry)] = int(stat[11]) + int(stat[12])
-        waiting = list(self.roots)
+        waiting, together = list(self.roots), 0
         while waiting:
             process = waiting.pop()
             waiting += parents.get(process, [])
@@ -42,15 +43,21 @@ class Watch:
             self.ticks[process] = max(self.ticks.get(process, 0), used.get(process, 0))
             if words:  # else it has ended, and waits to be noticed
                 self.peaks[process] = max(self.peaks.get(process, 0), pages)
+                together += pages
                 kind = kind_of(words.split("\0"))
                 # A fork has the words of whom it is a fork of.
                 forked = kind == "ufo" and process not in self.roots
                 self.names[process] = "worker" if forked else kind
+        self.together = max(self.together, together)
 
     def processor_seconds(self) -> float:
         """Return the processor time of all of them."""
         ticks = sum(ticks - self.earlier.get(process, 0) for process, ticks in self.ticks.items())
         return ticks / os.sysconf("SC_CLK_TCK")
+
+    def mib_together(self) -> int:
+        """Return the peak of all processes at one time, in MiB."""
+        return self.together * resource.getpagesize() // 2**20
 
     def mib(self) -> dict[str, list[int]]:
         """What a process is → the peaks of those of its kind, in MiB, largest first."""

@@ -1,1 +1,1 @@
-"""Examples: responses, an encyclopaedia to index, a configuration, a source of one's own."""
+"""Examples: responses, an encyclopaedia to index, a configuration, your own source and judge."""

@@ -1,11 +1,11 @@
-"""A judge of one's own, in a file of one's own:
+"""Your own judge, in your own file:
 
     ufo evaluate … --judge examples/own_judge.py:Contained
 
-It takes a claim for supported where a passage has nearly all of it, letter by letter, and knows no
-language; a real one would ask a model or a service. `outcome` may be a coroutine (`async def
-outcome`), and then many responses are judged at once. Claims are extracted by rules, unless the
-judge has a method `extract`.
+It calls a claim supported where a passage has nearly all of it, letter by letter, in any language.
+A real one would ask a model or a service. `outcome` may be a coroutine (`async def outcome`), and
+then many responses are judged at once. Claims are extracted by rules, unless the judge has a method
+`extract`.
 """
 
 import ufo

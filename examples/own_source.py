@@ -1,4 +1,4 @@
-"""A fact source of one's own, in a file of one's own:
+"""Your own fact source, in your own file:
 
     ufo evaluate … --sources examples/own_source.py:Glossary,reference
 

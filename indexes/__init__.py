@@ -1,1 +1,1 @@
-"""The local index: dump to passages, store, retrievers. Imports only `schemas`, never Beam."""
+"""The local index: dump reader, passage store and retrievers. Imports only `schemas`."""

@@ -1,4 +1,4 @@
-"""A block of raw pages to passages, page names, redirects and failures; on disk until assembly."""
+"""Convert a block of raw pages to passages, page names, redirects and failures, in files."""
 
 import json
 import re
@@ -36,7 +36,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A page that makes passages, whatever kind of file it came from."""
+    """A page with text, from any kind of input file."""
 
     title: str
     url: str | None
@@ -48,9 +48,11 @@ class Article:
 
 @dataclass(slots=True)
 class BlockResult:
-    """What a block holds. `pages` are (title, number of passages), the passages of a page in order
-    after those of the page before; `redirects` are (target, alias), both normalised; `latest` is
-    the date of the dump, where its name has one, else of the newest revision."""
+    """The content of a block.
+
+    `pages` are (title, number of passages), in the order of `passages`; `redirects` are (target,
+    alias), both normalised; `latest` is the date in the dump's name, else of the newest revision.
+    """
 
     passages: list[StoredPassage] = field(default_factory=list)
     pages: list[tuple[str, int]] = field(default_factory=list)
@@ -61,7 +63,7 @@ class BlockResult:
 
 
 def process_block(block: Block, words: int = WORDS) -> BlockResult:
-    """Return what the pages of a block give; a page that cannot be read gives a failure row."""
+    """Return the content of a block's pages, with a failure row for each page that is invalid."""
     result = BlockResult(latest=block.date or "")
     for position, item in enumerate(block.items, start=block.first):
         if isinstance(item, RawDocument) and not item.problem and item.json.isspace():
@@ -71,7 +73,7 @@ def process_block(block: Block, words: int = WORDS) -> BlockResult:
                 _add_page(result, item, block, words)
             elif item.json or item.title or item.text or item.problem:
                 _add_article(result, _document(item), block, words)
-        except Exception as error:  # whatever a page does, it costs itself only
+        except Exception as error:  # one page must not fail the build
             result.failures.append(_failure(error, item, block, position))
     result.counts["failures"] = len(result.failures)
     return result
@@ -171,7 +173,7 @@ def _failure(error: Exception, item: RawPage | RawDocument, block: Block, positi
 
 
 def write_block(folder: Path, block: Block, result: BlockResult) -> None:
-    """Write a block's passages and, last, what else it holds: written twice, it is the same."""
+    """Write a block's passages to STEM.arrow and then the rest to STEM.json; deterministic."""
     stem = _stem(block)
     columns = [[getattr(p, name) for p in result.passages] for name in PASSAGE_SCHEMA.names]
     arrays = [
@@ -193,7 +195,7 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
 
 
 def is_written(folder: Path, block: Block) -> bool:
-    """Say whether a block was written to its end, by a build that was stopped later."""
+    """Return whether a block was written completely, by a build that was stopped later."""
     return (folder / f"{_stem(block)}.json").exists()
 
 

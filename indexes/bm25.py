@@ -1,8 +1,8 @@
-"""BM25 for small indexes: rank-bm25's BM25Okapi, with its scores laid out by term.
+"""BM25 for small indexes: the scores of rank-bm25's BM25Okapi, computed from posting lists.
 
-`BM25Okapi.get_scores` walks all documents for each term of a query (19 queries a second at 12k
-passages). The statistics are taken from it once, when the index is opened; a query then adds up
-the few rows that hold its terms, in the same order, and gives the same scores.
+`BM25Okapi.get_scores` loops over all documents for each term of a query (19 queries a second at 12k
+passages). Here its statistics are read once, when the index is opened; a query adds up the posting
+lists of its terms in the same order, and gets the same scores.
 
 Robertson & Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009); Trotman et al.,
 Improvements to BM25 and Language Models Examined (2014), for the ATIRE variant rank-bm25 has.
@@ -43,7 +43,7 @@ _Scores = npt.NDArray[np.float64]
 
 
 def passage_terms(passage: Ranked | None) -> list[str]:
-    """Return what BM25 counts of a passage: nothing where it is not ranked."""
+    """Return the terms of a passage for BM25; [] for a passage that is not ranked."""
     if passage is None:
         return []
     named = terms_of(passage.title) + terms_of(passage.aliases)
@@ -51,7 +51,7 @@ def passage_terms(passage: Ranked | None) -> list[str]:
 
 
 class Bm25:
-    """A Retriever over tokenised passages; immutable once built, so any thread may search."""
+    """A Retriever over tokenised passages; immutable, so any thread may search."""
 
     def __init__(self, terms: Sequence[str], corpus: Sequence[Sequence[int]]) -> None:
         """`corpus[row]` is the passage's terms, in order, as indices into `terms`."""
@@ -76,7 +76,7 @@ class Bm25:
         return np.empty(0, np.int32) if number is None else self._rows[number]
 
     def scores(self, query: str) -> _Scores:
-        """Return the score of every passage, as BM25Okapi.get_scores does on the query's terms."""
+        """Return the score of every passage, equal to BM25Okapi.get_scores of the query's terms."""
         return self._scores(self._terms_in(query))[0]
 
     def _terms_in(self, query: str) -> list[int]:
@@ -85,7 +85,7 @@ class Bm25:
 
     def _scores(self, terms: Iterable[int]) -> tuple[_Scores, npt.NDArray[np.bool_]]:
         scores = np.zeros(self._size)
-        # A score of 0 or below can be a match: in a small index a term may be in half of it.
+        # A match can have a score of 0 or below: a term may be in half of the passages.
         matched = np.zeros(self._size, dtype=np.bool_)
         for term in terms:
             rows = self._rows[term]
@@ -113,16 +113,16 @@ def opened(folder: Path) -> Bm25:
 def _best(scores: _Scores, k: int) -> npt.NDArray[np.intp]:
     """Return the positions of the `k` highest scores, highest first, the lower position on ties."""
     if len(scores) > 4 * k > 0:
-        # Everything at or above the k-th score, so that a tie at the edge is not cut by chance.
-        edge = np.partition(scores, len(scores) - k)[len(scores) - k]
-        candidates = np.flatnonzero(scores >= edge)
+        # All scores from the k-th on, so that ties with it are broken by position.
+        kth = np.partition(scores, len(scores) - k)[len(scores) - k]
+        candidates = np.flatnonzero(scores >= kth)
     else:
         candidates = np.arange(len(scores))
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
 
 
 def _postings(okapi: BM25Okapi | None, n_terms: int) -> tuple[list[_Rows], list[_Scores]]:
-    """Return for each term the rows that hold it, ascending, and what it adds to their scores."""
+    """Return for each term the rows that contain it, ascending, and its scores in them."""
     if okapi is None:
         return [np.empty(0, np.int32)] * n_terms, [np.empty(0)] * n_terms
     sizes = [len(frequencies) for frequencies in okapi.doc_freqs]

@@ -1,9 +1,8 @@
-"""BM25 for indexes beyond a few thousand passages: one tantivy field, read from disk.
+"""BM25 for indexes of more than a few thousand passages, by tantivy, read from disk.
 
-Title, aliases, headings and text are one field, the title and the aliases twice: a term of a query
-is then one list of postings and not four. Each posting is scored: by the best score that a block of
-them can have tantivy would skip some (block-max WAND), but not behind its Python interface, where
-k = 1 takes as long as counting all.
+Title, aliases, headings and text are one field, with title and aliases twice, so that each term of
+a query has one posting list and not four. Every posting is scored: tantivy's Python interface does
+not use block-max WAND, so that k = 1 takes as long as counting all hits.
 """
 
 import json
@@ -30,13 +29,13 @@ SETTINGS = {
 }
 
 _HEAP_BYTES = 500_000_000  # of each shard's writer
-_SHARDS = 2  # not one a core: the index is the same wherever it is built, and few are quicker asked
-_DEALT = 1024  # rows that a shard gets before the next has its turn
+_SHARDS = 2  # a fixed number: the same index on every machine; few shards are searched faster
+_DEALT = 1024  # consecutive rows in a shard
 _META, _MANAGED, _LOCK = "meta.json", ".managed.json", ".tantivy-meta.lock"
-_TOKENIZER = "ufo"  # under which the index names it
+_TOKENIZER = "ufo"  # its name in the index
 _LONGEST_TERM = 60  # bytes
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
-_EXTRA_TIES = 8  # hits beyond `k` that are looked at, so that equal scores come in order of rows
+_EXTRA_TIES = 8  # hits requested beyond `k`, to sort equal scores by row
 
 
 def _schema() -> tantivy.Schema:
@@ -59,7 +58,7 @@ def _analyzer(stemmed: bool) -> tantivy.TextAnalyzer:
 
 
 class LargeBm25:
-    """A Retriever and Lexicon over a folder of tantivy's; safe for searches in several threads."""
+    """A Retriever and Lexicon over a tantivy index; safe for searches in several threads."""
 
     def __init__(self, folder: Path) -> None:
         self._stemmed, self._plain = _analyzer(True), _analyzer(False)
@@ -81,7 +80,7 @@ class LargeBm25:
         ]
 
     def terms_in(self, query: str) -> list[str]:
-        """Return the terms of a query, each once: no function words, if it has others."""
+        """Return the distinct terms of a query, without function words unless it has no others."""
         words = self._plain.analyze(query)
         content = [word for word in words if word not in STOP_WORDS and len(word) > 1]
         return list(dict.fromkeys(self._stemmed.analyze(" ".join(content or words))))
@@ -92,17 +91,18 @@ class LargeBm25:
             return []
         wanted = [(_SHOULD, self._term("body", term)) for term in terms]
         if only is not None:
-            # Each row is a term of its own: a set of rows would be looked for among all of them.
-            # The words may be there, they need not: what must be there is looked for everywhere.
+            # One term query for each row is faster than a set query, which scans all rows; and the
+            # words are optional (_SHOULD), since required ones would be matched in every row.
             rows = tantivy.Query.boolean_query([(_SHOULD, self._term("row", row)) for row in only])
             wanted.append((_MUST, tantivy.Query.const_score_query(rows, 0.0)))
-        asked = tantivy.Query.boolean_query(wanted)
-        found = self._searcher.search(asked, k + _EXTRA_TIES, count=False).hits
-        numbers = self._searcher.fast_field_values("row", [address for _, address in found])
+        top = self._searcher.search(
+            tantivy.Query.boolean_query(wanted), k + _EXTRA_TIES, count=False
+        ).hits
+        numbers = self._searcher.fast_field_values("row", [address for _, address in top])
         hits = [
             Hit(int(row or 0), float(score))
-            for row, (score, _) in zip(numbers, found, strict=True)
-            if score > 0  # a row asked for that has none of the terms
+            for row, (score, _) in zip(numbers, top, strict=True)
+            if score > 0  # 0 for one of the rows in `only` without any of the terms
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.row))[:k]
 
@@ -111,11 +111,11 @@ class LargeBm25:
 
 
 def _searcher(path: Path) -> tantivy.Searcher:
-    """Return the searcher of tantivy's folder, in which it locks a file while it opens it.
+    """Open a tantivy folder.
 
-    One that may only be read is opened by links to its files; they are needed no longer than that.
-    A thread of tantivy may still write its lock among the links while they are removed: such a
-    folder stays behind, which is rare and no error.
+    Opening creates a lock file, so a read-only folder is opened through a temporary folder of
+    symbolic links, which are not needed afterwards. A thread of tantivy may still write the lock
+    while that folder is removed; then it is left over, which is rare and harmless.
     """
     lock = path / _LOCK
     if os.access(lock if lock.exists() else path, os.W_OK):
@@ -137,7 +137,7 @@ def build(folder: Path) -> list[str]:
     path = folder / FOLDER
     shutil.rmtree(path, ignore_errors=True)  # of a build that was stopped here
     shards = [path / f"shard-{number}" for number in range(_SHARDS)]
-    # One thread each: documents keep the order of rows, so that ties do, whoever built it.
+    # One thread each, so that documents keep the order of rows and ties are deterministic.
     writers = [_index_in(shard).writer(_HEAP_BYTES, 1) for shard in shards]
     for row, body in _bodies(folder):
         document = tantivy.Document()
@@ -163,10 +163,10 @@ def _finish(writer: tantivy.IndexWriter) -> None:
 
 
 def _merge(shards: Sequence[Path], path: Path) -> None:
-    """Make one index of several, at `path`: its segments are all of theirs.
+    """Merge the indexes in `shards` into one at `path`, which has all of their segments.
 
-    A segment is a handful of files named by its own random number, and an index lists its segments
-    in meta.json and their files in .managed.json. Statistics are taken over all segments listed.
+    The files of a segment are named by a random id. An index lists its segments in meta.json and
+    their files in .managed.json, and computes statistics over all segments.
     """
     metas = [json.loads((shard / _META).read_text()) for shard in shards]
     managed = [json.loads((shard / _MANAGED).read_text()) for shard in shards]

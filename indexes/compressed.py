@@ -1,7 +1,7 @@
-"""Input files as a stream of bytes: plain, gzip or bzip2, by what they are and not by their name.
+"""Read plain, gzip or bzip2 files as a stream of bytes; the format is detected by content.
 
-Decompression is incremental, so that of a truncated or damaged file everything before the damage
-is read: the standard file objects lose what they had buffered when they raise.
+Decompression is incremental, so that everything before the damage in a truncated or damaged file is
+read; the standard library's file objects lose their buffer when they raise.
 """
 
 import bz2
@@ -16,7 +16,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class InputDamaged(Exception):
-    """A file that cannot be decompressed any further; what came before was given out."""
+    """A file cannot be decompressed further; the bytes before the damage were yielded."""
 
 
 class _Decompressor(Protocol):
@@ -28,12 +28,13 @@ class _Decompressor(Protocol):
 
 
 def read_chunks(path: Path, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a file in order, a few MB at a time at most.
+    """Yield the decompressed bytes of a file in order, at most a few MB at a time.
 
-    `start` and `end` are bytes of the file as it is, and `start` the beginning of a stream.
+    `start` and `end` are offsets in the compressed file; `start` must be the beginning of a stream.
+    Concatenated streams (multistream dumps, concatenated gzip) are read as one.
 
-    Several streams one after another (multistream dumps, concatenated gzip) are read as one.
-    Raises InputDamaged after the last readable byte.
+    Raises:
+        InputDamaged: after the last readable byte.
     """
     with path.open("rb") as stream:
         stream.seek(start)

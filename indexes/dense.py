@@ -1,9 +1,9 @@
-"""Vectors of the passages: FAISS flat while they are few, then RaBitQ codes and SQ8 re-ranking.
+"""Dense retrieval: a flat FAISS index up to `FLAT` vectors, beyond that IVF with re-ranking.
 
-Beyond `FLAT` vectors, lists of a coarse quantiser hold 1-bit codes (Gao & Long, RaBitQ, 2024) that
-are scanned for candidates, and these are ranked by vectors of a byte a dimension in a file of their
-own. Both are memory-mapped; with FAISS's default prefetch that would be 5 to 17 times slower, so
-the flag that maps without it is used.
+Beyond `FLAT` vectors, the inverted lists of a coarse quantiser hold 1-bit codes (Gao & Long,
+RaBitQ, 2024) that are scanned for candidates. These are re-ranked by scalar-quantised vectors of
+one byte a dimension in a separate file. Both files are memory-mapped without FAISS's default
+prefetch, which would make searches 5 to 17 times slower.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ SHARDS = "vectors"
 
 FLAT = 100_000  # vectors
 
-_SHARD = 4_096  # vectors a file: what a stopped build does again at most
+_SHARD = 4_096  # vectors a file: the most that a resumed build computes again
 _PROBES = 32  # lists scanned a query
 _CANDIDATES = 100  # re-ranked, or 4 times as many as asked for
 _TRAINED = 64  # vectors a list that the quantiser is trained with
@@ -53,7 +53,7 @@ class Dense:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.retriever.Retriever`; a score is the cosine, and one of 0 or less no hit."""
+        """See `indexes.retriever.Retriever`; scores are cosines, and those up to 0 are no hits."""
         if not queries:
             return []
         return self.search_vectors(self._embed(queries), k, within)
@@ -61,7 +61,7 @@ class Dense:
     def search_vectors(
         self, vectors: Vectors, k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """Return the hits for vectors of length 1, one a query."""
+        """Return the hits for query vectors (n, d) of length 1."""
         everywhere = [at for at in range(len(vectors)) if within is None or within[at] is None]
         positions: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)] * len(vectors)
         if everywhere:
@@ -99,7 +99,7 @@ class Dense:
 
 
 def _mapped(path: Path) -> Any:
-    # A query takes less than starting threads for it, and there is a worker process on each core.
+    # One thread: a query takes less time than starting threads, and each core has a worker process.
     faiss.omp_set_num_threads(1)
     return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
 
@@ -107,7 +107,7 @@ def _mapped(path: Path) -> Any:
 def build(folder: Path, embedder: Embedder, say: Callable[[str], None] | None = None) -> list[str]:
     """Embed the passages of a folder and index the vectors; return the names of the files.
 
-    Each shard of vectors is a file once it is whole; those that are there are not made again.
+    Shards of vectors that an earlier build completed are reused. `say` receives progress messages.
     """
     rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)
     np.save(folder / ROWS, rows)
@@ -130,7 +130,7 @@ def build(folder: Path, embedder: Embedder, say: Callable[[str], None] | None = 
 
 def write_vectors(folder: Path, shards: Sequence[Path], count: int) -> list[str]:
     """Index the vectors of the shards; return the names of the files written."""
-    # An index without a passage has no vector to tell the dimension by.
+    # Without a passage the dimension is unknown.
     dimension = int(np.load(shards[0], mmap_mode="r").shape[1]) if shards else 1
     if count <= FLAT:
         index: Any = faiss.IndexFlatIP(dimension)
@@ -167,7 +167,7 @@ def _ranges(shards: Sequence[Path]) -> tuple[Vectors, Vectors]:
 
 
 def n_lists(count: int) -> int:
-    """Return into how many lists so many vectors are put: a power of two near 2·√count."""
+    """Return the number of inverted lists for `count` vectors: a power of two near 2·√count."""
     return 1 << max(1, round(float(np.log2(2 * count**0.5))))
 
 

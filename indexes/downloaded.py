@@ -1,7 +1,7 @@
-"""An index on another file system, downloaded to this machine so that its files can be mapped.
+"""Download an index from another file system, so that its files can be memory-mapped.
 
-The copy is in the user's cache folder under the checksum of the manifest: a machine has it once,
-however many processes open it, and an index that is built again at the same place is copied again.
+The copy is in the user's cache folder under the checksum of the manifest: all processes share it,
+and an index that was rebuilt at the same URI is downloaded again.
 """
 
 import shutil
@@ -26,13 +26,12 @@ _REMEDY = (
 
 
 def local_index(path: str | Path) -> Path:
-    """Return the folder of an index on this machine.
+    """Return the local folder of an index; download one on another file system if necessary.
 
-    An index on another file system is downloaded whole, and every checksum compared, unless it is
-    here already.
+    Every checksum is verified after a download.
 
     Raises:
-        IndexUnusable: it cannot be reached, or it is not a whole index.
+        IndexUnusable: the index cannot be read, or it is incomplete.
     """
     if not storage.is_remote(str(path)):
         return Path(path).expanduser().resolve()
@@ -44,7 +43,7 @@ def local_index(path: str | Path) -> Path:
 
 
 def _cached(uri: str, manifest: bytes) -> Path:
-    """Return the folder with the index of this manifest; one process downloads, others wait."""
+    """Return the folder of the index with this manifest; one process downloads, others wait."""
     above = kept_folder("indexes", sha256(manifest).hexdigest()[:32])
     here = above / "index"
     with FileLock(above / ".lock"):

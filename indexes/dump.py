@@ -1,8 +1,8 @@
-"""A MediaWiki `pages-articles` XML export as a stream of pages, whatever state it is in.
+"""Read a MediaWiki `pages-articles` XML export as a stream of pages, tolerating damage.
 
-The stream is cut at `<page>` and `</page>`, which stand in an export as tags only, and each page is
-parsed alone: memory holds one page, a broken page costs itself and not the rest, and a block of
-pages is all that a parallel reader needs. Format: https://www.mediawiki.org/xml/export-0.11.xsd
+The stream is split at `<page>` and `</page>`, which occur in an export only as tags, and each page
+is parsed separately: memory holds one page, an invalid page does not affect others, and blocks of
+pages can be processed in parallel. Format: https://www.mediawiki.org/xml/export-0.11.xsd
 """
 
 import re
@@ -19,7 +19,7 @@ DEFAULT_BASE = "https://en.wikipedia.org/wiki/"
 
 _OPEN = b"<page>"
 _CLOSE = b"</page>"
-# What XML 1.0 forbids and a broken dump may hold; one of them would cost the page.
+# Characters that XML 1.0 forbids and that occur in damaged dumps.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _TITLE = re.compile(rb"<title>([^<]{1,1000})</title>")
 _LANGUAGE = re.compile(rb"<mediawiki[^>]*?\sxml:lang=[\"']([A-Za-z-]{2,12})[\"']")
@@ -28,7 +28,7 @@ _FILE, _CATEGORY, _MEDIA = "6", "14", "-2"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as the dump has it; `redirect` is the title it leads to, `text` is wikitext."""
+    """A page of the dump; `redirect` is the title of its target, `text` is wikitext."""
 
     title: str
     namespace: int
@@ -41,7 +41,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a dump says of its wiki: where its pages are, and which links show nothing."""
+    """The wiki of a dump: its base URL, its language, and the link namespaces without text."""
 
     base_url: str = DEFAULT_BASE
     dropped_links: tuple[str, ...] = ("category", "file", "image", "media")
@@ -54,28 +54,28 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """The bytes of one `<page>` element; `problem` says why there is no whole one, else is ""."""
+    """The bytes of one `<page>` element; `problem` says why it is incomplete, "" if it is not."""
 
     xml: bytes
     problem: str = ""
 
 
 class PageBroken(Exception):
-    """A `<page>` element that is not one; the message says why."""
+    """A page cannot be parsed; the message says why."""
 
 
 def read_pages(
     chunks: Iterable[bytes], max_bytes: int = MAX_PAGE_BYTES
 ) -> Iterator[Site | RawPage]:
-    """Yield the site, then each page, in order; `chunks` is the decompressed dump.
+    """Yield the site, then each page in order; `chunks` is the decompressed dump.
 
-    What is lost on the way (a page without its end or larger than `max_bytes`, a dump that stops
-    early, an InputDamaged that `chunks` raises) comes as a RawPage with a `problem`.
+    A page without its end or larger than `max_bytes`, a truncated dump, and an InputDamaged that
+    `chunks` raises are yielded as a RawPage with a `problem`.
     """
     buffer = bytearray()
     seen = 0  # no </page> begins before this position in the buffer
     n_pages = 0
-    lost = False  # the beginning of the page in the buffer was thrown away
+    lost = False  # the beginning of the page in the buffer was discarded
     damage = ""
     try:
         for chunk in chunks:
@@ -106,23 +106,25 @@ def read_pages(
 
 
 def _ending(rest: bytes, n_pages: int, damage: str) -> Iterator[RawPage]:
-    """Yield what is wrong with the end of a dump, if anything is."""
+    """Yield a RawPage with the problem at the end of a dump, if there is one."""
     cut = rest.find(_OPEN)
     after = f"after {n_pages:,} whole pages" + (", in the middle of a page" if cut >= 0 else "")
     partial = rest[cut:] if cut >= 0 else b""
     if damage:
         yield RawPage(partial, f"{damage}; reading stopped {after}")
     elif n_pages == 0 and b"<mediawiki" not in rest:
-        yield RawPage(rest[:4096], "this is no MediaWiki XML export: it has no <mediawiki> element")
+        yield RawPage(
+            rest[:4096], "this is not a MediaWiki XML export: it has no <mediawiki> element"
+        )
     elif cut >= 0 or b"</mediawiki>" not in rest:
         yield RawPage(partial, f"the dump is truncated: it stops {after}, without </mediawiki>")
 
 
 def _site(header: bytes) -> Site:
-    """Return what `<siteinfo>` says; the English Wikipedia's where it is missing or broken."""
+    """Parse `<siteinfo>`; the English Wikipedia's where it is missing or invalid."""
     start, end = header.find(b"<siteinfo>"), header.find(b"</siteinfo>")
-    spoken = _LANGUAGE.search(header)
-    language = _text_of(spoken[1]) if spoken else Site().language
+    match = _LANGUAGE.search(header)
+    language = _text_of(match[1]) if match else Site().language
     if not 0 <= start < end:
         return Site(language=language)
     try:
@@ -138,13 +140,17 @@ def _site(header: bytes) -> Site:
 
 
 def title_in(xml: bytes) -> str:
-    """Return the title that a page's bytes name, or "" where they name none."""
+    """Return the title in a page's bytes, "" where there is none."""
     match = _TITLE.search(xml, 0, 8192)
     return _text_of(match[1]).strip() if match else ""
 
 
 def parse_page(raw: RawPage) -> Page:
-    """Return the page of a `<page>` element; PageBroken where it is not whole or not XML."""
+    """Parse a `<page>` element.
+
+    Raises:
+        PageBroken: it is incomplete or not valid XML.
+    """
     if raw.problem:
         raise PageBroken(raw.problem)
     try:
@@ -180,7 +186,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _parse(element: bytes) -> ET.Element:
-    # What begins with an element of ours can declare no entities, and so expand into none.
+    # The text begins with an element, so it cannot declare entities.
     try:
         return ET.fromstring(element)  # noqa: S314
     except ET.ParseError:  # broken UTF-8, or a character that XML forbids

@@ -1,8 +1,8 @@
-"""Embeddings by a model of this machine: its ONNX file run by onnxruntime, else, with an optional
-extra, sentence-transformers.
+"""Embeddings by a local model: an ONNX file by onnxruntime, else by sentence-transformers.
 
 The folder of an ONNX file is that of a sentence-transformers model with `model.onnx` or
-`onnx/model.onnx`, and `tokenizer.json`: word vectors, their mean or the first one, length 1.
+`onnx/model.onnx`, and `tokenizer.json`. Token vectors are pooled by mean or first token (CLS), then
+normalised. Running without an ONNX file needs an optional extra.
 """
 
 import json
@@ -17,19 +17,20 @@ from tokenizers import Tokenizer
 
 from indexes.vectors import Vectors, unit_rows
 from schemas.errors import UsageError
+from schemas.extras import need
 from schemas.models import TENSORS, TEXTS, OnnxModel, checksum
 
-EXTRA = "dense"
+EXTRA = "hub"
 _BATCH = 64
 _KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
 _CLS, _MEAN = "cls", "mean"
 _OLD_NAMES = {"pooling_mode_cls_token": _CLS, "pooling_mode_mean_tokens": _MEAN}
 _USUAL_TOKENS = 512
-_WHOLE = "sentence_embedding"  # an output that is pooled already
+_WHOLE = "sentence_embedding"  # the name of an output that is pooled already
 
 
 class OnnxEmbedder:
-    """A folder with an ONNX file; `version` is a hash of its settings, vocabulary and model."""
+    """An Embedder by an ONNX file; `version` is a hash of settings, vocabulary and model."""
 
     def __init__(self, name: str, folder: Path, onnx: str) -> None:
         try:
@@ -43,7 +44,7 @@ class OnnxEmbedder:
             self.dimension = len(self._vector(""))
         except UsageError:
             raise
-        # Both libraries raise plain Exception for a file that is not what it should be.
+        # Both libraries raise plain Exception for an invalid file.
         except Exception as error:
             raise UsageError(f"{folder} cannot be used as an embedder: {error}") from error
         self.name = name
@@ -54,7 +55,7 @@ class OnnxEmbedder:
         """See `indexes.embedders.Embedder`."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
-        # onnxruntime holds no lock of Python's while it computes.
+        # onnxruntime releases the GIL while it computes.
         with ThreadPoolExecutor(min(len(texts), os.cpu_count() or 1)) as threads:
             return unit_rows(np.stack(list(threads.map(self._vector, texts))))
 
@@ -68,25 +69,22 @@ class OnnxEmbedder:
 
 
 class LocalEmbedder:
-    """A model folder; `version` is a hash of its settings, vocabulary and weights."""
+    """An Embedder by sentence-transformers; `version` hashes settings, vocabulary and weights."""
 
     def __init__(self, name: str, folder: Path) -> None:
+        packages = ("sentence_transformers", "transformers")
+        need(EXTRA, f"the embedder {name} has no ONNX file and", packages)
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()  # of loading weights in each process
         try:
-            from sentence_transformers import SentenceTransformer
-            from transformers.utils.logging import disable_progress_bar
-        except ImportError:
-            raise UsageError(
-                f"the embedder {name} has no ONNX file, and without one it needs a package: pip "
-                f"install 'ufo-factuality[{EXTRA}]'"
-            ) from None
-        disable_progress_bar()  # of loading weights, for each process that opens the index
-        try:
-            # Never from the network: a folder without a model is an error, not a download.
+            # A folder without a model is an error, not a download.
             self._model: Any = SentenceTransformer(str(folder), local_files_only=True)
         except (OSError, ValueError) as error:
-            raise UsageError(f"{folder} is no sentence-transformers model: {error}") from None
+            raise UsageError(f"{folder} is not a sentence-transformers model: {error}") from None
         self.name = name
-        # The content and not the size: a model that is trained on has weights of the same size.
+        # Hashed by content: further training does not change the size of the weights.
         files = [path for path in folder.rglob("*") if path.is_file()]
         counted = (str(path) for path in files if path.suffix in (*TEXTS, *TENSORS))
         self.version = checksum(str(folder), counted)[:16]
@@ -102,7 +100,7 @@ class LocalEmbedder:
 
 
 def _pooling_of(folder: Path) -> str:
-    """Return how word vectors become one; the mean where nothing is said of it."""
+    """Return the pooling of token vectors, cls or mean; mean where no settings name it."""
     modules = _settings(folder / "modules.json") or []
     for module in modules:
         kind = str(module["type"]).rpartition(".")[2]
@@ -114,12 +112,12 @@ def _pooling_of(folder: Path) -> str:
             )
         if kind == "Pooling":
             settings = _settings(folder / module["path"] / "config.json") or {}
-            found = settings.get("pooling_mode") or [
+            named = settings.get("pooling_mode") or [
                 _OLD_NAMES.get(name, name)
                 for name, used in settings.items()
                 if name.startswith("pooling_mode_") and used
             ]
-            modes = [found] if isinstance(found, str) else list(found)
+            modes = [named] if isinstance(named, str) else list(named)
             if modes not in ([_CLS], [_MEAN]):
                 raise UsageError(f"{folder} pools by {modes}; known are {_CLS} and {_MEAN}")
             return str(modes[0])
@@ -127,12 +125,12 @@ def _pooling_of(folder: Path) -> str:
 
 
 def _tokens_of(folder: Path) -> int:
-    """Return how many tokens of a text are read."""
-    said = (
+    """Return the number of tokens after which a text is truncated."""
+    limits = (
         (_settings(folder / "sentence_bert_config.json") or {}).get("max_seq_length"),
         (_settings(folder / "config.json") or {}).get("max_position_embeddings"),
     )
-    return min([int(number) for number in said if number] or [_USUAL_TOKENS])
+    return min([int(limit) for limit in limits if limit] or [_USUAL_TOKENS])
 
 
 def _settings(path: Path) -> Any:

@@ -1,8 +1,8 @@
-"""Embedders: models that turn texts into vectors, by the name that `--embedder` gives.
+"""Create embedders by the name given to `--embedder`.
 
-`openai[:MODEL]` asks an OpenAI-compatible `/v1/embeddings` endpoint. The model of a folder, or of a
-name on a model hub (`organisation/model[@revision]`), is run by onnxruntime where it has an ONNX
-file, else by sentence-transformers. Another kind is another file and a branch in `make_embedder`.
+`openai[:MODEL]` asks an OpenAI-compatible `/v1/embeddings` endpoint. A folder, or a name on a model
+hub (`organisation/model[@revision]`), is run by onnxruntime where it has an ONNX file, else by
+sentence-transformers. Another kind is another file and a branch in `make_embedder`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _REMOVED: Final = "lsa"  # latent semantic analysis, which early indexes could b
 
 
 class Embedder(Protocol):
-    """Texts to vectors. Vectors of one index come from one `name`, `version` and `dimension`."""
+    """A model that maps texts to vectors; an index has vectors of one `name` and `version`."""
 
     @property
     def name(self) -> str: ...
@@ -37,15 +37,15 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row a text, of length 1; a zero row for a text without a known word."""
+        """Return an array (n, dimension) with a row of length 1 for each text; rows may be zero."""
         ...
 
 
 def checked_name(name: str) -> str:
-    """Return the full name of an embedder; a model hub is not asked yet.
+    """Return the full name of an embedder, without access to a model hub.
 
     Raises:
-        UsageError: it names no kind of embedder.
+        UsageError: the name is not one of an embedder.
     """
     kind, _, model = name.partition(":")
     if kind == OPENAI:
@@ -59,7 +59,7 @@ def checked_name(name: str) -> str:
 
 
 def make_embedder(name: str) -> Embedder:
-    """Return the embedder of a name that `checked_name` returned, ready for texts.
+    """Load the embedder of a name that `checked_name` returned.
 
     Raises:
         UsageError: a key, a package or a model is missing; the message says which.
@@ -75,16 +75,16 @@ def make_embedder(name: str) -> Embedder:
 
 
 def has_vectors(manifest: Mapping[str, Any]) -> bool:
-    """Tell whether an index has vectors, and of an embedder that still exists."""
+    """Return whether an index has vectors of an embedder that still exists."""
     made = manifest.get("embedder")
     return made is not None and made["name"] != _REMOVED
 
 
 def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -> Embedder:
-    """Return the embedder that made the vectors of an index, or `wanted` where it is the same.
+    """Return the embedder of an index's vectors; `wanted` must be the same model if given.
 
     Raises:
-        IndexUnusable: the index has no vectors, another embedder made them, or the one that did
+        IndexUnusable: the index has no vectors, or they are of another embedder or of one that
             cannot be used here.
     """
     made = manifest.get("embedder")
@@ -93,7 +93,7 @@ def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -
     name = str(made["name"])
     if not has_vectors(manifest):
         raise IndexUnusable(
-            f"the vectors of {folder} were made by {name!r}, which is no embedder any more: use "
+            f"the vectors of {folder} were made by {name!r}, which is not supported any more: use "
             f"--retriever bm25, or {_REBUILD}"
         )
     chosen = name if wanted is None else checked_name(wanted)
@@ -105,8 +105,8 @@ def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -
         raise IndexUnusable(
             f"the vectors of {folder} were made by the embedder {name!r}: {error}"
         ) from error
-    # The version of a local model is a checksum, so it may lie elsewhere than at the build. An
-    # endpoint tells its version with its first answer: until then it is "", its dimension 0.
+    # The version of a local model is a checksum, so its folder may differ from the build's. The
+    # version of an endpoint is "" and its dimension 0 until its first reply.
     for what, now in (("version", embedder.version), ("dimension", embedder.dimension)):
         if now and now != made[what]:
             raise IndexUnusable(
@@ -125,7 +125,7 @@ def _another(folder: Path, name: str, chosen: str) -> str:
 
 
 def description(embedder: Embedder) -> dict[str, Any]:
-    """Return what the manifest says of the embedder."""
+    """Return the manifest's entry for an embedder."""
     return {
         "name": embedder.name,
         "version": embedder.version,

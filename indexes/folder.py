@@ -1,4 +1,4 @@
-"""The index folder: blocks put together, engines built, moved in when whole."""
+"""Build an index folder: assemble blocks, build engines, and move the folder to its path."""
 
 import json
 import os
@@ -23,21 +23,22 @@ from indexes.manifest import file_sha256, is_index, write_manifest
 from indexes.names import ALIAS_SCHEMA, ALIASES, follow, name_table, normal_name
 from indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
 from schemas.errors import UsageError
+from schemas.extras import need
 from schemas.records import Failure
 from schemas.tables import sort_key, to_arrow
 
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
 STATE = "building.txt"
-SMALL = 5_000  # passages; beyond, rank-bm25 takes seconds to open and milliseconds a query
+SMALL = 5_000  # passages; beyond that rank-bm25 takes seconds to open and milliseconds a query
 
-_STOPPED = "stopped"  # in the name of a folder, where that of a running build has its process
-_BATCH = 1024  # passages a record batch, whatever the blocks were: equal bytes
+_STOPPED = "stopped"  # in a folder's name, in place of the process id of a running build
+_BATCH = 1024  # passages a record batch, so that the bytes do not depend on the blocks
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """What was put together: the manifest's counts, and the failures for the build's report."""
+    """The result of `assemble`: counts, failures, and content of the manifest."""
 
     counts: dict[str, int]
     failures: list[Failure]
@@ -45,11 +46,13 @@ class Assembled:
 
 
 def start(output: Path, state: str = "") -> Path:
-    """Return a folder beside `output` to build in; UsageError where that cannot be.
+    """Create a folder beside `output` to build in, and return it.
 
-    An index at `output` stays as it is until `finish`; another kind of folder is not touched.
-    `state` says what is built, of which inputs: what a stopped build of the same left is gone on
-    with, what one of another left is removed.
+    An index at `output` is not changed before `finish`. `state` identifies inputs and settings: a
+    stopped build with the same state is resumed, others are removed.
+
+    Raises:
+        UsageError: `output` is not a new, an empty or an index folder, or cannot be written.
     """
     if output.exists() and not output.is_dir():  # a device as well
         raise UsageError(
@@ -75,12 +78,12 @@ def start(output: Path, state: str = "") -> Path:
 
 
 def stop(building: Path, output: Path) -> None:
-    """Leave the folder of a build that cannot go on now to the next build of the same."""
+    """Keep the folder of a stopped build, for a build with the same state to resume."""
     building.rename(output.parent / f"{_prefix(output)}{_STOPPED}-{secrets.token_hex(4)}")
 
 
 def _abandoned(output: Path) -> Iterator[Path]:
-    """Yield what builds of this folder left that were stopped or killed on this machine."""
+    """Yield the folders of builds of `output` that were stopped or killed on this machine."""
     prefix = _prefix(output)
     for folder in sorted(output.parent.iterdir()):
         process = folder.name.removeprefix(prefix).partition("-")[0]
@@ -103,16 +106,16 @@ def _prefix(output: Path) -> str:
 
 def _runs(process: int) -> bool:
     try:
-        os.kill(process, 0)  # signal 0 asks whether it is there
+        os.kill(process, 0)  # signal 0 checks whether the process exists
     except ProcessLookupError:
         return False
-    except OSError:
-        return True  # it is somebody else's
+    except OSError:  # another user's process
+        return True
     return True
 
 
 def finish(building: Path, output: Path) -> None:
-    """Put the built folder in the place of `output`; what stood there stays if that fails."""
+    """Replace `output` by the built folder; restore the old folder if that fails."""
     old = output.parent / f"{building.name}-old"
     if not output.exists():
         building.rename(output)
@@ -127,7 +130,7 @@ def finish(building: Path, output: Path) -> None:
 
 
 def describe_inputs(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return name, size and SHA-256 of the input files, as the manifest has them."""
+    """Return the manifest's entries for the input files: name, size and SHA-256."""
     return [
         {"name": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
         for path in paths
@@ -135,7 +138,7 @@ def describe_inputs(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def assemble(building: Path, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> Assembled:
-    """Make passages, pages and names of the blocks in `building`."""
+    """Write the passages, pages and names of the blocks in `building`."""
     counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     failures: list[Failure] = []
     aliases: list[str] = []
@@ -175,10 +178,9 @@ def add_engines(
     embedder: str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> None:
-    """Build the engines of what `assemble` made and write the manifest with that `content`.
+    """Build BM25 and, if an `embedder` is named, vectors; then write the manifest with `content`.
 
-    BM25 is the engine that fits the number of passages; vectors are made where an `embedder` is
-    named.
+    The BM25 engine depends on the number of passages. `say` receives progress messages.
     """
     files = [PASSAGES, PAGES, ALIASES, FAILURES]
     small = content["counts"]["passages"] <= SMALL
@@ -186,11 +188,12 @@ def add_engines(
     files += engine.build(building)
     content = content | {"settings": content["settings"] | {"engine": engine.SETTINGS}}
     if embedder is not None:
+        need("dense", f"the embedder {embedder}")
         from indexes import dense  # FAISS is heavy, and needed for vectors alone
 
-        maker = make_embedder(embedder)
-        files += dense.build(building, maker, say)
-        content["embedder"] = description(maker)
+        made = make_embedder(embedder)
+        files += dense.build(building, made, say)
+        content["embedder"] = description(made)
         shutil.rmtree(building / dense.SHARDS)
     shutil.rmtree(building / BLOCKS)
     (building / STATE).unlink(missing_ok=True)
@@ -232,10 +235,10 @@ def _even_batches(building: Path) -> Iterator[pa.RecordBatch]:
 def _write_aliases(
     building: Path, titles: Sequence[str], aliases: Sequence[str], targets: Keys
 ) -> int:
-    """Write the names of the pages; return how many of them are aliases."""
+    """Write the names of the pages; return the number of aliases among them."""
     pages = follow(aliases, targets, name_keys(map(normal_name, titles)))
-    led = np.flatnonzero(pages >= 0)
-    names = [aliases[at] for at in led.tolist()]
+    resolved = np.flatnonzero(pages >= 0)
+    names = [aliases[at] for at in resolved.tolist()]
     with pa.ipc.new_file(building / ALIASES, ALIAS_SCHEMA) as writer:
-        writer.write_table(name_table(titles, names, pages[led].tolist()))
+        writer.write_table(name_table(titles, names, pages[resolved].tolist()))
     return len(names)

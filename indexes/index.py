@@ -1,8 +1,8 @@
-"""An index folder, opened once a process and asked for passages in batches.
+"""Open an index folder, once in each process, and search passages in batches.
 
-A retriever ranks rows and knows nothing of texts; the passage store gives the texts; `Index` puts
-both together with the names of pages. Another retriever is another file with a `Retriever` in it
-and one line in `_RETRIEVERS`.
+A retriever ranks row numbers, the passage store reads the passages of rows, and `Index` combines
+them with the names of pages. Another retriever is another file with a `Retriever` and one line in
+`_RETRIEVERS`.
 """
 
 import threading
@@ -25,11 +25,12 @@ from indexes.rerank import Reranker
 from indexes.retriever import Lexicon, Retriever
 from indexes.store import PassageStore, StoredPassage
 from schemas.errors import IndexUnusable, UsageError, unknown_value
+from schemas.extras import need
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage found for a query; `row` tells equal passages of several queries to be one."""
+    """A passage found for a query, with its row in the passage store and its score."""
 
     row: int
     score: float
@@ -51,13 +52,16 @@ class Index:
     def search(
         self, queries: Sequence[str], k: int, named: Sequence[Sequence[str]] | None = None
     ) -> list[list[ScoredPassage]]:
-        """Return for each query at most `k` passages, best first.
+        """Return at most `k` passages for each query, best first; scores are the retriever's.
 
-        `named` holds for each query the names in it (`names_in` finds them): then the passages of
-        the pages that have these names, and of those that the best passages name, are considered
-        wherever they stand among all, and those are chosen that answer the query together: where
-        `k` is over 1 and a page named shares a word with the query, at least one of its. Without
-        it the retriever's own order is returned. A score is the retriever's in either case.
+        With `named`, the names in each query (by `names_in`), the passages are re-ranked: the
+        passages of pages with these names, and of pages named in the best passages, become
+        candidates, and `k` are chosen that answer the query together (`indexes.rerank`). Without
+        it the order is the retriever's.
+
+        Raises:
+            UsageError: `k` is below 1.
+            IndexUnusable: a file is damaged.
         """
         if k < 1:
             raise UsageError(f"{k} passages asked for; at least 1 is needed")
@@ -77,25 +81,20 @@ class Index:
             ]
 
     def pages_named(self, names: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return for each name the pages that have it as title or alias: none, one or several.
+        """Return for each name the pages with this title or alias: none, one or several.
 
-        Names are compared as MediaWiki does: spaces and underscores alike, the first letter in
-        either case. The words in brackets that end a title need not be given.
+        Names are compared as in MediaWiki: spaces equal underscores, and the case of the first
+        letter is ignored. A final "(…)" of a title may be left out.
         """
         return [self.names.pages(normal_name(name)) for name in names]
 
-    def rows_named(self, names: Sequence[str]) -> list[int]:
-        """Return the rows of all passages of the pages that have one of these names, ascending."""
-        pages = {page for found in self.pages_named(names) for page in found}
-        return self.store.rows_of_pages(sorted(pages))
-
     def names_in(self, text: str) -> tuple[str, ...]:
-        """Return the names of pages, titles or aliases, that `text` mentions."""
+        """Return the titles and aliases of pages that `text` mentions."""
         return self.names.names_in(text)
 
 
-# What the libraries raise where a file is not what it was. tantivy's panics are caught by name, as
-# they are no Exception and their class cannot be imported.
+# The libraries' errors for damaged files. tantivy's panics are recognised by the name of their
+# class, which is not an Exception and cannot be imported.
 _OF_READING = (pa.ArrowException, ValueError)
 _OF_OPENING = (*_OF_READING, OSError, KeyError, RuntimeError)
 _PANIC = "PanicException"
@@ -104,15 +103,14 @@ _MOST_SHOWN = 300  # characters
 
 @contextmanager
 def _damage_reported(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Within this context an error of these kinds, or a panic, is an IndexUnusable."""
+    """Convert errors of these types, and panics of tantivy, to IndexUnusable."""
     try:
         yield
     except BaseException as error:
         if not isinstance(error, kinds) and type(error).__name__ != _PANIC:
             raise
-        message = shorten(
-            str(error), _MOST_SHOWN, placeholder=" …"
-        )  # some quote all that they read
+        # Some messages quote everything that was read.
+        message = shorten(str(error), _MOST_SHOWN, placeholder=" …")
         raise IndexUnusable(
             f"{folder} is damaged: {message}; build it again with `ufo index build`"
         ) from error
@@ -120,7 +118,7 @@ def _damage_reported(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How an index is searched. `embedder` is the one wanted, or None for the index's own."""
+    """The options of a search; `embedder` None is the one of the index."""
 
     retriever: str = "bm25"
     embedder: str | None = None
@@ -133,6 +131,7 @@ def _bm25(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Opt
 
 
 def _dense(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
+    need("dense", "search by vectors")
     from indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
 
     return Dense(folder, embedder_of(folder, manifest, options.embedder).embed)
@@ -149,8 +148,7 @@ _ENGINES = {"bm25": bm25, "tantivy": bm25_large}
 _RETRIEVERS = {"bm25": _bm25, "dense": _dense, "hybrid": _hybrid}
 RETRIEVERS = tuple(_RETRIEVERS)
 
-# Strong references: an index stays open for the life of the process. One entry a path and options,
-# so that one built anew takes the place of the old.
+# An index stays open for the life of the process; a rebuilt one replaces it.
 _opened: dict[tuple[Path, Options], Index] = {}
 _opening = threading.Lock()
 
@@ -164,13 +162,15 @@ def open_index(
     bm25_weight: float = 0.5,
     verify: bool = False,
 ) -> Index:
-    """Open an index folder; the same object again while the folder's manifest does not change.
+    """Open an index folder; return the same object as before while its manifest does not change.
 
-    `path` may be the prefix of another file system (`gs://…`): see `indexes.downloaded`. `embedder`
-    is refused where it is not the one that made the vectors; `fusion_k` and `bm25_weight` are for
-    the hybrid retriever. `verify` compares the checksums of large files too, not just their sizes.
-    Raises IndexUnusable for a folder that is not a whole index of a known version or has no such
-    vectors, UsageError for an unknown retriever.
+    `path` may be a prefix of another file system (`gs://…`), see `indexes.downloaded`. `embedder`
+    must be the one of the index's vectors; `fusion_k` and `bm25_weight` are for the hybrid
+    retriever. With `verify` the checksums of large files are compared too, not only their sizes.
+
+    Raises:
+        IndexUnusable: the folder is not a complete index of a known version, or lacks the vectors.
+        UsageError: the retriever is unknown.
     """
     if retriever not in _RETRIEVERS:
         raise UsageError(unknown_value("retriever", retriever, RETRIEVERS))

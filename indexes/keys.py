@@ -1,8 +1,8 @@
-"""64-bit keys of names: equal in every process, and those of all parts of a text made at once.
+"""64-bit hashes of names, equal in every process, vectorised over all substrings of a text.
 
 The polynomial hash of Karp & Rabin (Efficient randomized pattern-matching algorithms, 1987) modulo
-2^64, of letters that are mixed first: any part's hash is the difference of two running sums. A
-cryptographic hash of each part took half of the time that re-ranking takes.
+2^64 over mixed letters: the hash of a substring is the difference of two prefix sums. Cryptographic
+hashes took half of the time of re-ranking.
 """
 
 from collections.abc import Iterable
@@ -14,20 +14,20 @@ import numpy.typing as npt
 Keys = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]
 
-_BASE = 0x9E3779B97F4A7C15  # odd, and so with an inverse
+_BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse
 _INVERSE = pow(_BASE, -1, 1 << 64)
-_NAMES = 4096  # whose keys are made at once
+_NAMES = 4096  # names hashed at once
 _KEPT = 1 << 16
 
 
 def name_keys(names: Iterable[str]) -> Keys:
     """Return the key of each name."""
     left = iter(names)
-    found = [np.empty(0, np.uint64)]
-    while some := list(islice(left, _NAMES)):
-        ends = np.cumsum([len(name) for name in some], dtype=np.int64)
-        found.append(keys_in("".join(some), np.concatenate([[0], ends[:-1]]), ends))
-    return np.concatenate(found)
+    keys = [np.empty(0, np.uint64)]
+    while batch := list(islice(left, _NAMES)):
+        ends = np.cumsum([len(name) for name in batch], dtype=np.int64)
+        keys.append(keys_in("".join(batch), np.concatenate([[0], ends[:-1]]), ends))
+    return np.concatenate(keys)
 
 
 def keys_in(text: str, starts: Positions, ends: Positions) -> Keys:
@@ -40,7 +40,7 @@ def keys_in(text: str, starts: Positions, ends: Positions) -> Keys:
 
 
 def _mixed(values: Keys) -> Keys:
-    """Return the values with every bit spread over all (the end of splitmix64, Vigna 2015)."""
+    """Mix the bits of each value (the finaliser of splitmix64, Vigna 2015)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
@@ -54,7 +54,7 @@ _kept = _series(_BASE, _KEPT), _series(_INVERSE, _KEPT)
 
 
 def _powers(count: int) -> tuple[Keys, Keys]:
-    """Return the first `count` powers of the base, and of its inverse."""
+    """Return the first `count` powers of the base and of its inverse."""
     if count > _KEPT:
         return _series(_BASE, count), _series(_INVERSE, count)
     return _kept[0][:count], _kept[1][:count]

@@ -1,7 +1,7 @@
-"""The manifest of an index folder: written last, read first, and what makes a folder an index.
+"""Write and verify the manifest of an index folder.
 
-`manifest.json` lists every file with its size and SHA-256, so that an unfinished, damaged or newer
-folder is refused with the remedy before anything of it is believed.
+`manifest.json` is written last and lists every file with its size and SHA-256, so that an
+unfinished, damaged or newer index is refused with a remedy before any other file is read.
 """
 
 import json
@@ -16,7 +16,7 @@ FORMAT = "ufo-index"
 VERSION = 3
 MANIFEST = "manifest.json"
 
-_SMALL = 1 << 20  # bytes that are compared with their checksum in about a millisecond
+_SMALL = 1 << 20  # bytes of a file whose checksum takes about a millisecond
 _REBUILD = "build it again with `ufo index build --input DUMP --output {path}`"
 
 
@@ -30,7 +30,7 @@ def file_sha256(path: Path) -> str:
 
 
 def is_index(path: Path) -> bool:
-    """Say whether `path` holds a manifest of ours, of whatever version and state."""
+    """Return whether `path` has the manifest of an index, of any version."""
     try:
         manifest = json.loads((path / MANIFEST).read_bytes())
     except (OSError, ValueError):
@@ -56,20 +56,22 @@ def write_manifest(path: Path, files: Sequence[str], content: dict[str, Any]) ->
 def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], str]:
     """Return the manifest of the index folder `path` and the SHA-256 of its bytes.
 
-    The files' sizes are always compared, and the checksums of small ones (up to 1 MiB); those of
-    all where `verify` is set. Raises IndexUnusable for what is not a finished, whole index of a
-    version known here.
+    Compares the sizes of all files and the checksums of small ones (up to 1 MiB), with `verify`
+    those of all.
+
+    Raises:
+        IndexUnusable: the folder is not a complete index of a known version.
     """
     manifest, raw = _checked(path)
     rebuild = _REBUILD.format(path=path)
     for name, size, digest in _entries(path, manifest):
         try:
-            found = (path / name).stat().st_size
+            actual = (path / name).stat().st_size
         except OSError:
             raise IndexUnusable(f"{path} is damaged: {name} is missing; {rebuild}") from None
-        if found != size:
+        if actual != size:
             raise IndexUnusable(
-                f"{path} is damaged: {name} has {found} bytes where the manifest says {size}; "
+                f"{path} is damaged: {name} has {actual} bytes where the manifest says {size}; "
                 f"{rebuild}"
             )
         if (verify or size <= _SMALL) and file_sha256(path / name) != digest:
@@ -80,13 +82,13 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
 def listed_files(path: Path) -> list[tuple[str, int, str]]:
     """Return name, bytes and SHA-256 of each file that the manifest in `path` lists.
 
-    The files need not be there. Raises IndexUnusable as `read_manifest` does.
+    The files need not exist. Raises IndexUnusable as `read_manifest` does.
     """
     return _entries(path, _checked(path)[0])
 
 
 def _checked(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return the manifest in `path`, of a version known here, and its bytes."""
+    """Return the manifest in `path` and its bytes, after checking its format and version."""
     rebuild = _REBUILD.format(path=path)
     if not path.exists():
         raise IndexUnusable(f"no index at {path}: no such folder; give its folder, or {rebuild}")

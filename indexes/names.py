@@ -1,9 +1,9 @@
-"""Titles and aliases: which pages a name stands for, and which such names a text holds.
+"""Find the pages of a name (title or alias), and the names of pages in a text.
 
-`aliases.arrow` has one row for each (name, page): the title of each page, the titles of the
-redirects to it, and titles without what tells them apart ("Big Stone Gap" for "Big Stone Gap
-(film)"), all as MediaWiki normalises them. It is sorted by a 64-bit hash of the name, so that all
-names a text may hold are looked up in one search of a memory-mapped column, whatever their number.
+`aliases.arrow` has one row for each (name, page): the title of each page, the titles of redirects
+to it, and titles without a final parenthesis ("Big Stone Gap" for "Big Stone Gap (film)"), all
+normalised as by MediaWiki. It is sorted by a 64-bit hash of the name, so that all candidate names
+of a text are looked up by one binary search of a memory-mapped column.
 """
 
 import re
@@ -29,34 +29,34 @@ ALIAS_SCHEMA = pa.schema(
         pa.field("name", pa.string(), nullable=False),
     ]
 )
-TITLE, ALIAS, BASE = 0, 1, 2  # kinds of a name, the better first
+TITLE, ALIAS, BASE = 0, 1, 2  # kinds of a name, the most specific first
 
 _KEPT_NAMES = 65_536
 _KEPT_TEXTS = 8_192
-_MOST_PAGES = 20  # of one name; "John Smith (…)" has hundreds, and names nobody
-_HOPS = 3  # a redirect to a redirect is rare and not followed by MediaWiki; longer ones are loops
+_MOST_PAGES = 20  # of one name; ambiguous names such as "John Smith" have hundreds
+_HOPS = 3  # redirects followed; chains are rare, and longer ones are loops
 _NONE = -1
 _LONGEST_NAME = 6  # words; fewer than 1 in 100 titles that are named in prose are longer
 _WORD = re.compile(r"[^\s,;:!?\"“”()\[\]]+")
 _ENDINGS = (".", "…", "'", "’", "'s", "’s")
-_TOLD_APART = re.compile(r"(.*\S)\s*\([^()]*\)")
+_DISAMBIGUATED = re.compile(r"(.*\S)\s*\([^()]*\)")
 
 
 def normal_name(name: str) -> str:
-    """Return the title MediaWiki makes of `name`: single spaces, its first letter a capital.
+    """Normalise a title as MediaWiki does: single spaces, the first letter a capital.
 
     https://www.mediawiki.org/wiki/Manual:Page_title: underscores and spaces are the same, runs of
     them count once, and the first letter's case does not matter.
     """
     words = " ".join(name.replace("_", " ").split())
-    # Not str.capitalize(), and not where upper() gives two letters ("ß"): MediaWiki leaves those.
+    # Unlike str.capitalize(): the rest keeps its case, and "ß", which becomes two letters, too.
     first = words[:1].upper()
     return first + words[1:] if len(first) == 1 else words
 
 
 def base_name(title: str) -> str:
-    """Return a title without the words in brackets that tell it from others of the same name."""
-    match = _TOLD_APART.fullmatch(title)
+    """Return a title without its final parenthesis, which disambiguates it."""
+    match = _DISAMBIGUATED.fullmatch(title)
     return match[1] if match else title
 
 
@@ -76,7 +76,7 @@ def name_table(titles: Sequence[str], names: Sequence[str], pages: Sequence[int]
 
 
 class NameTable:
-    """The pages of a name; safe for readers in several threads."""
+    """The names of an index's pages; safe for readers in several threads."""
 
     def __init__(self, folder: Path) -> None:
         table = read_mapped(folder / ALIASES)
@@ -91,32 +91,32 @@ class NameTable:
     def _pages_of(self, name: str) -> tuple[int, ...]:
         """Return the pages (rows of `pages.arrow`) of a normalised name: none, one or several.
 
-        Those that have it as title come first, then those that have it as alias, then those whose
-        title is told apart from it; of a name that many share, the first 20.
+        Pages with this title come first, then those with this alias, then those with this title and
+        a parenthesis; at most 20.
         """
         [key] = keys_in(name, np.array([0]), np.array([len(name)]))
         first, last = np.searchsorted(self._keys, [key, key + np.uint64(1)]).tolist()
         return tuple(dict.fromkeys(self._pages[first : min(last, first + _MOST_PAGES)].tolist()))
 
     def _names_in(self, text: str) -> tuple[str, ...]:
-        """Return the normalised names of pages that `text` mentions, in order, longest first.
+        """Return the normalised names of pages in `text`, in order; the longest of overlaps.
 
-        A name starts with a capital or a digit in the text and does not overlap another; a single
-        word that is grammar ("The", "It") is none, although Wikipedia has a page for it.
+        A name starts with a capital or a digit in the text. Single function words ("The", "It") are
+        not names, although Wikipedia has pages for them.
         """
         text = " ".join(text.replace("_", " ").split())
-        found: dict[str, None] = {}
-        free = 0  # the first word that no name has taken yet
-        written = _candidates(text)
-        for at in self._known(keys_in(text, written.starts, written.ends)).tolist():
-            word, length = written.words[at]
+        names: dict[str, None] = {}
+        free = 0  # the first word after the last name
+        candidates = _candidates(text)
+        for at in self._known(keys_in(text, candidates.starts, candidates.ends)).tolist():
+            word, length = candidates.words[at]
             if word >= free:
-                found[text[written.starts[at] : written.ends[at]]] = None
+                names[text[candidates.starts[at] : candidates.ends[at]]] = None
                 free = word + length
-        return tuple(found)
+        return tuple(names)
 
     def _known(self, keys: Keys) -> npt.NDArray[np.intp]:
-        """Return which of the keys are of names here, ascending."""
+        """Return the positions of the keys that are in the table, ascending."""
         if not len(self._keys):
             return np.empty(0, np.intp)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -124,7 +124,7 @@ class NameTable:
 
 
 class _Candidates(NamedTuple):
-    """What may be a name: where it stands in the text, its first word and how many they are."""
+    """Candidate names: their offsets in the text, and (first word, number of words) of each."""
 
     starts: Positions
     ends: Positions
@@ -132,9 +132,9 @@ class _Candidates(NamedTuple):
 
 
 def _candidates(text: str) -> _Candidates:
-    """Return what may be a name, the first word first and then the longest.
+    """Return the candidate names in a text, sorted by first word, then longest first.
 
-    `text` has single spaces, so that what is cut out of it is written as a normal name is.
+    `text` must have single spaces, as normalised names have.
     """
     spans = [match.span() for match in _WORD.finditer(text)]
     ends = [_ends(text, start, end) for start, end in spans]
@@ -154,9 +154,9 @@ def _candidates(text: str) -> _Candidates:
 
 
 def _ends(text: str, start: int, end: int) -> tuple[int, ...]:
-    """Return where a name may end whose last word this is: before its full stop or possessive too.
+    """Return the ends of names with this last word: with and without a full stop or possessive.
 
-    Few names end with a function word in lower case, and many a phrase does: "Bank of the".
+    There are none for a lower-case function word ("Bank of the").
     """
     word = text[start:end]
     if word in STOP_WORDS:
@@ -164,19 +164,16 @@ def _ends(text: str, start: int, end: int) -> tuple[int, ...]:
     if not word.endswith(_ENDINGS):
         return (end,)
     plain = word.rstrip(".…'’")
-    owner = plain[:-2] if plain.endswith(("'s", "’s")) else plain
-    return tuple(dict.fromkeys((end, start + len(plain), start + len(owner))))
+    base = plain[:-2] if plain.endswith(("'s", "’s")) else plain
+    return tuple(dict.fromkeys((end, start + len(plain), start + len(base))))
 
 
 def follow(aliases: Sequence[str], targets: Keys, titles: Keys) -> Positions:
-    """Return for each alias the page it leads to, also by way of another redirect, or -1.
+    """Resolve redirects: return the page of each alias, also through other redirects, or -1.
 
-    By hashes of names rather than names, and here rather than in a shuffle: the English
-    Wikipedia's 7 million titles and 11 million redirects take 0.3 GB so, and several times as much
-    as records.
-
-    `targets` and `titles` are keys of names (`name_keys`): where each alias leads, and the title of
-    each page. Of several pages of one title the first is meant.
+    `targets` and `titles` are hashes (`name_keys`) of each alias's target and each page's title. Of
+    several pages with one title the first is taken. With hashes, the English Wikipedia's 7 million
+    titles and 11 million redirects take 0.3 GB, several times less than as records in a shuffle.
     """
     pages = _looked_up(targets, titles, np.arange(len(titles)))
     keys = name_keys(aliases)
@@ -187,10 +184,10 @@ def follow(aliases: Sequence[str], targets: Keys, titles: Keys) -> Positions:
 
 
 def _looked_up(wanted: Keys, keys: Keys, pages: Positions) -> Positions:
-    """Return the lowest of the `pages` that have each wanted key, or -1."""
+    """Return the lowest page with each wanted key, or -1; `pages[i]` has the key `keys[i]`."""
     if not len(keys):
         return np.full(len(wanted), _NONE, np.int64)
     order = np.lexsort((pages, keys))
     at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-    found: Positions = np.where(keys[order][at] == wanted, pages[order][at], _NONE)
-    return found
+    result: Positions = np.where(keys[order][at] == wanted, pages[order][at], _NONE)
+    return result

@@ -1,4 +1,4 @@
-"""Input files to blocks of raw pages or documents: what is handed out for work, and to restart."""
+"""Read input files as blocks of raw pages or documents, the units of work and of resumption."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,12 +18,12 @@ MAX_LINE_BYTES = 64 << 20
 
 _DUMP_DATE = re.compile(r"(?<!\d)(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 _PARQUET = b"PAR1"
-_SLICE_BITS = 24  # of the number of a block within its slice; above them is the slice's own
+_SLICE_BITS = 24  # the low bits of a block's number count within its slice, the others the slices
 
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A document of a JSON Lines or Parquet file; `problem` says why it is none, or is ""."""
+    """A document of a JSON Lines or Parquet file; `problem` says why it is invalid, else ""."""
 
     json: bytes = b""
     title: str | None = None
@@ -34,12 +34,11 @@ class RawDocument:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some consecutive pages or documents of one file.
+    """Consecutive pages or documents of one file.
 
-    `file` is the position of the file among the inputs, and `number` orders the blocks in it,
-    whoever does the work; `first` is where its first item stands in the slice. `name` is the
-    file's, with the byte at which the slice starts unless that is 0. `date` is the dump's (ISO
-    8601), where the file's name tells it.
+    `file` is the position of the file among the inputs, `number` orders the blocks of a file, and
+    `first` is the position of the first item in the slice. `name` is the file's name, with the byte
+    offset of the slice unless that is 0. `date` is the dump's date (ISO 8601) in the file's name.
     """
 
     file: int
@@ -54,9 +53,9 @@ class Block:
 def read_blocks(
     part: Slice, block_pages: int = BLOCK_PAGES, block_bytes: int = BLOCK_BYTES
 ) -> Iterator[Block]:
-    """Yield the blocks of a slice of a dump, a JSON Lines or a Parquet file, by its content.
+    """Yield the blocks of a slice of a dump, JSON Lines or Parquet file (detected by content).
 
-    What cannot be read is an item with a `problem` in its place; nothing is raised for it.
+    An item that cannot be read has a `problem`; no error is raised for it.
     """
     for block in _blocks(part, block_pages, block_bytes):
         if block.number % part.shares == part.share:
@@ -110,7 +109,7 @@ def _chained(head: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _read_lines(chunks: Iterable[bytes]) -> Iterator[RawDocument]:
-    """Yield one document a line; blank lines too, so that positions are line numbers."""
+    """Yield one document for each line, also for blank ones, so that positions are line numbers."""
     rest = b""
     try:
         for chunk in chunks:

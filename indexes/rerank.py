@@ -1,12 +1,12 @@
-"""Re-ranking: from what a retriever found, choose the passages that answer a query together.
+"""Re-rank the passages of a retriever, so that the chosen ones answer a query together.
 
-A question often needs two pages and names only one of them, so passages of the pages that the query
-names, and of those that the best passages name, are retrieved too. Then passages are chosen one
-after another. Each is worth its own score, the words of the query that those before it lack (as in
-maximal coverage: Lin & Bilmes, A Class of Submodular Functions for Document Summarization, 2011),
-and its links with the best ones (as in Asai et al., Learning to Retrieve Reasoning Paths over
-Wikipedia Graph, 2020, but without training). The weights were chosen among a few round values on
-250 HotpotQA questions; each half of them alone would have chosen about the same.
+A question often needs two pages and names only one of them. Passages of the pages named in the
+query and in the best passages are therefore retrieved too. Then passages are chosen greedily by the
+sum of their score, the weight of query words that earlier choices lack (maximal coverage: Lin &
+Bilmes, A Class of Submodular Functions for Document Summarization, 2011), and links with the first
+choices (Asai et al., Learning to Retrieve Reasoning Paths over Wikipedia Graph, 2020, but without
+training). The weights were selected from a few round values on 250 HotpotQA questions; each half of
+these gives about the same weights.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,11 +26,11 @@ LINKED = 0.3  # for a passage of a page that one of the best passages names
 LINKING = 0.2  # for a passage that names the page of one of the best
 COVERAGE = 0.8  # for all words of the query; a word counts by its rarity
 
-_DEPTH = 20  # passages retrieved first; 50 found no more on HotpotQA
-_SEEDS = 3  # "the best passages": those whose names are looked up, and first chosen
-_LEADS = 3  # passages of a page that is named in a passage: its beginning says what it is
-_CHOICE = 30  # passages of both retrievals that are chosen among
-_MOST_ROWS = 300  # of pages that are named
+_DEPTH = 20  # passages of the first retrieval; 50 gave no better results on HotpotQA
+_SEEDS = 3  # the best passages, whose names are looked up and whose links count
+_LEADS = 3  # first passages of a page named in a passage
+_CHOICE = 30  # passages of the second retrieval
+_MOST_ROWS = 300  # rows of named pages
 _KEPT_PASSAGES = 8_192
 
 _Floats = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ _Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The parts of a passage that are compared with other passages."""
+    """The fields of a passage that are compared with other passages."""
 
     page: int
     name: str
@@ -47,7 +47,7 @@ class _Seen:
 
 
 class Reranker:
-    """Retrieves, retrieves again with the pages that are named, and chooses; thread-safe."""
+    """Retrieves, retrieves again with the pages named, and chooses passages; thread-safe."""
 
     def __init__(
         self, store: PassageStore, names: NameTable, lexicon: Lexicon, retriever: Retriever
@@ -62,9 +62,9 @@ class Reranker:
     def search(
         self, queries: Sequence[str], k: int, named: Sequence[Sequence[str]]
     ) -> list[list[Hit]]:
-        """Return for each query the `k` passages that answer it best together, best first.
+        """Return the `k` passages for each query in the order of choice; see the module.
 
-        `named` are the names in each query. A hit keeps the retriever's score.
+        `named` are the names in each query. Scores are the retriever's.
         """
         first = self._retriever.search(queries, max(_DEPTH, k))
         pages = [self._pages(names) for names in named]
@@ -83,7 +83,7 @@ class Reranker:
         return {page for name in names for page in self._names.pages(normal_name(name))}
 
     def _added(self, found: Sequence[Hit], named: set[int]) -> list[int]:
-        """Return rows of pages that are named, without those that were found already."""
+        """Return the rows of named pages that are not among the hits."""
         rows = dict.fromkeys(self._store.rows_of_pages(sorted(named)))
         for hit in found[:_SEEDS]:
             linked = sorted(self._linked_pages(hit.row))
@@ -114,7 +114,7 @@ class Reranker:
 
         chosen = choose(scores, present, weights, links, k)
         own = np.flatnonzero([one.page in named for one in seen])
-        # A page that the claim names gets the last place where no passage of one was chosen.
+        # If no passage of a named page was chosen, the best of these replaces the last choice.
         if len(own) and 1 < k == len(chosen) and not set(own.tolist()) & set(chosen):
             chosen[-1] = int(own[np.argmax(scores[own])])
         return [found[at] for at in chosen]
@@ -137,11 +137,14 @@ def choose(
     links: Callable[[int], _Floats],
     k: int,
 ) -> list[int]:
-    """Return the positions of the `k` passages chosen, in that order; the lower one on ties.
+    """Return the positions of `k` passages in the order of choice; the lower position on ties.
 
-    `scores` (n) is what each is worth alone, `present` (n, terms) which terms it holds, `weights`
-    (terms) what a term is worth that no passage chosen before holds, `links` what each gains by
-    the passage at a position having been chosen as one of the first.
+    Args:
+        scores: the score of each passage, shape (n,).
+        present: whether each passage contains each query term, shape (n, terms).
+        weights: the gain for a term that no earlier choice contains, shape (terms,).
+        links: from the position of an early choice to the gains of all passages, shape (n,).
+        k: the number of passages.
     """
     open_weights = weights.copy()
     gained = np.zeros(len(scores))

@@ -1,4 +1,4 @@
-"""What a retriever is: it ranks the rows of an index and knows nothing of their texts."""
+"""The interface of retrievers, which rank the rows of an index for queries."""
 
 from collections.abc import Sequence
 from math import log
@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 
 class Hit(NamedTuple):
-    """A row of the passage store and its score for a query; higher is better, within one query."""
+    """A row of the passage store and its score, comparable within one query; higher is better."""
 
     row: int
     score: float
@@ -18,16 +18,16 @@ class Retriever(Protocol):
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """Return for each query its best hits: at most `k`, best first, the lower row on ties.
+        """Return at most `k` hits for each query, best first, the lower row first on ties.
 
-        `within` holds for each query the only rows to rank, or None for all. A passage that shares
-        nothing with the query is no hit, so a list may be shorter than `k`, or empty.
+        `within` restricts each query to some rows; None means all. A passage without a match is not
+        a hit, so a list may be shorter than `k`, or empty.
         """
         ...
 
 
 class Lexicon(Retriever, Protocol):
-    """A Retriever that knows how rare words are."""
+    """A Retriever with document frequencies of terms."""
 
     def rarity(self, terms: Sequence[str]) -> list[float]:
         """Return for each stemmed term its inverse document frequency, 0 or more."""
@@ -35,5 +35,5 @@ class Lexicon(Retriever, Protocol):
 
 
 def inverse_frequency(count: int, size: int) -> float:
-    """Return how rare a term is that `count` of `size` passages hold, never below 0 (Lucene's)."""
+    """Return the inverse document frequency of a term in `count` of `size` passages (Lucene's)."""
     return log(1 + (size - count + 0.5) / (count + 0.5))

@@ -1,8 +1,8 @@
-"""Rows of an Arrow IPC file, read at random.
+"""Random access to the rows of an Arrow IPC file.
 
-The file is mapped to learn where its values lie, and they are then read there. To touch them in the
-map would be a page fault or more a column, each of which maps fifteen pages beside the one wanted:
-that took twice as long, and all of it counts as memory of the process until it is given back.
+The file is memory-mapped only to find the offsets of values, which are then read by `os.pread`.
+Reading them through the map causes a page fault for each column, which maps fifteen more pages:
+that took twice as long, and the pages count as memory of the process.
 """
 
 import mmap
@@ -17,16 +17,16 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-_KEPT_BATCHES = 8192  # whose layout is kept, of about 1 KB each
-_ENDS = Struct("<ii")  # of a text: where it begins and ends among those of its batch
+_KEPT_BATCHES = 8192  # cached layouts, of about 1 KB each
+_ENDS = Struct("<ii")  # the start and end offsets of a string in its batch
 _NUMBERS = {pa.int32(): Struct("<i"), pa.int64(): Struct("<q")}
 
 
 class _Column(NamedTuple):
-    """Where a column of one batch lies in the file.
+    """File offsets of the buffers of one column of a batch.
 
-    `present` has a bit for each value that is there, or is None where all are. `values` are the
-    numbers, or the ends of the texts in `letters`, and None where no value is there.
+    `present` is the validity bitmap, None where there are no nulls. `values` are the numbers, or
+    the offsets of strings in `letters`; None where all values are null.
     """
 
     number: Struct | None
@@ -36,7 +36,7 @@ class _Column(NamedTuple):
 
 
 class Rows:
-    """Random access to the rows of a file of texts and numbers, uncompressed; safe for threads."""
+    """The rows of an uncompressed file of strings and integers; safe for several threads."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDONLY)
@@ -44,7 +44,7 @@ class Rows:
         content = mmap.mmap(self._file, 0, access=mmap.ACCESS_READ)
         buffer = pa.py_buffer(content)
         table = pa.ipc.open_file(buffer).read_all()
-        # Opening has touched the beginning of each batch.
+        # Release the pages that were mapped by opening.
         if hasattr(mmap, "MADV_DONTNEED"):  # not on every system
             content.madvise(mmap.MADV_DONTNEED)
         self._start = buffer.address
@@ -56,7 +56,7 @@ class Rows:
         return self._ends[-1] if self._ends else 0
 
     def read(self, row: int) -> list[Any]:
-        """Return the values of a row, by column; IndexError for a row that is not there."""
+        """Return the values of a row, by column; IndexError if there is no such row."""
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} is not in 0..{len(self) - 1}")
         batch = bisect_right(self._ends, row)

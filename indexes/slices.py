@@ -1,9 +1,9 @@
-"""Input files to slices that are read in parallel.
+"""Split input files into slices that are processed in parallel.
 
-A multistream dump is many bzip2 streams of a hundred pages one after another; its index file tells
-where they begin, and where there is none their first bytes do. Any other file is read whole by each
-of several readers, each of which works on its share of the blocks: reading costs a fraction of what
-is done with what was read. The numbers of blocks depend on the file, not on how many read it.
+A multistream dump is a sequence of bzip2 streams of a hundred pages each. Their offsets are read
+from its index file, or found by searching for their first bytes. Any other file is read completely
+by each of several readers, and each processes a share of its blocks: reading takes a fraction of
+the time of processing. The numbers of blocks do not depend on the number of readers.
 """
 
 import bz2
@@ -16,7 +16,7 @@ from pathlib import Path
 from indexes.compressed import InputDamaged, read_chunks
 
 SLICE_BYTES = 4 << 20  # of the compressed file
-SHARED_BYTES = 4 << 20  # a smaller file is read by one
+SHARED_BYTES = 4 << 20  # a smaller file has one reader
 
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")
 _DUMP_NAME = re.compile(r"-multistream(\d*)\.xml")
@@ -26,9 +26,10 @@ _OFFSET = re.compile(rb"^(\d{1,15}):", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A part of the input file at position `file`: bytes `start` to `end` (None: to its end).
+    """A part of an input file, at position `file` among the inputs.
 
-    Of its blocks, those whose number modulo `shares` is `share`.
+    It consists of the bytes `start` to `end` (None: the end of the file), and of its blocks those
+    whose number modulo `shares` is `share`.
     """
 
     file: int
@@ -41,12 +42,12 @@ class Slice:
 
 
 def is_stream_index(path: Path) -> bool:
-    """Say whether a file is the index of a multistream dump, by its name: it holds no pages."""
+    """Return whether a file is the index of a multistream dump, by its name."""
     return bool(_INDEX_NAME.search(path.name))
 
 
 def slices_of(path: Path, file: int, workers: int, slice_bytes: int = SLICE_BYTES) -> list[Slice]:
-    """Return the slices of a file; together they are all of it, each block in one of them."""
+    """Return the slices of a file; each block is in exactly one of them."""
     starts = [0]
     for offset in _stream_offsets(path):
         if offset - starts[-1] >= slice_bytes:
@@ -62,9 +63,10 @@ def slices_of(path: Path, file: int, workers: int, slice_bytes: int = SLICE_BYTE
 
 
 def slice_chunks(part: Slice) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a slice; one of several as a whole document of its own.
+    """Yield the decompressed bytes of a slice, completed to a whole XML document.
 
-    Raises InputDamaged after the last readable byte.
+    Raises:
+        InputDamaged: after the last readable byte.
     """
     path = Path(part.path)
     if part.start:
@@ -75,7 +77,7 @@ def slice_chunks(part: Slice) -> Iterator[bytes]:
 
 
 def _header(path: Path) -> bytes:
-    """Return the first stream of a dump, which says what wiki it is of."""
+    """Return the first stream of a dump, which describes the wiki."""
     decompressor = bz2.BZ2Decompressor()
     with path.open("rb") as stream:
         try:
@@ -85,7 +87,7 @@ def _header(path: Path) -> bytes:
 
 
 def _stream_offsets(path: Path) -> Iterable[int]:
-    """Return where the bzip2 streams of a file begin, ascending; nothing for other files."""
+    """Return the offsets of the bzip2 streams of a file, ascending; none for other files."""
     with path.open("rb") as stream:
         if not _STREAM.match(stream.read(10)):
             return ()
@@ -106,12 +108,12 @@ def _listed(index: Path) -> list[int]:
             whole, newline, rest = (rest + chunk).rpartition(b"\n")
             offsets.update(dict.fromkeys(map(int, _OFFSET.findall(whole + newline))))
     except InputDamaged:
-        return []  # the dump itself tells
+        return []  # the dump is searched instead
     return sorted(offsets)
 
 
 def _begin_streams(path: Path, offsets: list[int]) -> bool:
-    """Say whether a stream begins at the first, the middle and the last of the offsets."""
+    """Return whether a stream begins at the first, the middle and the last of the offsets."""
     if not offsets:
         return False
     with path.open("rb") as stream:
@@ -127,5 +129,5 @@ def _found(path: Path) -> Iterator[int]:
         path.open("rb") as stream,
         mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
     ):
-        # The chance that compressed data hold these 10 bytes elsewhere is 1 in 10^20 a GB.
+        # The probability of these 10 bytes elsewhere in compressed data is 10^-15 for each GB.
         yield from [match.start() for match in _STREAM.finditer(data)]

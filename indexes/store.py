@@ -1,8 +1,8 @@
-"""The passage store: Arrow IPC, uncompressed and memory-mapped, read at random by row.
+"""The passage store: uncompressed Arrow IPC files with random access by row.
 
-`passages.arrow` has one row a passage, the passages of a page next to one another; `pages.arrow`
-has one row a page with the rows of its passages. Uncompressed IPC because ten random passages take
-0.02 ms from it, against 9 to 42 ms from Parquet (`indexes.rows` says how).
+`passages.arrow` has a row for each passage, those of a page in sequence; `pages.arrow` has a row
+for each page with the rows of its passages. Reading ten random passages takes 0.02 ms, against 9 to
+42 ms from Parquet (see `indexes.rows`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,10 +50,10 @@ _ROW_GROUP = 65_536
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A passage as the index holds it.
+    """A passage in the index.
 
-    `section` is "" for the lead, else its headings joined by " > ". `ordinal` counts the passages
-    of the page from 0. `published_at` is an ISO 8601 date.
+    `section` is "" for the lead section, else its headings joined by " > ". `ordinal` counts the
+    passages of the page from 0. `published_at` is an ISO 8601 date.
     """
 
     title: str
@@ -66,11 +66,11 @@ class StoredPassage:
     ordinal: int
 
     def as_passage(self, source: str, category: str = "wiki") -> Passage:
-        """Return the `passages` row of this passage for the fact source named `source`."""
+        """Return the row of the table `passages` for the fact source named `source`."""
         return _as_passage(self, source, category)
 
 
-@lru_cache(_KEPT_PASSAGES)  # the same passages answer again and again
+@lru_cache(_KEPT_PASSAGES)  # the same passages are retrieved for many claims
 def _as_passage(stored: StoredPassage, source: str, category: str) -> Passage:
     return Passage(
         text=stored.text,
@@ -86,22 +86,22 @@ def _as_passage(stored: StoredPassage, source: str, category: str) -> Passage:
 
 
 def read_mapped(path: Path) -> pa.Table:
-    """Return the table of an Arrow IPC file without reading it: pages come in as they are used."""
-    # The map is opened and owned by the table's buffers; it lives as long as they do.
+    """Return the memory-mapped table of an Arrow IPC file."""
+    # The table's buffers own the map.
     return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
 
 def column_view(table: pa.Table, name: str) -> npt.NDArray[Any]:
-    """Return a column of numbers that was written as one batch: a view of the file, not a copy."""
+    """Return a column of numbers, written as one batch, as an array without copying."""
     column = table.column(name)
     values = column.chunk(0) if column.num_chunks else column.combine_chunks()
-    # Arrow's own `to_numpy` imports pandas, which takes longer than all the rest of opening.
+    # Arrow's `to_numpy` imports pandas, which takes longer than all the rest of opening an index.
     view: npt.NDArray[Any] = np.from_dlpack(values)
     return view
 
 
 def write_parquet(folder: Path, path: Path) -> int:
-    """Write the passages of an index folder as one Parquet file; return how many there are."""
+    """Write the passages of an index folder to a Parquet file; return their number."""
     passages = read_mapped(folder / PASSAGES)
     unfinished = path.with_name(f".{path.name}.unfinished")
     with pq.ParquetWriter(unfinished, PASSAGE_SCHEMA, compression="zstd") as writer:
@@ -125,11 +125,11 @@ class PassageStore:
         return len(self._passages)
 
     def get(self, rows: Sequence[int]) -> list[StoredPassage]:
-        """Return the passages of `rows`, in that order; IndexError for a row that is not there."""
+        """Return the passages of `rows`, in that order; IndexError if there is no such row."""
         return [self._get_one(row) for row in rows]
 
     def rows_of_pages(self, pages: Iterable[int], most: int | None = None) -> list[int]:
-        """Return the rows of pages (rows of `pages.arrow`), in order: at most `most` of each."""
+        """Return the rows of the passages of pages (rows of `pages.arrow`), at most `most` each."""
         rows: list[int] = []
         for page in pages:
             first, count = int(self._first_row[page]), int(self._n_passages[page])
@@ -138,7 +138,7 @@ class PassageStore:
 
     def pages_of_rows(self, rows: Sequence[int]) -> list[int]:
         """Return the page (row of `pages.arrow`) of each passage."""
-        # A page without passages begins where the next one does, and stands before it.
+        # A page without passages has the same first row as the next page, and precedes it.
         pages: list[int] = (np.searchsorted(self._first_row, rows, "right") - 1).tolist()
         return pages
 

@@ -1,4 +1,4 @@
-"""The templates that stand for words or numbers in a sentence, and the text a reader sees."""
+"""Render wikitext templates that produce words or numbers within a sentence."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ _MONTHS = (
 
 
 def readable_value(content: str) -> str:
-    """Return the text for `{{content}}`, mostly ""; what is inside it is rendered already."""
+    """Return the text of `{{content}}`, "" for most templates; nested ones are rendered already."""
     name, _, rest = content.partition("|")
     name = " ".join(name.replace("_", " ").lower().split())
     if ":" in name:  # a parser function: {{formatnum:1234}}
@@ -65,7 +65,7 @@ def _before(prefix: str) -> Callable[[list[str]], str]:
 
 
 def _date(args: list[str]) -> str:
-    """Year, month and day, as many as are given: "7 November 1867"."""
+    """Format the year, month and day that are given: "7 November 1867"."""
     numbers = [arg for arg in args[:3] if arg.isdecimal()]
     if len(numbers) < 2 or not 1 <= int(numbers[1]) <= 12:
         return args[0]
@@ -110,7 +110,7 @@ _UNITS = {
 
 
 def _convert(args: list[str]) -> str:
-    """The value as measured, with its unit; the converted one is a computation of the template."""
+    """Return the original value with its unit, without the converted one."""
     text = ""
     for at, arg in enumerate(args):
         if _VALUE.fullmatch(arg):

@@ -1,4 +1,4 @@
-"""Vectors of texts as embedders return them."""
+"""The vectors that embedders return, as float32 arrays (n, dimension)."""
 
 from typing import Any
 

@@ -1,13 +1,13 @@
-"""Wikitext to plain text, in time linear in the page's length whatever is nested or left open.
+"""Convert wikitext to plain text, in time linear in the page's length.
 
-One scan with a stack removes or renders templates, links and tables; regular expressions before it
-take what MediaWiki takes out before it parses (comments, references, mathematics), those after it
-what stands on a line (tags, headings, lists, quotes).
+Regular expressions first remove what MediaWiki removes before parsing (comments, references,
+mathematics). One scan with a stack then removes or renders templates, links and tables. Regular
+expressions finally handle markup within lines (tags, headings, lists, quotes).
 
-Not a library, by measurement: mwparserfromhell after expressions that take out templates, tables
-and references reads 9 MB/s of wikitext against 30 here, leaves 20 pieces of markup in 106 articles
-against none, loses what templates say (dates, measures), gives up at 40 levels and takes seconds
-for some thousand brackets that are left open, four times as many for twice the brackets.
+The library mwparserfromhell, with templates, tables and references removed beforehand, processes 9
+MB/s against 30 here. It leaves 20 pieces of markup in 106 articles against none, loses the text of
+templates (dates, measures), stops at 40 levels of nesting, and takes quadratic time for unclosed
+brackets.
 """
 
 import html
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from indexes.templates import readable_value
 
-_MAX_DEPTH = 200  # of templates, links and tables in one another; deeper openings are dropped
+_MAX_DEPTH = 200  # of nested templates, links and tables; deeper opening brackets are dropped
 
 # --- before the scan ----------------------------------------------------------------------------
 
-# What these hold is not prose. `source` is code; `timeline`, `score`, `graph` are drawings.
+# Elements without prose. `source` is code; `timeline`, `score`, `graph` are drawings.
 _DROPPED = (
     "ref|references|gallery|timeline|score|graph|hiero|imagemap|source|syntaxhighlight|chem|ce"
     "|templatestyles|indicator|mapframe|maplink|categorytree|section|inputbox"
@@ -30,11 +30,11 @@ _SPECIAL = re.compile(r"[\[\]{}|<>'=*#:;_]")
 
 
 def _without_elements(text: str) -> str:
-    """Remove comments and the elements that hold no prose; make the special ones literal."""
+    """Remove comments and elements without prose; escape those that are literal text."""
     kept: list[str] = []
     at = 0
     lowered = ""
-    unclosed: set[str] = set()  # so that many openings without a close are not each searched for
+    unclosed: set[str] = set()  # tags without another end, which is not searched for again
     while match := _ELEMENT.search(text, at):
         kept.append(text[at : match.start()])
         at = match.end()
@@ -45,7 +45,7 @@ def _without_elements(text: str) -> str:
         end = -1 if tag in unclosed else lowered.find(f"</{tag}" if tag else "-->", at)
         if end < 0:
             unclosed.add(tag)
-            # A comment that is not closed hides the rest, an element that is not closed nothing.
+            # An unclosed comment hides the rest of the page, an unclosed element nothing.
             if not tag:
                 return "".join(kept)
             continue
@@ -57,27 +57,27 @@ def _without_elements(text: str) -> str:
 
 
 def _lowered(text: str) -> str:
-    """Return `text` in lower case, every letter at the place where it was."""
+    """Return `text` in lower case, with equal offsets of all letters."""
     lowered = text.lower()
-    # "İ" is the one letter whose lower case is longer than itself.
+    # "İ" is the only letter whose lower case is longer.
     return lowered if len(lowered) == len(text) else text.replace("İ", "i").lower()
 
 
 def _literal(tag: str, content: str) -> str:
-    """Return what an element leaves in the text: entities keep it from being parsed again."""
+    """Return the text of an element, with markup as entities so that it is not parsed."""
     if tag in ("nowiki", "pre"):
         return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", content)
     if tag == "math" and "\\" not in content:
         return content.replace("{", "").replace("}", "").strip()
-    return ""  # a formula with its commands taken out would say something else
+    return ""  # a formula without its commands would have another meaning
 
 
 # --- the scan -----------------------------------------------------------------------------------
 
 _TEMPLATE, _LINK, _TABLE = "}}", "]]", "|}"
-# A line feed and not "^": what begins with a letter is found by the quicker search.
+# "\n" rather than "^": the regex engine searches faster for a literal prefix.
 _BRACKET = re.compile(r"\{\{|\}\}|\[\[|\]\]|\n[ \t:*#;]*+(\{\|)|\n[ \t]*+(\|\})(?!\})")
-# Most links: nothing in them, no namespace. Each shows its label, or its target without one.
+# Links without nested markup and namespace. The text is the label, else the target.
 _SIMPLE = r"[^\[\]{}|\n:]*+"
 _SIMPLE_LINK = re.compile(rf"\[\[(?:({_SIMPLE})|{_SIMPLE}\|(?=\s*+[^\s\]])([^\[\]{{}}|\n]*+))\]\]")
 _CLOSES = {"{{": _TEMPLATE, "[[": _LINK, "{|": _TABLE}
@@ -91,14 +91,14 @@ def _without_brackets(text: str, dropped_links: frozenset[str]) -> str:
     """Replace templates by their readable value, links by their text, tables by nothing."""
     text = "\n" + _SIMPLE_LINK.sub(r"\1\2", text)
     out: list[str] = []
-    stack: list[tuple[str, int]] = []  # what closes it, and where its content starts in `out`
+    stack: list[tuple[str, int]] = []  # (closing bracket, start of the content in `out`)
     open_now = {_TEMPLATE: 0, _LINK: 0, _TABLE: 0}
     at = 0
 
     def close(kind: str) -> None:
         if not open_now[kind]:
             return
-        # What was opened inside and not closed is text: its content stays where it is.
+        # Unclosed brackets inside are text: their content stays in `out`.
         while True:
             top, start = stack.pop()
             open_now[top] -= 1
@@ -126,7 +126,7 @@ def _without_brackets(text: str, dropped_links: frozenset[str]) -> str:
             closer = _CLOSES[token]
             stack.append((closer, len(out)))
             if closer == _TABLE:
-                out.append(token)  # tells the line to be a table's where it is never closed
+                out.append(token)  # marks the line as a table's if it is never closed
             open_now[closer] += 1
     out.append(text[at:])
     return "".join(out)
@@ -138,7 +138,7 @@ def _link_text(content: str, dropped: frozenset[str]) -> str:
     if colon:
         space = prefix.strip().lower()
         if space in dropped:
-            # A file whose link swallowed a section was not meant to be closed here.
+            # A file link that contains a heading lacks its own closing bracket.
             return content if _HEADING_INSIDE.search(content) else ""
         if not bar and _LANGUAGE.fullmatch(space):
             return ""
@@ -179,9 +179,10 @@ _DOUBLED = re.compile(r"([,;])(?: ?[,;])+")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of an article under one heading; `heading` is "" for the lead.
+    """A section of an article; `heading` is "" for the lead section.
 
-    The headings above it come first, joined by " > ". Each line is a paragraph or a list item.
+    The headings of the sections around it come first, joined by " > ". Each line is a paragraph or
+    a list item.
     """
 
     heading: str
@@ -191,7 +192,7 @@ class Section:
 def sections_of(wikitext: str, dropped_links: frozenset[str] = _MEDIA) -> list[Section]:
     """Return the sections of an article that have any text, in order.
 
-    `dropped_links` are the namespaces, in lower case, whose links show nothing in the text.
+    `dropped_links` are the namespaces, in lower case, whose links have no text.
     """
     text = _without_brackets(_without_elements(wikitext), dropped_links)
     text = _EXTERNAL.sub(lambda match: match[1] or "", text)
@@ -227,16 +228,16 @@ def _line(line: str) -> str:
     if line[0] in "*#:;" and (marker := _MARKER.match(line)):
         line = line[marker.end() :]
     elif line[0] in "|!{" and _TABLE_LINE.match(line):
-        return ""  # of a table that was never closed
+        return ""  # a line of an unclosed table
     elif line[0] == "-":
         line = _RULE.sub("", line)
     plain = _plain(line).lstrip(",;: ")
-    # Punctuation alone is what is left of a line that held a template.
+    # Punctuation alone is left of a line with a removed template.
     return plain if any(map(str.isalnum, plain)) else ""
 
 
 def _plain(line: str) -> str:
-    """Decode entities, and mend what a removed template leaves: "( ; born 1867)", " ,"."""
+    """Decode entities, and remove punctuation left by templates: "( ; born 1867)", " ,"."""
     if "[[" in line or "]]" in line or "{{" in line or "}}" in line:
         line = _STRAY.sub("", line)
     if "&" in line:
@@ -246,7 +247,7 @@ def _plain(line: str) -> str:
         if _EMPTY_BRACKETS.search(line):
             line = _AND_BEFORE.sub("", line)
         line = _AFTER_OPENING.sub("(", line)
-    # Looked for first, since most lines have none and the expressions try every space and comma.
+    # Checked first: most lines have none, and the expressions try every space and comma.
     if " )" in line or ",)" in line or ";)" in line:
         line = _BEFORE_CLOSING.sub(")", line)
     if " ," in line or " ;" in line or " ." in line:
@@ -273,13 +274,13 @@ _DISAMBIGUATIONS = frozenset(_DISAMBIGUATION_NAMES.split())
 
 
 def redirect_target(wikitext: str) -> str | None:
-    """Return the title an old-fashioned `#REDIRECT [[Title]]` page leads to, None for others."""
+    """Return the target of a `#REDIRECT [[Title]]` page, None for other pages."""
     match = _REDIRECT.match(wikitext)
     return match[1].strip() if match else None
 
 
 def is_disambiguation(wikitext: str) -> bool:
-    """Say whether a page is marked as a disambiguation page by template or magic word."""
+    """Return whether a page is marked as a disambiguation page by template or magic word."""
     if "__DISAMBIG__" in wikitext:
         return True
     for match in _MAYBE_DISAMBIGUATION.finditer(wikitext):

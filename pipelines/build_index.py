@@ -4,8 +4,9 @@
                                                                    └─ pages, names
 
 Slices are worked on in several processes, each a small pipeline; nothing goes through a shuffle,
-which would hold it in memory. Blocks are numbered by the input, so the index is the same whoever
-works on them in whatever order, and a build that was stopped goes on with those that are written.
+which would hold it in memory. Blocks are numbered by the input, so the index does not depend on
+which process works on them or in which order, and a build that was stopped resumes with the blocks
+that are written.
 """
 
 import glob
@@ -71,7 +72,7 @@ def build(
     paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
     if embedder is not None:
         embedder = checked_name(embedder)
-        make_embedder(embedder)  # tells what is missing before anything is read
+        make_embedder(embedder)  # reports what is missing before anything is read
     output = Path(output).expanduser().resolve()
     slices = [
         part
@@ -93,7 +94,7 @@ def build(
         folder.finish(building, output)
     # Beam makes a RuntimeError of what a step raises, of Ctrl-C too.
     except (OSError, RuntimeError, KeyboardInterrupt) as error:
-        kept = "What was done is kept: the same command goes on from there"
+        kept = "What was done is kept: the same command resumes it"
         if is_interrupt(error):
             raise Interrupted(f"interrupted; the index {output} is not built. {kept}") from None
         raise RunError(f"the index {output} could not be built: {error}. {kept}") from error
@@ -198,7 +199,7 @@ def _warnings(made: folder.Assembled) -> list[str]:
 
 
 class _Progress:
-    """Says now and then how many pages are done, by the block files that are there."""
+    """Reports the number of pages done, by the block files that exist."""
 
     def __init__(self, blocks: Path, block_pages: int, say: Callable[[str], None] | None) -> None:
         self._blocks = blocks

@@ -1,7 +1,9 @@
 """Parse the command line and run the command that it names; each command has its own module."""
 
+import atexit
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -9,29 +11,31 @@ from pipelines import logs
 from pipelines.options.arguments import Parser
 from pipelines.stopping import end_with_owner, signals_interrupt
 from pipelines.version import VERSION
-from schemas.errors import EXIT_FAILED, UfoError, UsageError, unknown_value
+from schemas.errors import EXIT_FAILED, EXIT_USAGE, UfoError, UsageError, unknown_value
+from schemas.extras import explained
+from schemas.temporary import temporary_files_in_own_folder
 
 # The commands in the order of `ufo --help`: the module that adds each by its `register`, and what
 # it is for. Only the module of the command that is asked for is imported.
 _COMMANDS = {
     "evaluate": ("evaluate", "evaluate responses against fact sources"),
-    "recall": ("recall", "tell how many of the facts of a true answer other answers say"),
+    "recall": ("recall", "measure how many facts of a true answer other answers state"),
     "index": ("index", "build, search and describe a local index"),
-    "report": ("report", "print what a finished run found"),
-    "sql": ("sql", "ask the tables and views of all finished runs"),
+    "report": ("report", "print the results of a finished run"),
+    "sql": ("sql", "query the tables and views of all finished runs"),
     "benchmark": (
         "benchmark",
-        "what a run's scores would be with other sources, orders or passages",
+        "recompute a run's scores with other sources, orders or passages",
     ),
     "compare": ("compare", "compare two runs, question by question"),
-    "import": ("importing", "make input records of a published label file"),
-    "label": ("label", "have people label fact units, and read their labels back"),
+    "import": ("importing", "convert a published data set to input records"),
+    "label": ("label", "write sheets for human labels, and import them"),
     "sources": ("sources", "list the fact sources that are installed"),
-    "judges": ("judges", "list the judges and verifiers, or let a verifier learn from labels"),
-    "status": ("status", "tell which runs are finished, running or stopped, and how to go on"),
-    "doctor": ("doctor", "what the configured LLM endpoints and search engines can do"),
-    "cache": ("cache", "what is kept of models' answers"),
-    "serve": ("serve", "the page: check a text, browse runs"),
+    "judges": ("judges", "list the judges and verifiers, or fit a verifier to labels"),
+    "status": ("status", "list runs: finished, running or stopped"),
+    "doctor": ("doctor", "test the configured LLM endpoints and search engines"),
+    "cache": ("cache", "inspect and prune the cache of model replies"),
+    "serve": ("serve", "serve the page: check a text, browse runs"),
 }
 
 
@@ -41,12 +45,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     Without `argv` the command is that of this program, which does nothing else.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        # Beam's own clean-up at exit still needs the folder: what is registered first runs last.
+        temporary = ExitStack()
+        temporary.enter_context(temporary_files_in_own_folder())
+        atexit.register(temporary.close)
     try:
         with signals_interrupt():
             return _run(words, whole=argv is None)
     except UfoError as error:
         logs.fail(error.message)
         return error.exit_code
+    except ModuleNotFoundError as error:
+        message = explained(error)
+        if message is None:
+            raise
+        logs.fail(message)
+        return EXIT_USAGE
     except KeyboardInterrupt:
         logs.fail("interrupted")
         return EXIT_FAILED

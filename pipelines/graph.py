@@ -10,25 +10,27 @@ cut, resumed and finished in `pipelines.runs`. The same graph runs in process an
 runner.
 """
 
+import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import apache_beam as beam
+import pyarrow.parquet as pq
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from pipelines import logs
-from pipelines.runners.parts import check_whole, keep_counters, written
-from pipelines.runs.finish import FinishSpec
-from pipelines.runs.inputs import Chunk
+from pipelines.runs.chunks import Chunk
+from pipelines.runs.finish import COUNTERS, Counters, FinishSpec, check_complete
 from schemas import storage
 from schemas.recall import RecallInput
 from schemas.records import Part
 from transforms.beam import check, extract, read, write
 from transforms.beam import recall as recall_steps
-from transforms.job import Job
+from transforms.job import COUNTED, Job
 from transforms.llm import spans
 from transforms.recall.job import RecallJob
 from transforms.recall.read import parse_recall
@@ -82,7 +84,7 @@ def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> list[Part]:
     """Evaluate one chunk, or recall it; returns the parts that it wrote below `folder`."""
     steps = recall if isinstance(job, RecallJob) else evaluate
     parts = run_graph(steps, chunk, job, folder)
-    check_whole(parts, job)
+    check_complete(parts, job)
     return parts
 
 
@@ -105,7 +107,7 @@ def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
         result.wait_until_finish()
     spans.flush()
     keep_counters(result, folder)
-    parts = written(folder)
+    parts = written_parts(folder)
     logs.event(
         "chunk finished",
         chunk=chunk.number,
@@ -114,3 +116,26 @@ def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
         seconds=round(time.monotonic() - started, 3),
     )
     return parts
+
+
+def written_parts(folder: str) -> list[Part]:
+    """Return the parts that a pipeline wrote below a folder, ordered by path."""
+    parts = []
+    for path in storage.files_below(folder):
+        name = re.split(r"[/\\]", path)[-1]
+        if name.endswith(".parquet"):
+            with storage.open_read(path) as stream:
+                rows = pq.ParquetFile(stream).metadata.num_rows
+            parts.append(Part(name.rpartition("-")[0], path, rows))
+    return parts
+
+
+def keep_counters(result: Any, folder: str) -> None:
+    """Write the Beam counters of a finished pipeline into the folder of its chunk."""
+    found: Counters = {}
+    for counter in result.metrics().query()["counters"]:
+        metric = counter.key.metric
+        if metric.namespace.startswith(COUNTED):
+            step = found.setdefault(metric.namespace.removeprefix(COUNTED), {})
+            step[metric.name] = step.get(metric.name, 0) + int(counter.result)
+    storage.write(storage.join(folder, COUNTERS), json.dumps(found).encode())

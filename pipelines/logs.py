@@ -23,10 +23,10 @@ _FIELDS = "ufo_fields"
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """How the processes of a run tell what they do: plain values, so that workers are sent it.
+class LogSettings:
+    """The log settings of a run's processes; plain values, sent to workers.
 
-    `trace` tells which span those of a worker belong to.
+    `trace` is the parent span of a worker's spans.
     """
 
     format: str = "text"
@@ -34,7 +34,7 @@ class Telling:
     trace: Mapping[str, str] = field(default_factory=dict)
 
 
-_telling = Telling()
+_settings = LogSettings()
 
 
 class _Lines(logging.Handler):
@@ -51,7 +51,7 @@ def _line(record: logging.LogRecord) -> str:
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname.lower(),
         "logger": record.name,
-        "run": _telling.run,
+        "run": _settings.run,
         "step": STEP.get(),
         "worker": worker_id(),
         "message": record.getMessage(),
@@ -66,53 +66,53 @@ _lines = _Lines()
 _replaced: list[logging.Handler] = []
 
 
-def start(telling: Telling) -> None:
-    """Tell what this process does in that way from now on."""
-    global _telling
-    _telling = telling
+def start(settings: LogSettings) -> None:
+    """Configure the logging of this process."""
+    global _settings
+    _settings = settings
     ours, root = logging.getLogger(LOGGER), logging.getLogger()
     if _lines in root.handlers:
         root.handlers = list(_replaced)
     ours.setLevel(logging.NOTSET)
-    if telling.format == "json":
+    if settings.format == "json":
         # A library may have given the root a handler of its own, which writes plain lines.
         _replaced[:] = root.handlers
         root.handlers = [_lines]
         ours.setLevel(logging.INFO)
         logging.captureWarnings(True)
-    belong_to(telling.trace)
+    belong_to(settings.trace)
 
 
 def name_run(run: str) -> None:
-    """Let what is told from now on name the run."""
-    global _telling
-    _telling = replace(_telling, run=run)
+    """Add the run's name to all log lines from now on."""
+    global _settings
+    _settings = replace(_settings, run=run)
 
 
 def stop() -> None:
-    """Tell plain lines again: the command is over, and this process may live on."""
-    if _telling.format == "json":
+    """Reset logging at the end of a command, since the process may live on."""
+    if _settings.format == "json":
         logging.captureWarnings(False)
-    start(Telling())
+    start(LogSettings())
 
 
-def telling() -> Telling:
-    """Return what a worker of this process is to be started with."""
-    return replace(_telling, trace=carried())
+def settings_for_worker() -> LogSettings:
+    """Return the log settings for a worker of this process."""
+    return replace(_settings, trace=carried())
 
 
 def as_json() -> bool:
-    """Tell whether lines are for machines."""
-    return _telling.format == "json"
+    """Return whether log lines are JSON."""
+    return _settings.format == "json"
 
 
 def event(message: str, level: int = logging.INFO, **fields: Any) -> None:
-    """Log something that happened; plain lines have it from warnings on."""
+    """Log an event with fields; in plain text only warnings and errors are shown."""
     logging.getLogger(LOGGER).log(level, message, extra={_FIELDS: fields})
 
 
 def tell(message: str, level: int = logging.INFO, prefix: str = "") -> None:
-    """Tell the user something on stderr: a plain line with the prefix, or an event."""
+    """Print a message on stderr with the prefix, or log it as an event in JSON."""
     if as_json():
         event(message, level)
     else:
@@ -120,7 +120,7 @@ def tell(message: str, level: int = logging.INFO, prefix: str = "") -> None:
 
 
 def fail(message: str) -> None:
-    """Tell the error that ends the command."""
+    """Print or log the error that ends the command."""
     tell(visible(message), logging.ERROR, "ufo: ")
 
 

@@ -1,5 +1,4 @@
-"""When a command ends: by Ctrl-C, by SIGTERM, as schedulers and containers end a program, or with
-the process that started it."""
+"""End a command on Ctrl-C or SIGTERM, or together with the process that started it."""
 
 import os
 import signal
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 OWNER = "UFO_OWNER"
-"""The variable with the process that a command ends with, where one has started it for itself."""
+"""The environment variable with the id of the process that a command is to end with."""
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _asked = threading.Event()
@@ -20,15 +19,15 @@ _asked = threading.Event()
 def signals_interrupt() -> Iterator[None]:
     """Within this context SIGTERM and SIGINT raise KeyboardInterrupt in the main thread.
 
-    A second SIGTERM ends the process at once, whatever it is at. Elsewhere than in the main thread,
-    which alone hears signals, nothing changes.
+    A second SIGTERM ends the process at once. In other threads nothing changes, since Python
+    handles signals in the main thread only.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     for number, handler in before.items():
-        # Who started us may have us ignore Ctrl-C, as shells do with what runs in the background.
+        # A shell starts background processes with SIGINT ignored; that is kept.
         if number == signal.SIGTERM or handler is signal.default_int_handler:
             signal.signal(number, _interrupt)
     try:
@@ -40,7 +39,7 @@ def signals_interrupt() -> Iterator[None]:
 
 
 def end_with_owner() -> None:
-    """End this process when that in OWNER has ended, which could not tell us if it was killed."""
+    """End this process when the process in OWNER has ended, even if that was killed."""
     owner = os.environ.pop(OWNER, "")
     if owner.isdecimal():
         end_with(int(owner))
@@ -52,16 +51,16 @@ def end_with(parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    # What we are at may cost money.
+    # Requests under way may cost money, so end at once.
     while os.getppid() == parent:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def check_stop() -> None:
-    """Raise KeyboardInterrupt where a signal has come.
+    """Raise KeyboardInterrupt if a signal was received.
 
-    One that came while a destructor or a callback ran was raised there, where Python drops it.
+    Python drops an exception that is raised within a destructor or a callback.
     """
     if _asked.is_set():
         raise KeyboardInterrupt

@@ -9,6 +9,7 @@ import os
 from importlib.metadata import entry_points
 
 from schemas.errors import UsageError
+from schemas.extras import need
 from transforms.llm.spans import NAME
 
 EXPORTER = "OTEL_TRACES_EXPORTER"
@@ -25,16 +26,12 @@ def trace_where_asked() -> None:
     name = os.environ.get(EXPORTER) or ("otlp" if any(map(os.environ.get, _ENDPOINTS)) else "none")
     if name == "none" or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return
-    try:
-        from opentelemetry import trace
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ImportError:
-        raise UsageError(
-            f"the environment asks for OpenTelemetry spans ({EXPORTER}={name}), and that is not "
-            "installed: pip install 'ufo-factuality[otel]', or unset the variable"
-        ) from None
+    need("otel", f"the environment asks for spans ({EXPORTER}={name}), which")
+    from opentelemetry import trace
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
     if isinstance(trace.get_tracer_provider(), TracerProvider):
         return
     found = list(entry_points(group=_OF_EXPORTERS, name=name))

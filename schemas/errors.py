@@ -2,7 +2,7 @@
 
 UfoError                     anything that ends a command with a message
 ├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct
-│   ├── SourceUnavailable    a fact source named explicitly that can serve nobody
+│   ├── SourceUnavailable    a fact source named explicitly that is not configured
 │   ├── PluginError          a plug-in that does not load; names its package or file
 │   ├── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
 │   └── NothingToEvaluate    the input has no line
@@ -42,7 +42,7 @@ class UsageError(UfoError):
 
 
 class SourceUnavailable(UsageError):
-    """A fact source that was named explicitly can serve nobody (no index, no key, no endpoint)."""
+    """A fact source that was named explicitly is not configured (no index, key or endpoint)."""
 
 
 class PluginError(UsageError):
@@ -76,13 +76,13 @@ class CostCapped(RunError):
 
 
 def ends_run(error: BaseException) -> bool:
-    """Tell whether an error in one response is one that every further response would meet: one of
+    """Return whether an error in one response is one that every further response would meet: one of
     ours, one that says of itself that it is `final`, or that there is no memory left."""
     return isinstance(error, UfoError | MemoryError) or bool(getattr(error, "final", False))
 
 
 def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:
-    """Return the message for a value that is none of the allowed ones; it names the nearest."""
+    """Return the message for a value that is not allowed; it names the nearest."""
     known = list(allowed)
     near = difflib.get_close_matches(value, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""

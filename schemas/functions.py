@@ -201,14 +201,14 @@ class FactFunction:
             yield from (entry for entry in (value, *checks) if isinstance(entry, Mapping))
 
     def wrong_verdict(self, arguments: Mapping[str, Any]) -> str | None:
-        """Return the first verdict of a reply that is none of the allowed ones, as text."""
+        """Return the first verdict of a reply that is not an allowed one, as text."""
         for entry in self._entries(arguments):
             if VERDICT in entry and self._letter(entry) is None:
                 return str(entry[VERDICT])
         return None
 
     def repeats_example(self, arguments: Mapping[str, Any]) -> bool:
-        """Tell whether a check in a reply is copied from the prompt's example."""
+        """Return whether a check in a reply is copied from the prompt's example."""
         return any(_is_sample(self._texts(entry)) for entry in self._entries(arguments))
 
     def _texts(self, entry: Mapping[str, Any]) -> dict[str, str | None]:
@@ -268,7 +268,7 @@ class FactFunction:
 
 
 def _is_sample(texts: Mapping[str, str | None]) -> bool:
-    """Tell whether the texts of a check are those of the prompt's example."""
+    """Return whether the texts of a check are those of the prompt's example."""
     return bool(texts.get(ANSWER)) and any(
         all(texts[name] == sample[name] for name in texts) for sample, _ in _SAMPLES
     )
@@ -280,7 +280,7 @@ def argument(number: int) -> str:
 
 
 def is_noans(answer: str | None) -> bool:
-    """Tell whether an answer is NOANS, however it is quoted or punctuated."""
+    """Return whether an answer is NOANS, however it is quoted or punctuated."""
     return answer is not None and answer.strip(" \t\r\n.'\"`*").upper() == NOANS
 
 
@@ -289,7 +289,7 @@ def _list(value: object) -> Sequence[Any]:
 
 
 def is_number(value: object) -> TypeGuard[int]:
-    """Tell whether a value is a whole number; JSON's true and false are none."""
+    """Return whether a value is a whole number; JSON's true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

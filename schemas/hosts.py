@@ -38,8 +38,18 @@ def host_of(url: str | None) -> str:
         return ""
 
 
+def host_in(authority: str) -> str:
+    """Return the host of `host` or `host:port`, as a header names it; "" where it names none."""
+    url = f"//{authority}"
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        return ""
+    return "" if any(one in authority for one in "@/?#\\") else host_of(url)
+
+
 def is_address(host: str) -> bool:
-    """Tell whether a host is an IP address, and not a name."""
+    """Return whether a host is an IP address, and not a name."""
     try:
         ip_address(host)
     except ValueError:

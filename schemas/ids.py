@@ -29,7 +29,7 @@ def content_id(text: str, *more: str) -> str:
 def unit_ids(response_id: str, claims: Sequence[tuple[int | None, str]]) -> list[str]:
     """Return one id for each (sentence index, claim) of a response, in order.
 
-    A claim that is not placed has the sentence index None. Equal pairs are told apart by `-1`,
+    A claim that is not placed has the sentence index None. Equal pairs get the suffixes `-1`,
     `-2`, … from the second on.
     """
     seen: dict[str, int] = {}
@@ -44,5 +44,5 @@ def unit_ids(response_id: str, claims: Sequence[tuple[int | None, str]]) -> list
 
 
 def passage_id(source: str, url: str | None, text: str, ordinal: int = 0) -> str:
-    """Return the id of a passage; `ordinal` tells equal texts of one page or sample apart."""
+    """Return the id of a passage; `ordinal` distinguishes equal texts of one page or sample."""
     return f"{source}:{_digest(url or '', text, str(ordinal))}"

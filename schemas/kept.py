@@ -8,12 +8,13 @@ CACHE/indexes/HASH/…            indexes of another file system, downloaded to 
 import os
 import shutil
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
+
+from schemas.temporary import shared_folder
 
 DAYS_UNUSED: Final = 30
 """After so long without use, a folder goes when the next one comes."""
@@ -46,7 +47,7 @@ def kept_folder(kind: str, name: str) -> Path:
     except OSError:
         writable = False
     if not writable:
-        above = Path(tempfile.gettempdir()) / f"ufo-{_user()}" / kind
+        above = Path(shared_folder()) / f"ufo-{_user()}" / kind
         above.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder = above / name
     folder.mkdir(exist_ok=True)
@@ -63,6 +64,6 @@ def _remove_unused(above: Path) -> None:
     for folder in above.iterdir():
         with suppress(OSError):  # another process may be at it
             if time.time() - (folder / _USED).stat().st_mtime > DAYS_UNUSED * _DAY:
-                # By one rename, so that nobody finds it half there.
+                # By one rename, so that no reader finds it incomplete.
                 gone = folder.rename(above / f".gone-{uuid4().hex}")
                 shutil.rmtree(gone)

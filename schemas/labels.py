@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = "labels"
+PAGE_SHEET = "page"  # what people said on the page of `ufo serve`
 # Why a verdict is wrong, as a person tags it.
 TAGS = ("wrong_claim", "wrong_evidence", "wrong_judgement")
 

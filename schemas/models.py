@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
 
 from schemas.errors import UsageError
+from schemas.extras import need
 
 TEXTS: Final = (".json", ".txt", ".model")
 """How the names of settings and vocabularies end."""
@@ -31,7 +31,7 @@ _HUB_NAME: Final = re.compile(r"\w[\w.-]*/\w[\w.-]*(@\w[\w./-]*)?", re.ASCII)
 
 
 def is_hub_name(name: str) -> bool:
-    """Tell whether the name is like `organisation/model` or `organisation/model@revision`."""
+    """Return whether the name is like `organisation/model` or `organisation/model@revision`."""
     return _HUB_NAME.fullmatch(name) is not None
 
 
@@ -79,11 +79,7 @@ def _digest(path: str, size: int, changed: int) -> str:
 
 
 def _fetched(name: str, extra: str, weights: bool) -> str:
-    if find_spec("huggingface_hub") is None:
-        raise UsageError(
-            f"there is no folder {name!r}, and a model of that name is fetched by huggingface_hub, "
-            f"which is not installed: pip install 'ufo-factuality[{extra}]'"
-        )
+    need(extra, f"there is no folder {name!r}; to fetch a model of that name", ["huggingface_hub"])
     from huggingface_hub import snapshot_download
 
     repository, _, revision = name.partition("@")

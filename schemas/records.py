@@ -66,7 +66,7 @@ class LabelledSpan:
 class InputRecord:
     """One usable record of the input.
 
-    `given` tells `claims: []` (no checkable claim) from no `claims` at all (extract them). `spans`
+    `given` distinguishes `claims: []` (no checkable claim) from no `claims` (extract them). `spans`
     are the human labels that cover text: error spans (label 0) or labelled sentences;
     `spans_are_errors` says that what no span covers was found right.
     """
@@ -245,7 +245,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A row of `usage`: one request. Failed attempts are rows too; a cost nobody knows is None."""
+    """A row of `usage`: one request. Failed attempts are rows too; an unknown cost is None."""
 
     request_id: str
     step: str

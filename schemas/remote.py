@@ -43,7 +43,7 @@ class RemoteError(OSError):
 
 
 def is_remote(path: str) -> bool:
-    """Tell whether the path names another file system (`gs://…`, `s3://…`)."""
+    """Return whether the path names another file system (`gs://…`, `s3://…`)."""
     return "://" in path
 
 
@@ -119,6 +119,17 @@ def listed(folder: str, deep: bool = True) -> list[str]:
     return sorted(f"{root}/{path.removeprefix(base)}{query}" for path in paths)
 
 
+def content(uri: str) -> bytes:
+    """Return a file's bytes as they are stored.
+
+    It is read as a stream: a file of Google's service that is opened for random access sends its
+    first request while pyarrow holds the GIL, and no other thread of the process goes on meanwhile.
+    """
+    system, path = file_system_of(uri)
+    with explained(uri), system.open_input_stream(path, compression=None) as stream:
+        return bytes(stream.read())
+
+
 class RemoteFile(io.RawIOBase):
     """A file that is read from any byte; buffer it, for each read is a request."""
 
@@ -129,8 +140,7 @@ class RemoteFile(io.RawIOBase):
         with explained(uri):
             self._file = system.open_input_file(path)
             if self._file.closed:  # pyarrow closes an object that its first request read whole
-                with system.open_input_stream(path) as stream:
-                    self._file = pa.BufferReader(stream.read())
+                self._file = pa.BufferReader(content(uri))
             self._size = self._file.size()
 
     def readable(self) -> bool:

@@ -58,7 +58,7 @@ def open_results(
 ) -> "Results":
     """Return the results of one finished run: the newest, unless `run` names another.
 
-    With `all_runs` the tables hold the rows of every finished run, told apart by column `run`.
+    With `all_runs` the tables hold the rows of every finished run, with its name in column `run`.
     `reports` is a folder of the user's own `.sql` files. A sentence whose credibility is below
     `threshold` is called not factual where it is compared with people's labels. `only` names the
     views that are wanted, where it is not all of them; of the tables there are then those that they
@@ -66,7 +66,7 @@ def open_results(
 
     Raises:
         UsageError: no such folder, no finished run in it, or none of that name; a report of the
-            user's that is no SQL.
+            user's that is not SQL.
         RunError: a run that is damaged, or newer than this version can read.
     """
     return Results(choose_runs(directory, run, all_runs), reports, threshold, only)
@@ -106,7 +106,7 @@ class Results:
                 with _explained(RunError):
                     self._connection.execute(f"CREATE VIEW {table} AS {_union(table, files)}")
             except RunError as error:
-                # After the reason comes our own SQL, which tells the user nothing.
+                # The reason is followed by our own SQL, which does not help the user.
                 why = str(error).split("\n\nLINE ")[0]
                 raise RunError(
                     f"a part file of {table!r} is damaged: {why}; evaluate its run again, or "
@@ -114,7 +114,7 @@ class Results:
                 ) from error
         self._made: set[str] = set()
         self._making = Lock()
-        if reports is not None:  # what is wrong with a report of the user's is told at once
+        if reports is not None:  # an error in a report of the user's is raised at once
             self._make(self._views)
 
     @property
@@ -160,7 +160,7 @@ class Results:
         if len(self._made) == len(self._views):
             return
         known = {view.name for view in self._views}
-        with suppress(duckdb.Error):  # what is wrong with the query is told when it is run
+        with suppress(duckdb.Error):  # errors of the query are raised when it is run
             known &= {name.lower() for name in cursor.get_table_names(sql)} or known
         self._make(with_needs(known))
 
@@ -180,14 +180,18 @@ class Results:
         self._newest = cursor
         return cursor.sql(sql, params=params or None)
 
-    def limit_memory(self, size: str) -> None:
+    def limit_memory(self, size: str, threads: int | None = None) -> None:
         """Let queries take so much memory ("4GB"), beyond which they spill to disk or fail.
 
+        Each thread needs some 125 MB of it; `threads` is how many there are, None: one a core.
+
         Raises:
-            UsageError: that is no size.
+            UsageError: the text is not a size.
         """
         with _explained(UsageError):
             self._connection.execute(f"SET memory_limit = {_quoted(size)}")
+            if threads is not None:
+                self._connection.execute(f"SET threads = {threads}")
 
     def interrupt(self) -> None:
         """Stop the newest query, which another thread runs."""
@@ -225,7 +229,7 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
-            # Else a name in the SQL could mean a Python variable of whoever called.
+            # Else a name in the SQL could mean a Python variable of the caller.
             "python_enable_replacements": "false",
             # Else a large sort would spill into the folder the user happens to be in.
             "temp_directory": os.path.join(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}"),

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from schemas.remote import (
     RemoteFile,
+    content,
     explained,
     file_system_of,
     info,
@@ -85,7 +86,9 @@ def size(path: str) -> int:
 
 def read(path: str) -> bytes:
     """Return a file's bytes."""
-    with open_read(path) as stream:
+    if is_remote(path):
+        return content(path)
+    with open(path, "rb") as stream:
         return stream.read()
 
 

@@ -1,14 +1,16 @@
-"""The result tables: which record each holds, and the way between records, Arrow and Parquet."""
+"""Declare the result tables, and convert rows between records, Arrow and Parquet."""
 
 import dataclasses
+import io
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any, get_type_hints
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from schemas import recall, records
+from schemas import recall, records, storage
 from schemas.labels import Label
 
 SCHEMA_VERSION = 1
@@ -71,15 +73,21 @@ def arrow_schema(table: str) -> pa.Schema:
 
 
 @cache
-def _fields_of(table: str) -> Callable[[Any], tuple[Any, ...]]:
+def values_of(table: str) -> Callable[[Any], tuple[Any, ...]]:
+    """Return the function from a record of the table's type to its values, in their order."""
     names = [field.name for field in dataclasses.fields(RECORDS[table])]
     return attrgetter(*names)
 
 
 def to_arrow(table: str, rows: Iterable[Any]) -> pa.Table:
     """Return the rows (records of the table's type) as an Arrow table."""
+    return values_to_arrow(table, map(values_of(table), rows))
+
+
+def values_to_arrow(table: str, rows: Iterable[tuple[Any, ...]]) -> pa.Table:
+    """Return rows (the values of each record) as an Arrow table."""
     schema = arrow_schema(table)
-    columns = list(zip(*map(_fields_of(table), rows), strict=True)) or [()] * len(schema)
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
@@ -101,3 +109,18 @@ def sort_key(table: str) -> Callable[[Any], tuple[Any, ...]]:
 
     values = attrgetter(*names) if len(names) > 1 else lambda row: (getattr(row, names[0]),)
     return key
+
+
+def read_rows(path: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return the rows of a Parquet file, or only these columns in this order."""
+    with storage.open_read(path) as stream:
+        # `pq.read_table` would import pyarrow.dataset, which is slow.
+        rows = pq.ParquetFile(stream).read(columns=columns and list(columns))
+    return rows if columns is None else rows.select(columns)
+
+
+def write_rows(path: str, rows: pa.Table) -> None:
+    """Write rows to a Parquet file."""
+    sink = io.BytesIO()
+    pq.write_table(rows, sink, compression="zstd")
+    storage.write(path, sink.getvalue())

@@ -1,7 +1,7 @@
-"""What no table can hold in a text, and what stands there instead: the same for whatever comes in.
+"""Replace characters that tables cannot store, and write quantities.
 
-Input, references, service requests, documents of an index, replies of models and of the web all
-pass through here.
+All text that enters passes through here: input, references, service requests, documents of an
+index, replies of models and of the web.
 """
 
 import re
@@ -12,8 +12,7 @@ _UNSTORABLE: Final = re.compile("[\ud800-\udfff\x00]")
 
 
 def without_nul(value: Any) -> Any:
-    """Return the text, or all texts of a JSON value, with U+FFFD for each NUL: one code point for
-    another, so that offsets hold."""
+    """Return a JSON value with U+FFFD for each NUL in its texts; offsets stay the same."""
     if isinstance(value, str):
         return value.replace("\0", REPLACEMENT)
     if isinstance(value, list):
@@ -24,5 +23,10 @@ def without_nul(value: Any) -> Any:
 
 
 def storable(text: str) -> str:
-    """Return the text with U+FFFD for each NUL and each half of a surrogate pair."""
+    """Return the text with U+FFFD for each NUL and each lone surrogate."""
     return _UNSTORABLE.sub(REPLACEMENT, text)
+
+
+def quantity(n: int, noun: str) -> str:
+    """Return a number with its noun in singular or plural: `1 claim`, `2,000 claims`."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

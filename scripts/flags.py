@@ -82,7 +82,7 @@ def write_or_check(file: Path, made: str) -> int:
         return 0
     if file.exists() and file.read_text(encoding="utf-8") == made:
         return 0
-    print(f"{file} is not what the options are; python {sys.argv[0]} --write", file=sys.stderr)
+    print(f"{file} is not current; python {sys.argv[0]} --write", file=sys.stderr)
     return 1
 
 

@@ -17,7 +17,7 @@ from apache_beam.runners.worker.worker_pool_main import BeamFnExternalWorkerPool
 
 
 class Pool(BeamFnExternalWorkerPoolServicer):  # type: ignore[misc]
-    """Beam's pool, which tells the process of each worker that it starts."""
+    """Beam's pool, which records the process of each worker that it starts."""
 
     def StartWorker(self, request: Any, context: Any) -> Any:
         reply = super().StartWorker(request, context)
@@ -28,7 +28,7 @@ class Pool(BeamFnExternalWorkerPoolServicer):  # type: ignore[misc]
 
 
 def main() -> None:
-    """Serve until told to stop; the workers end with the pool."""
+    """Serve until stopped; the workers end with the pool."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("address", metavar="HOST:PORT")
     server = grpc.server(ThreadPoolExecutor(16), options=[("grpc.so_reuseport", 0)])

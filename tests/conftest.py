@@ -56,8 +56,12 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("same")
 
-# What takes longest begins first, so that no process waits for the other at the end.
-_LONG = ("tests/flink", "tests/airflow", "tests/gcs", "tests/dataflow", "tests/webapp/browser")
+# Files are given out in this order, the longest first, so that the processes end at the same time.
+_FIRST = (
+    *("tests/flink", "tests/airflow", "tests/local_model", "tests/webapp/browser", "tests/hub"),
+    *("tests/dataflow", "tests/gcs", "tests/test_packaging", "tests/examples", "tests/benchmarks"),
+    *("tests/pipelines/test_", "tests/pipelines", "tests/webapp", "tests/test_ufo"),
+)
 _ON_FLINK = ("tests/flink", "tests/airflow/test_beam_operator")
 
 
@@ -72,7 +76,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for name in MARKERS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKERS[name])
-    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    """Return where a test stands in the order of files."""
+    found = (at for at, prefix in enumerate(_FIRST) if item.nodeid.startswith(prefix))
+    return next(found, len(_FIRST))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -31,7 +31,7 @@ class Searched:
     body: Any
 
 
-def snippet(text: str, **more: Any) -> dict[str, Any]:
+def snippet(text: str | None, **more: Any) -> dict[str, Any]:
     """An organic result."""
     found = {"title": "A page", "link": "https://example.org/page", "snippet": text, "position": 1}
     return {name: value for name, value in (found | more).items() if value is not None}

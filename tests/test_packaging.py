@@ -55,7 +55,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def data_files() -> set[str]:
     """Every file below the packages that is no code: SQL, prompts, examples."""
     found = set()
-    for top in ("schemas", "indexes", "transforms", "webapp", "pipelines", "examples"):
+    for top in ("ufo", "schemas", "indexes", "transforms", "webapp", "pipelines", "examples"):
         for path in (ROOT / top).rglob("*"):
             if path.is_file() and path.suffix not in (".py", ".pyc"):
                 found.add(path.relative_to(ROOT).as_posix())
@@ -69,12 +69,12 @@ def test_code_and_data_are_in_both(built: Path) -> None:
         in_sdist = {name.partition("/")[2] for name in archive.getnames()}
     in_wheel = set(zipfile.ZipFile(wheel).namelist())
     expected = data_files() | {
-        "ufo.py",
+        "ufo/__init__.py",
         "webapp/app.py",
         "pipelines/evaluate.py",
         "transforms/beam/check.py",
     }
-    assert {"schemas/views/scores.sql", "webapp/page/index.html"} <= expected
+    assert {"schemas/views/scores.sql", "webapp/page/index.html", "ufo/py.typed"} <= expected
     assert expected - in_wheel == set()
     assert (expected | {"README.md", "setup.py"}) - in_sdist == set()
     assert not [name for name in in_wheel if name.startswith(("tests/", "scripts/", "setup"))]

@@ -1,1 +1,1 @@
-"""The steps: one file each, pure functions inside, Beam only at the edge."""
+"""The steps of the pipeline as plain functions, one file each; `transforms.beam` wraps them."""

@@ -1,4 +1,4 @@
-"""Given claims placed under the sentences they were most likely made from."""
+"""Align given claims with the sentences of the response."""
 
 import re
 from collections import Counter
@@ -16,18 +16,18 @@ _COMMON: Final = frozenset(
 )
 # Words are compared by their beginning, which makes "moved" and "moving" the same.
 _STEM: Final = 6
-# What going back in the text costs, as a share of what a claim can share with a sentence: claims
-# come in the order of their sentences, so going back needs clearly more words in common.
+# The penalty for aligning a claim before the previous one, as a share of the highest similarity:
+# claims are mostly in the order of their sentences.
 _BACKWARDS: Final = 0.2
 
 
 def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
-    """For each claim the index of the sentence it was most likely made from, None where no content
-    word is shared with any.
+    """Return the index of the most similar sentence for each claim, None without a common word.
 
-    Words that few of the sentences have count for more. Of all assignments the one with the most in
-    common is taken, where a step back in the text costs something; among equals the earlier
-    sentence wins. Time and memory grow with claims × sentences.
+    Similarity is the weighted share of common content words; words in few sentences have higher
+    weights. The alignment with the highest total similarity is computed by dynamic programming,
+    with a penalty for going back in the text; the earlier sentence wins ties. Time and memory are
+    proportional to claims × sentences.
     """
     holders: dict[str, list[int]] = {}
     for index, sentence in enumerate(sentences):
@@ -58,7 +58,7 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
 
 
 def _running_best(scores: Sequence[float]) -> list[int]:
-    """For each index the first one up to it with the highest score."""
+    """Return for each index the first index up to it with the highest score."""
     top = 0
     places = []
     for index, score in enumerate(scores):
@@ -75,10 +75,10 @@ def _stems(text: str) -> set[str]:
 def _shared(
     words: set[str], repeated: Counter[str], holders: dict[str, list[int]], n_sentences: int
 ) -> list[float] | None:
-    """The share of a claim's weight that each sentence has; None where that is nothing.
+    """Return the weighted share of a claim's words in each sentence, None if there are none.
 
-    A word counts for less the more sentences have it, and the more claims: what every claim names
-    is what the text is about, which a sentence may well call "she".
+    The weight of a word decreases with the numbers of sentences and of claims that contain it: the
+    subject of the text is in every claim, while sentences may refer to it by a pronoun.
     """
     shared = [0.0] * n_sentences
     total = 0.0

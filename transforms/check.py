@@ -1,4 +1,4 @@
-"""Step `check`: the open units of one response against one source, and what that settles."""
+"""Step `check`: verify the open units of one response against one source, and settle verdicts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -23,7 +23,7 @@ from transforms.votes import SEQ, decides, tally, verdicts
 
 @dataclass(slots=True)
 class Checked:
-    """What one source said of one response: rows, and one tally for each unit, in order."""
+    """The rows of one response and one source, and one tally for each unit, in order."""
 
     tallies: list[Tally]
     evidence: list[Evidence]
@@ -33,9 +33,9 @@ class Checked:
 
 
 async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Checked:
-    """Ask `source` about each open unit and let `judge` verify what it found.
+    """Retrieve passages for each open unit from `source`, and verify them by `judge`.
 
-    Raises nothing but what ends the run (`schemas.errors.ends_run`).
+    Raises only errors that end the run (`schemas.errors.ends_run`).
     """
     return await _verified(open_units, source, judge, await _look_up(open_units, source))
 
@@ -43,10 +43,10 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
 async def check_parts(
     open_units: OpenUnits, source: FactSource, judge: Judge
 ) -> AsyncIterator[tuple[OpenUnits, Checked]]:
-    """Do what `check` does, and yield the units that are judged with what was found, as they are.
+    """Do what `check` does, and yield units with their results as soon as they are judged.
 
-    A judge that needs no call judges unit by unit; another one judges all in as few calls as it
-    can, which is one part.
+    A judge that computes in this process verifies unit by unit. A remote judge verifies all units
+    together, to need few calls, and yields once.
     """
     found = await _look_up(open_units, source)
     if judge.remote:
@@ -58,7 +58,7 @@ async def check_parts(
     for unit, answer in zip(open_units.units, found, strict=True):
         part = replace(open_units, units=[unit], tallies=tallies.get(unit.unit_id, []))
         yield part, await _verified(part, source, judge, [answer])
-        # Whoever shows what is judged has its turn before the next unit.
+        # Lets other coroutines show this result before the next unit is judged.
         await asyncio.sleep(0)
 
 
@@ -84,7 +84,7 @@ async def _verified(
         by_unit[row.unit_id].append(row)
     for unit, answer in zip(open_units.units, found, strict=True):
         if answer.passages and answer.outcome == ERROR:
-            # What a part of the question failed for is asked again, as other errors are.
+            # A part of the search failed: the error row makes `retry_errors` repeat it.
             by_unit[unit.unit_id].append(judge.without_passages(unit, source.name, answer))
     return Checked(
         [tally(unit_id, source.name, rows) for unit_id, rows in by_unit.items()],
@@ -106,7 +106,7 @@ def _check_whole(judged: Judged, open_units: OpenUnits) -> None:
 
 
 async def _look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
-    """Return the source's answers. One that breaks the rules of `look_up` could not be asked."""
+    """Return the source's results; an error for each unit where `look_up` fails."""
     asked = len(open_units.units)
     try:
         found = await source.look_up(open_units)
@@ -126,7 +126,7 @@ def _unjudged(
     found: Sequence[Found],
     error: Exception,
 ) -> Judged:
-    """Return one error row for each unit: the judge broke, so nothing it might have said counts."""
+    """Return one error row for each unit, after an exception of the judge."""
     answer = Found((), ERROR, UNPARSABLE)
     return Judged(
         [judge.without_passages(unit, source.name, answer) for unit in open_units.units],
@@ -139,7 +139,7 @@ def _unjudged(
 def settle(
     open_units: OpenUnits, checked: Checked, tie: str
 ) -> tuple[list[Verdict], OpenUnits | None]:
-    """Multi-Seq after one source: the verdicts it decided, and the record of what stays open."""
+    """Apply Multi-Seq after one source: return its verdicts, and the units that are still open."""
     before: dict[str, list[Tally]] = {}
     for votes in open_units.tallies:
         before.setdefault(votes.unit_id, []).append(votes)
@@ -157,14 +157,14 @@ def settle(
 
 
 def undecided(open_units: OpenUnits, tie: str) -> list[Verdict]:
-    """Multi-Seq after the last source: the verdicts of the units that nobody answered."""
+    """Apply Multi-Seq after the last source: return the verdicts of units without an answer."""
     return pooled_verdicts(open_units.response_id, open_units.tallies, SEQ, tie)
 
 
 def pooled_verdicts(
     response_id: str, tallies: Sequence[Tally], mode: str, tie: str
 ) -> list[Verdict]:
-    """Return the verdicts of a response's units from tallies that stand in the sources' order."""
+    """Return the verdicts of a response's units from tallies in the order of the sources."""
     by_unit: dict[str, list[Tally]] = {}
     for votes in tallies:
         by_unit.setdefault(votes.unit_id, []).append(votes)

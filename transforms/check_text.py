@@ -1,4 +1,4 @@
-"""All steps for one text, without Beam: what the Python interface and the web service call."""
+"""Run all steps for one text without Beam, for the Python interface and the web service."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -31,7 +31,7 @@ from transforms.votes import SEQ
 
 @dataclass(slots=True)
 class CheckedText:
-    """The rows of one response, as the tables hold them."""
+    """The rows of one response in all tables."""
 
     response: Response
     sentences: list[Sentence]
@@ -45,7 +45,7 @@ class CheckedText:
 
 @dataclass(slots=True)
 class Asked:
-    """A source is asked now about these units; `position` is its place, from 0."""
+    """An event: a source is asked about these units; `position` counts the sources from 0."""
 
     source: str
     position: int
@@ -54,10 +54,10 @@ class Asked:
 
 @dataclass(slots=True)
 class Answered:
-    """What a source said of some units, and the verdicts that it settled.
+    """An event: the results of a source for some units, and the verdicts that are final.
 
-    Under Multi-Seq a unit has its verdict with the first source that answers; else, and where
-    nobody does, its verdicts come with the last step, whose `checked` is None.
+    In mode seq a unit gets its verdict with the first source that answers. Units without an answer,
+    and all units in other modes, get it with the last event, whose `checked` is None.
     """
 
     source: str
@@ -73,7 +73,10 @@ Step = Extracted | Asked | Answered
 async def opened(
     job: Job, client: Client | None = None
 ) -> AsyncIterator[tuple[list[FactSource], Judge]]:
-    """Give the job's sources and judge, open; `client` is asked in place of an endpoint."""
+    """Open the job's sources and judge, and close them after the block.
+
+    `client` replaces the clients of the judge's endpoints.
+    """
     sources = [make_source(spec, job.flags, job.context) for spec in job.sources]
     judge = make_judge(job.judge, client)
     judge.open()
@@ -97,7 +100,7 @@ async def check_text(
     tie: str = "not_factual",
     units: str = CLAIM,
 ) -> CheckedText:
-    """Return what the pipeline gives for this one record; sources and judge are open already."""
+    """Return the same rows as the pipeline for one record; sources and judge must be open."""
     rows: CheckedText | None = None
     answers: list[Answered] = []
     async with aclosing(steps(record, sources, judge, mode, tie, units)) as found:
@@ -133,9 +136,9 @@ async def steps(
     tie: str = "not_factual",
     units: str = CLAIM,
 ) -> AsyncGenerator[Step, None]:
-    """Yield what `check_text` puts together, each part as soon as it is known.
+    """Yield the events of `check_text` as they happen, the extraction first.
 
-    The first step is the extraction. Where every source is asked, all are asked at once.
+    In modes that ask every source, all sources are asked concurrently.
     """
     extracted = await extract(record, judge, units)
     yield extracted
@@ -161,9 +164,9 @@ async def _in_sequence(
             decided, left = settle(part, checked, tie)
             remaining += [left] if left is not None else []
             yield Answered(source.name, position, checked, decided)
-    nobody = _joined(remaining)
-    if nobody is not None:
-        yield Answered("", len(sources), None, undecided(nobody, tie))
+    unanswered = _joined(remaining)
+    if unanswered is not None:
+        yield Answered("", len(sources), None, undecided(unanswered, tie))
 
 
 async def _together(
@@ -181,7 +184,7 @@ async def _together(
                 for position, source in enumerate(sources):
                     group.create_task(ask(position, source))
         except BaseExceptionGroup as errors:
-            # One error ends the others; it is what went wrong, not that there was a group.
+            # The first error cancels the others, and is raised without its group.
             raise errors.exceptions[0] from None
         finally:
             answers.put_nowait(None)
@@ -208,7 +211,7 @@ async def _together(
 
 
 def _joined(parts: Sequence[OpenUnits]) -> OpenUnits | None:
-    """Return the units of all parts in one record, None where there is none."""
+    """Merge parts of one response into one record; None if there are no parts."""
     if not parts:
         return None
     return replace(

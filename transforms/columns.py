@@ -1,4 +1,4 @@
-"""The keys of an input record, other people's names for them, and what is none of either."""
+"""Map the columns of an input to the keys of a record, and separate unknown columns."""
 
 import difflib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ FIELDS: Final = (
 )
 """The keys of an input record."""
 _ALIASES: Final = {"reference answers": "reference_answers"}
-# What others call them: said in a warning, never assumed.
+# Common names in other data sets: suggested in a warning, but not mapped.
 _USUAL: Final = {
     name: field
     for field, names in {
@@ -31,17 +31,17 @@ _USUAL: Final = {
 }
 
 NAMES: Final = frozenset((*FIELDS, *_ALIASES, *_USUAL))
-"""What the keys of a record are usually called."""
+"""The keys of a record, and common other names for them."""
 
 Columns = Mapping[str, str]
-"""By the keys of a record, the names that the input has for them."""
+"""The column of the input for each key of a record."""
 
 
 def named_columns(text: str) -> dict[str, str]:
-    """Return the columns in `response=output,question=prompt`.
+    """Parse the value of `--map`, such as `response=output,question=prompt`.
 
     Raises:
-        UsageError: it is not of that form, or names a key that no record has.
+        UsageError: the form is invalid, or a key is unknown or repeated.
     """
     found: dict[str, str] = {}
     for item in filter(None, (item.strip() for item in text.split(","))):
@@ -59,8 +59,10 @@ def named_columns(text: str) -> dict[str, str]:
 
 
 def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the values of a record by its keys, and those of other keys; null is not
-    there, nor is an empty cell."""
+    """Return the values of the keys of a record, and those of other columns.
+
+    Null values and empty cells are left out.
+    """
     of_cells = OF_CELLS in raw
     none = (None, "") if of_cells else (None,)
     present = {name: value for name, value in raw.items() if value not in none and name != OF_CELLS}
@@ -76,7 +78,7 @@ def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any]
 
 
 def nearest(name: str) -> str | None:
-    """Return the key of a record that a name is probably meant for."""
-    told = name.casefold().strip()
-    found = difflib.get_close_matches(told, [*FIELDS, *_USUAL], n=1, cutoff=0.7)
-    return _USUAL.get(found[0], found[0]) if found else None
+    """Return the key of a record that a column name probably means, None if there is none."""
+    folded = name.casefold().strip()
+    matches = difflib.get_close_matches(folded, [*FIELDS, *_USUAL], n=1, cutoff=0.7)
+    return _USUAL.get(matches[0], matches[0]) if matches else None

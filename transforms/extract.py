@@ -1,6 +1,6 @@
-"""Step `extract`: a response into sentences and fact units.
+"""Step `extract`: split a response into sentences and fact units.
 
-Sentences are segmented and numbered here, whoever extracts; given claims replace extraction.
+Sentences are segmented here for all judges. Claims given in the input replace extraction.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ LABELS_LEFT_OUT = "labels_left_out"
 
 @dataclass(slots=True)
 class Extracted:
-    """The rows of one response, and its units as they go to the first source."""
+    """The rows of one response, and its open units for the first source."""
 
     response: Response
     sentences: list[Sentence]
@@ -46,17 +46,17 @@ class Extracted:
     failures: list[Failure] = field(default_factory=list)
     usage: list[Usage] = field(default_factory=list)
     doubts: dict[str, int] = field(default_factory=dict)
-    """How many of the given claims have something that is to be counted (see `given_places`)."""
+    """The numbers of given claims with each kind of problem (see `given_places`)."""
 
 
 async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extracted:
     """Return the response's sentences and fact units.
 
-    Of equal claims that were extracted the first is a unit; given ones are all kept. Where units
-    are sentences, given claims only label them: one is false if any of its claims is, true if its
-    labelled claims all are.
+    Extracted claims are deduplicated, given ones are not. With `units` sentence, given claims only
+    label the sentences: one is false if any of its claims is false, and true if all of its labelled
+    claims are true.
 
-    Raises nothing but what ends the run (`schemas.errors.ends_run`).
+    Raises only errors that end the run (`schemas.errors.ends_run`).
     """
     spans = segment(record.text, record.language or "en")
     doubts: Counter[str] = Counter()
@@ -86,7 +86,7 @@ def _labelled(
     places: Sequence[int | None],
     doubts: Counter[str],
 ) -> list[Draft]:
-    """Return the sentences, labelled by the claims that were given under them."""
+    """Return the sentence units with labels from the given claims of each sentence."""
     labels: dict[int | None, int] = {}
     of_units = {draft.sentence_index for draft in drafts}
     for claim, place in zip(claims, places, strict=True):
@@ -100,7 +100,7 @@ def _labelled(
 
 
 def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the claims, of those that differ in case, spaces or the full stop only the first."""
+    """Return the claims without duplicates, ignoring case, spaces and the full stop."""
     first: dict[str, Draft] = {}
     for draft in drafts:
         first.setdefault(" ".join(draft.claim.split()).rstrip(".").casefold(), draft)
@@ -110,8 +110,10 @@ def _distinct(drafts: Sequence[Draft]) -> list[Draft]:
 def given_places(
     record: InputRecord, spans: Sequence[Span], doubts: Counter[str]
 ) -> list[int | None]:
-    """Return the sentence of each given claim, None where it has none; counts those that name a
-    sentence that is not there, and those that an earlier claim repeats."""
+    """Return the sentence index of each given claim, None where it has none.
+
+    Adds to `doubts` the numbers of claims with an invalid sentence index and of repeated claims.
+    """
     claims = record.claims
     if not claims:
         return []
@@ -120,7 +122,7 @@ def given_places(
     for claim in claims:
         place = claim.sentence_index
         if place is not None and place >= len(spans):
-            # The number is from another segmentation than ours: shown as unplaced, not guessed.
+            # The index is from another segmentation; the claim gets no sentence.
             doubts[OUT_OF_RANGE] += 1
         places.append(place)
     unplaced = [row for row, place in enumerate(places) if place is None]
@@ -202,10 +204,10 @@ def _numbered(
 
 
 def human_label(span: Span, labelled: Sequence[LabelledSpan], are_errors: bool) -> int | None:
-    """Return what people said of a sentence: 1 right, 0 wrong, None unlabelled.
+    """Return the human label of a sentence: 1 correct, 0 wrong, None unlabelled.
 
-    A sentence with any part of an error span is wrong, one without is right (Facts&Evidence). A
-    labelled sentence passes its label to the one of ours that shares most of its text.
+    A sentence that overlaps an error span is wrong, others are correct (Facts&Evidence, 2025). From
+    labelled sentences, the label of the one with the longest overlap is taken.
     """
     overlaps = [
         (min(span.end, other.end) - max(span.start, other.start), other) for other in labelled

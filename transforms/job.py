@@ -1,4 +1,4 @@
-"""What every worker needs to know of a run: small, frozen, plain."""
+"""The job of a run, which is sent to every worker."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -19,24 +19,22 @@ if TYPE_CHECKING:
 
 IN_FLIGHT = 256
 COUNTED = "ufo."
-"""What the namespaces of our Beam counters begin with; the step follows: `read`, `extract`,
+"""The prefix of the namespaces of Beam counters, before the step: `read`, `extract`,
 `source:NAME`, `write`, `recall`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The part of the options that the steps of a run use.
+    """The options that the steps of a run use.
 
-    `flags` are the values that fact sources may take for options of that name, and `context` is
-    what else they are told. `shards` is into how many groups the responses are spread before each
-    source, which an engine's workers need, and `parts` into how many files a table is written.
-    `usage_log` is where the processes of a run count what is done, None where nobody asks before a
-    chunk is finished; `counts` is the folder where an engine's workers do so.
-    `columns` are the input's names for the keys of a record.
-    `paths` are the options of sources and judges that are files or folders, which workers open.
-    `in_flight` is how many responses are under way at a step that waits for something. `secrets`
-    has the variables that a worker's process puts into its environment, and the names of the
-    secrets that they are read from.
+    `flags` are the defaults of fact sources' options of these names, and `context` is their
+    context. `shards` is the number of groups of responses before each source, for engines with
+    several workers, and `parts` the number of files of a table. `usage_log` is the path to which
+    processes log progress and requests, None for no log; `counts` is the folder for that of an
+    engine's workers. `columns` are the input's names of the keys of a record. `paths` are the
+    names of options of sources and judges that are files or folders. `in_flight` is the number of
+    concurrent responses at a step that waits for something outside the process. `secrets` maps
+    environment variables to the names of secrets that each worker reads into them.
     """
 
     sources: tuple[SourceSpec, ...]
@@ -58,28 +56,27 @@ class Job:
 
     @property
     def client(self) -> "ClientSettings | None":
-        """How the models are reached; None where none is asked."""
+        """The settings of the models' clients; None where no model is asked."""
         return self.judge.client or self.context.models
 
     @property
     def source_context(self) -> SourceContext:
-        """What fact sources are told; what they ask goes into the run's usage log."""
+        """The context of fact sources, with the run's usage log."""
         if self.usage_log is None:
             return self.context
         calls = replace(self.context.calls, usage_log=self.usage_log)
         return replace(self.context, calls=calls)
 
     def among(self, workers: int) -> "Job":
-        """Return the job of each of so many processes: what endpoints allow is divided among
-        them."""
+        """Return the job for each of `workers` processes, which divide the rate limits."""
         judge = self.judge
         if judge.client is not None:
             judge = replace(judge, client=replace(judge.client, workers=workers))
         return replace(self, judge=judge, context=self.context.among(workers))
 
     def elsewhere(self) -> "Job":
-        """Return the job for processes with working folders and environments of their own: no path
-        is relative, and addresses are named."""
+        """Return the job with absolute paths and explicit base URLs, for processes with another
+        working folder and environment."""
         sources = tuple(
             replace(source, type=absolute_type(source.type), options=self._absolute(source.options))
             for source in self.sources

@@ -1,7 +1,7 @@
-"""Running the core's coroutines: at once where nothing waits, on one loop a process where it does.
+"""Run coroutines from synchronous code: directly if they never wait, else on one loop a process.
 
-What held on Beam is one daemon thread with one asyncio loop in each process, and
-a window of submitted coroutines of which any completed one is taken.
+The loop runs in a daemon thread. `Window` submits coroutines to it and yields results in the order
+of completion.
 """
 
 import asyncio
@@ -13,17 +13,17 @@ from typing import Any, Generic, TypeVar
 
 from schemas.errors import ends_run
 
-_ENDING_SECONDS = 5.0  # for the answers that are on their way
+_ENDING_SECONDS = 5.0  # for replies to requests in flight at the end of a run
 
 T = TypeVar("T")
 K = TypeVar("K")
 
 
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return the result of a coroutine that never waits, without a loop (a microsecond, not 60).
+    """Return the result of a coroutine that never waits, without a loop (1 µs instead of 60 µs).
 
     Raises:
-        RuntimeError: the coroutine did wait; what it calls has to say `remote = True`.
+        RuntimeError: the coroutine waited; its source or judge must set `remote = True`.
     """
     try:
         coroutine.send(None)
@@ -49,16 +49,16 @@ def process_loop() -> asyncio.AbstractEventLoop:
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on the process's loop and return its result; for code that has no loop."""
+    """Run a coroutine on the process's loop and return its result, from synchronous code."""
     return asyncio.run_coroutine_threadsafe(coroutine, process_loop()).result()
 
 
 class Window(Generic[K, T]):
-    """Up to `size` coroutines under way on the process's loop, each with a key of the caller's.
+    """Up to `size` concurrent coroutines on the process's loop, each with a key.
 
-    `submit` yields whatever is completed, and waits only where the window is full; `drain` yields
-    the rest. A slow call therefore never holds up the ones behind it. What a coroutine raises ends
-    the others too.
+    `submit` yields completed results, and waits only if the window is full; `drain` yields the
+    rest. A slow coroutine does not delay the results of others. An exception of one cancels the
+    others.
     """
 
     def __init__(self, size: int) -> None:
@@ -76,7 +76,7 @@ class Window(Generic[K, T]):
             yield self._take()
 
     def drain(self) -> Iterator[tuple[K, T]]:
-        """Yield (key, result) of all that is still under way, as each completes."""
+        """Yield (key, result) of all coroutines in progress, as each completes."""
         while self._under_way:
             yield self._take()
 
@@ -90,9 +90,9 @@ class Window(Generic[K, T]):
             raise
 
     def _end(self, error: BaseException) -> None:
-        """End what is still under way: nobody takes its results any more."""
+        """Cancel all coroutines in progress."""
         if ends_run(error):
-            # What was sent is paid for, and kept by whoever keeps answers as they come.
+            # Requests in flight are paid for; their replies are cached if they arrive in time.
             wait(self._under_way, timeout=_ENDING_SECONDS)
         for future in self._under_way:
             future.cancel()

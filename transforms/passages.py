@@ -1,7 +1,6 @@
-"""Long texts into passages, and the best of them for a query.
+"""Split long texts into passages, and rank these for a query.
 
-Used for references here and for the pages of a web search; a Wikipedia dump is cut at build time
-(`indexes`), where sections matter.
+Used for references and web pages. The passages of a Wikipedia dump are made by `indexes.passages`.
 """
 
 import heapq
@@ -17,10 +16,9 @@ WINDOW_WORDS = 100
 
 
 def windows(text: str, whole: int = WHOLE_WORDS, words: int = WINDOW_WORDS) -> list[str]:
-    """Cut a text at sentence ends into windows of up to `words` words; up to `whole` stay whole.
+    """Cut a text of over `whole` words at sentence ends into windows of up to `words` words.
 
-    A single sentence that is longer than a window is a window of its own: cutting inside it would
-    make evidence that nobody wrote.
+    A sentence longer than a window is not cut, since its parts could have another meaning.
     """
     if len(text.split()) <= whole:
         return [text]

@@ -1,6 +1,6 @@
-"""Step `read`: a line of JSON Lines into an input record, or a failure that says why not.
+"""Step `read`: parse a line of JSON Lines into an input record, or a failure with the reason.
 
-What is wrong with one line never stops a run.
+An invalid line never stops a run.
 """
 
 import json
@@ -17,6 +17,7 @@ from schemas.text import without_nul
 from transforms.columns import Columns, nearest, sorted_out
 from transforms.sentences import segment
 from transforms.values import (
+    OF_CELLS,
     Unusable,
     check_writable,
     id_value,
@@ -32,6 +33,7 @@ from transforms.values import (
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _MAX_SHOWN = 4096
 _NO_NUMBER = ("", "nan", "null", "none")
+_CELLS_MARK = f', "{OF_CELLS}": true'  # not part of what the user's file has
 _said = attrgetter(*(field.name for field in fields(InputRecord) if field.name != "key"))
 
 T = TypeVar("T")
@@ -47,9 +49,8 @@ def parse(
 ) -> InputRecord | Failure:
     """Return the record of one line (`key` is `file:line` or `file@byte`), or a failure.
 
-    `columns` are other names of a record's keys. A value of any other key goes into `metadata`, and
-    `unknown` is called with these. A response without `id` gets a hash of its content, so that the
-    same response has the same one in every run.
+    `columns` are other names of a record's keys. Values of unknown keys go into `metadata`, and
+    `unknown` is called with them. A response without `id` gets a hash of its content as id.
     """
     return record_of(partial(_record, columns or {}, unknown), key, line, max_line_bytes)
 
@@ -57,8 +58,7 @@ def parse(
 def record_of(
     make: Callable[[str, dict[str, Any]], T], key: str, line: bytes, max_line_bytes: int
 ) -> T | Failure:
-    """Return what `make` reads out of the JSON object of a line, or the failure that says why it
-    raised `Unusable`."""
+    """Return `make(key, object)` for the JSON object of a line, or a failure if it is unusable."""
     try:
         if len(line) > max_line_bytes:
             raise Unusable(f"the line is longer than --max_line_bytes, which is {max_line_bytes:,}")
@@ -70,13 +70,13 @@ def record_of(
 
 
 def record_hash(record: InputRecord) -> str:
-    """Return 32 hex digits over all that a record says; where it stood is not part of it."""
+    """Return a hash of a record (32 hex digits), without its position in the input."""
     return sha256(json.dumps(_said(record), default=astuple).encode()).hexdigest()[:32]
 
 
 def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:
     """Return the `failures` row of a line; its text is cut at 4 KiB."""
-    shown = line[:_MAX_SHOWN].decode("utf-8", "backslashreplace")
+    shown = line[:_MAX_SHOWN].decode("utf-8", "backslashreplace").replace(_CELLS_MARK, "")
     return Failure("read", key, error_type, message, without_nul(shown)[:_MAX_SHOWN])
 
 
@@ -92,7 +92,7 @@ def _record(
     text = text_value(raw, "response")
     if text is None or not text.strip():
         raise Unusable("`response` is empty")
-    # An empty text is no model's name, and would be a row of its own in reports.
+    # An empty name would be a row of its own in reports.
     named = (text_value(raw, name) or None for name in ("model", "question", "dataset", "language"))
     model, question, dataset, language = named
     references = _references(raw)
@@ -145,7 +145,7 @@ def _score(raw: Mapping[str, Any]) -> float | None:
         value = None if word in _NO_NUMBER else number_of(word)
     if value is None:
         return None
-    # No float is made of it first: JSON knows no bound, and 10**400 is one too many for a float.
+    # Compared before the conversion: JSON numbers such as 10**400 overflow a float.
     if not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise Unusable(f"`label` is a number from 0 to 1 or a boolean, not {value!r}"[:200])
     return float(value)
@@ -158,17 +158,17 @@ def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
     if value is None and not others:
         return None
     kept = {name: item for name, item in others.items() if _can_be_kept({name: item})}
-    told = _without_nulls({**kept, **(value or {})})
+    merged = _without_nulls({**kept, **(value or {})})
     try:
-        text = json.dumps(told, ensure_ascii=False, sort_keys=True, allow_nan=False)
-    except ValueError:  # 1e999 is JSON, and for Python infinite: as such nobody could read it again
+        text = json.dumps(merged, ensure_ascii=False, sort_keys=True, allow_nan=False)
+    except ValueError:  # 1e999 is valid JSON, but infinite in Python
         raise Unusable("`metadata` has a number that no float can hold") from None
     check_writable(text, "metadata")
     return text
 
 
 def _can_be_kept(item: Mapping[str, Any]) -> bool:
-    # What the record did not have to say costs it nothing.
+    # An invalid value of an unknown key is left out, without failing the record.
     try:
         json.dumps(item, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
@@ -177,8 +177,7 @@ def _can_be_kept(item: Mapping[str, Any]) -> bool:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Return an object without what it leaves empty, as in a column of Parquet, whose fields are of
-    all rows, null is the same as a key that is not there."""
+    """Return a JSON value without null members: a Parquet struct has null for each missing key."""
     if isinstance(value, dict):
         return {name: _without_nulls(item) for name, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
@@ -201,7 +200,7 @@ def _claim(number: int, item: object) -> GivenClaim:
 
 
 def _spans(raw: Mapping[str, Any], text: str) -> tuple[list[LabelledSpan], bool]:
-    """Return the labelled stretches of the text, and whether they are errors."""
+    """Return the labelled spans of the text, and whether they are errors."""
     if raw.get("spans") is not None:
         errors = [_stretch(text, f"spans[{n}]", s) for n, s in enumerate(list_value(raw, "spans"))]
         return [LabelledSpan(start, end, 0) for start, end, _ in errors], True
@@ -222,7 +221,7 @@ def _stretch(text: str, where: str, item: object) -> tuple[int, int, object]:
 
 
 def _sentence_labels(items: list[Any], text: str) -> list[LabelledSpan]:
-    """Read `[{"start", "end", "label"}]`, or one label for each of our sentences, in order."""
+    """Parse `[{"start", "end", "label"}]`, or a list of one label for each sentence."""
     if items and not any(isinstance(item, dict) for item in items):
         spans = segment(text)
         if len(spans) != len(items):

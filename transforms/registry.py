@@ -1,4 +1,4 @@
-"""Find a plug-in by its name: one mechanism for the built-in ones and everybody else's.
+"""Load plug-ins, built-in and third-party, by name.
 
 A type is the name of an entry point in the registry's group, or `path/to/file.py:Class`.
 """
@@ -18,16 +18,16 @@ from typing import Any, Generic, Protocol, TypeVar
 from schemas.errors import PluginError, UsageError, unknown_value
 
 CONTEXT = "context"
-"""The one parameter of a plug-in's constructor that is no option: the context of the run."""
+"""The parameter of a plug-in's constructor for the run's context, which is not an option."""
 _PLAIN = (str, int, float, bool, list, tuple, dict, type(None))
 _SECRETS = ("key", "token", "secret", "password")
 
 
 class Plugin(Protocol):
-    """What every plug-in has, of whatever kind."""
+    """The methods of every plug-in."""
 
     def fingerprint(self) -> str:
-        """Return what results depend on beside the options."""
+        """Return a text that changes whenever results may change, beside the options."""
         ...
 
 
@@ -36,10 +36,10 @@ P = TypeVar("P", bound=Plugin)
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A plug-in as it travels to the workers: plain values, or a ready `instance`.
+    """The specification of a plug-in, which is sent to workers: plain values, or an `instance`.
 
-    `name` is what the tables show, `type` what it is built from, `options` its constructor's
-    keyword arguments.
+    `name` is shown in tables, `type` names the class, `options` are its constructor's keyword
+    arguments.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Spec:
 class Registry(Generic[P]):
     """The plug-ins of one kind.
 
-    `group` is that of their entry points, `base` the class that each is a subclass of, `noun` what
-    one is called in messages.
+    `group` is the group of their entry points, `base` their base class, and `noun` their name in
+    messages.
     """
 
     def __init__(self, group: str, base: type[P], noun: str) -> None:
@@ -61,7 +61,7 @@ class Registry(Generic[P]):
         self.noun = noun
 
     def types(self) -> list[str]:
-        """Return the names of all declared types, sorted. Loads none of them."""
+        """Return the names of all declared types, sorted, without loading them."""
         return sorted(_declared(self.group))
 
     def package_of(self, type_name: str) -> str:
@@ -70,8 +70,8 @@ class Registry(Generic[P]):
         return entry.dist.name if entry.dist else ""
 
     def about(self, type_name: str) -> dict[str, Any]:
-        """Return what a list says of a type: its package, its docstring's first line, its options
-        with their defaults. Raises what `load` raises."""
+        """Return a description of a type: package, first line of the docstring, and options with
+        defaults. Raises what `load` raises."""
         kind = self.load(type_name)
         return {
             "type": type_name,
@@ -81,7 +81,7 @@ class Registry(Generic[P]):
                 parameter.name: None if parameter.default is parameter.empty else parameter.default
                 for parameter in options_of(kind).values()
                 if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
-                # A function or an object is for who calls the class, not for a configuration.
+                # Parameters with other defaults cannot be set in a configuration.
                 and (parameter.default is parameter.empty or isinstance(parameter.default, _PLAIN))
             },
         }
@@ -91,7 +91,7 @@ class Registry(Generic[P]):
 
         Raises:
             UsageError: no such type, file or class.
-            PluginError: the code behind it does not load, or is no such plug-in.
+            PluginError: the code does not load, or is not such a plug-in.
         """
         if is_file_type(type_name):
             path, _, class_name = type_name.rpartition(":")
@@ -113,11 +113,12 @@ class Registry(Generic[P]):
     def spec(
         self, item: object, definitions: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     ) -> Spec:
-        """Return the spec of a name, of a file's class or of an object; `definitions` are the named
-        instances of the configuration.
+        """Return the spec of a name, of a file's class or of an object.
+
+        `definitions` are the named instances of the configuration.
 
         Raises:
-            UsageError: it is none of these.
+            UsageError: `item` is something else.
         """
         if isinstance(item, self.base):
             kind = f"{type(item).__module__}.{type(item).__qualname__}"
@@ -138,20 +139,21 @@ class Registry(Generic[P]):
         return type(spec.instance) if spec.instance is not None else self.load(spec.type)
 
     def parameters(self, spec: Spec) -> Mapping[str, inspect.Parameter]:
-        """Return the options that the spec's class declares, its constructor's parameters; none of
-        a ready instance."""
+        """Return the options of the spec's class, its constructor's parameters; none of a ready
+        instance."""
         return {} if spec.instance is not None else options_of(self.kind(spec))
 
     def takes_context(self, spec: Spec) -> bool:
-        """Tell whether the constructor of the spec's class takes the context of the run."""
+        """Return whether the constructor of the spec's class takes the context of the run."""
         return spec.instance is None and takes_context(self.kind(spec))
 
     def make(self, spec: Spec, flags: Mapping[str, Any] | None = None, context: object = None) -> P:
-        """Return the plug-in that `spec` describes; an option not set in it takes the flag's value.
-        `context` goes to a constructor that takes it.
+        """Return the plug-in that `spec` describes, with `flags` as defaults of its options.
+
+        `context` is passed to a constructor that takes it.
 
         Raises:
-            UsageError: an option that the constructor does not take, or a wrong value.
+            UsageError: the constructor does not take an option, or its value is invalid.
         """
         if spec.instance is not None:
             instance: P = spec.instance
@@ -177,8 +179,7 @@ class Registry(Generic[P]):
             ) from error
 
     def options(self, spec: Spec, made: P) -> dict[str, Any]:
-        """Return what a plug-in was made with, without anything that looks secret: the options of
-        its spec, and plain values of its other parameters."""
+        """Return a plug-in's options, with defaults that are plain values, and without secrets."""
         options = dict(spec.options)
         for name in self.parameters(spec):
             value = getattr(made, name, None)
@@ -187,7 +188,7 @@ class Registry(Generic[P]):
         return without_secrets(options)
 
     def described(self, spec: Spec, made: P) -> dict[str, Any]:
-        """Return what a run's fingerprint says of a plug-in."""
+        """Return the entry of a plug-in in a run's fingerprint."""
         code, own = code_of(spec.type), made.fingerprint()
         return {
             "name": spec.name,
@@ -213,18 +214,18 @@ class Registry(Generic[P]):
 
 
 def options_of(kind: type) -> dict[str, inspect.Parameter]:
-    """Return the options that a plug-in's class declares: the parameters of its constructor."""
+    """Return the options of a plug-in's class: the parameters of its constructor."""
     parameters = inspect.signature(kind).parameters
     return {name: one for name, one in parameters.items() if name != CONTEXT}
 
 
 def takes_context(kind: type) -> bool:
-    """Tell whether the constructor of a plug-in's class takes the context of the run."""
+    """Return whether the constructor of a plug-in's class takes the context of the run."""
     return CONTEXT in inspect.signature(kind).parameters
 
 
 def without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with `***` for the value of each whose name looks like a secret's."""
+    """Return the options with `***` as the value of each whose name suggests a secret."""
     return {
         name: "***" if any(word in name.lower() for word in _SECRETS) else value
         for name, value in options.items()
@@ -232,13 +233,13 @@ def without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_file_type(type_name: str) -> bool:
-    """Tell whether a type is a `path/to/file.py:Class`."""
+    """Return whether a type is a `path/to/file.py:Class`."""
     path, colon, _ = type_name.rpartition(":")
     return bool(colon) and path.endswith(".py")
 
 
 def absolute_type(type_name: str) -> str:
-    """Return the type with the whole path of its file: workers may have another current folder."""
+    """Return the type with an absolute path: workers may have another working folder."""
     if not is_file_type(type_name):
         return type_name
     path, _, class_name = type_name.rpartition(":")
@@ -246,7 +247,7 @@ def absolute_type(type_name: str) -> str:
 
 
 def code_of(type_name: str) -> bytes:
-    """Return the content of the file that a `path/to/file.py:Class` is in, empty for a name."""
+    """Return the content of the file of a `path/to/file.py:Class`, b"" for a name."""
     return Path(type_name.rpartition(":")[0]).read_bytes() if is_file_type(type_name) else b""
 
 
@@ -269,7 +270,7 @@ def _package(entry: EntryPoint) -> str:
 
 
 def _module_of(path: Path) -> Any:
-    # The module keeps one identity in a process, so that a class found twice is the same class.
+    # The module is loaded once in a process, so that its class is always the same object.
     module_name = "ufo_plugin_" + sha256(str(path).encode()).hexdigest()[:16]
     module = sys.modules.get(module_name)
     if module is None:

@@ -1,4 +1,4 @@
-"""The rows that scores of one response are told in: columns of the views of the same names."""
+"""The score rows of one response, with the columns of the views of the same names."""
 
 from dataclasses import dataclass, field
 
@@ -9,8 +9,8 @@ from schemas.records import Verdict
 class Score:
     """A row of the view `scores`; `source` is None except in mode `single`.
 
-    Of the `n_judgements` asked for, `n_unusable` failed or are about a text in a language that the
-    judge does not know; without a usable one the response has no score.
+    Of the `n_judgements` asked for, `n_unusable` failed or are of a text in a language that the
+    judge does not support. Without a usable judgement the response has no score.
     """
 
     mode: str
@@ -28,9 +28,9 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Credibility:
-    """A row of `sentence_scores`, or with `sentence_index` None that of the passage of text.
+    """A row of `sentence_scores`, or the scores of the whole text with `sentence_index` None.
 
-    `state` is one of `transforms.states`, and None of the passage of text.
+    `state` is one of `transforms.states`, None for the whole text.
     """
 
     sentence_index: int | None
@@ -60,7 +60,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class CategoryShare:
-    """A row of `category_shares` for all evidence, selected or not; of one sentence, or of all."""
+    """A row of `category_shares` for all evidence, selected or not, of one sentence or the text."""
 
     sentence_index: int | None
     source_category: str
@@ -72,11 +72,11 @@ class CategoryShare:
 
 @dataclass(slots=True)
 class Scores:
-    """All that follows from the evidence of one response.
+    """The verdicts and scores of one response, computed from its evidence.
 
-    `passage` is the credibility of the text as a whole; unplaced claims count in it, and in no
-    sentence. `categories` are those of the whole text, `sentence_categories` of each sentence.
-    `headline` is the result as a sentence, and `states` has the state of each unit, by its id.
+    `passage` is the credibility of the whole text, including claims without a sentence.
+    `categories` are those of the whole text, `sentence_categories` of each sentence. `headline`
+    summarises the result in a sentence, and `states` has the state of each unit by its id.
     """
 
     headline: str

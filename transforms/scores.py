@@ -1,7 +1,7 @@
-"""From evidence to scores: what the views say of a run, for one response and any selection of it.
+"""Compute the scores of one response from its evidence, or from a selection of it.
 
 The rules are UFO's factuality score (Huang et al., AAAI 2026 demo) and Facts&Evidence's evidence
-support (2025). The views have the same rules; `tests/golden/scoring.json` holds both together.
+support (2025). The views compute the same for runs; both are tested by `tests/golden/scoring.json`.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ _BANDS = ((0.3, RED), (0.6, ORANGE))
 
 
 class Placed(Protocol):
-    """What is asked of a fact unit: its id and the sentence it is from, None where unplaced."""
+    """The fields used of a fact unit; `sentence_index` is None for a unit without a sentence."""
 
     @property
     def unit_id(self) -> str: ...
@@ -41,7 +41,7 @@ class Placed(Protocol):
 
 
 class Piece(Protocol):
-    """What is asked of a row of evidence."""
+    """The fields used of a row of evidence."""
 
     @property
     def unit_id(self) -> str: ...
@@ -120,9 +120,9 @@ def score(
 
 
 def usable_of(evidence: Sequence[Piece]) -> tuple[int, int]:
-    """Return how many judgements were asked for, and how many of them are usable.
+    """Return the number of judgements asked for, and the number of usable ones.
 
-    Where a source had no passage for a text that the judge can read, none was asked for.
+    Where a source has no passage none was asked for, unless the text's language is not supported.
     """
     lost = sum(map(is_unusable, evidence))
     usable = sum(row.passage_id is not None and not is_unusable(row) for row in evidence)
@@ -130,7 +130,7 @@ def usable_of(evidence: Sequence[Piece]) -> tuple[int, int]:
 
 
 def is_unusable(row: Piece) -> bool:
-    """Tell whether a judgement failed, or is of a language that the judge does not know."""
+    """Return whether a judgement failed, or is of a text in an unsupported language."""
     return row.outcome == ERROR or row.reason == UNSUPPORTED_LANGUAGE
 
 
@@ -148,9 +148,9 @@ def _tallies(
     counting: Iterable[Piece],
     sources: Sequence[str],
 ) -> dict[str, list[Tally]]:
-    """Return the votes on each unit by the sources that were asked about it, in their order.
+    """Return the tallies of each unit by the sources that were asked about it, in their order.
 
-    A unit that no source was asked about has one empty tally, so that it has a verdict.
+    A unit that no source was asked about gets an empty tally, so that it has a verdict.
     """
     asked = {(row.unit_id, row.source) for row in evidence}
     by_key: dict[tuple[str, str], list[Piece]] = {}
@@ -241,7 +241,7 @@ def _contributions(
 
 
 def _placed(rows: Iterable[Piece], places: Mapping[str, int | None]) -> dict[int, list[Piece]]:
-    """Return the rows by their sentence; those of unplaced units are in none."""
+    """Return the rows by sentence index, without those of units without a sentence."""
     found: dict[int, list[Piece]] = {}
     for row in rows:
         place = places.get(row.unit_id)
@@ -258,7 +258,7 @@ def _sentences(
     unusable: Collection[str],
     extraction_failed: bool,
 ) -> Iterator[tuple[int, list[Piece], list[int | None], bool]]:
-    """Give of each sentence its index, evidence, the labels of its claims, and if one failed."""
+    """Yield the index of each sentence, its evidence, its claims' labels, and if one failed."""
     rows = _placed(counting, places)
     units: dict[int, list[str]] = {}
     for unit_id, place in places.items():

@@ -1,8 +1,7 @@
-"""Keys for workers whose environment nobody can set: read from Google Secret Manager where needed.
+"""Read API keys from Google Secret Manager into the environment of worker processes.
 
-What travels to a worker is the name of a secret. Each process reads it once, by the rights of the
-account it runs as, and puts it into its own environment, where keys are looked for. So no key is in
-an option, an image, a job or a log.
+Only the names of secrets are sent to workers. Each process reads a secret once, with the
+permissions of its account, so that no key is in an option, an image, a job or a log.
 """
 
 import os
@@ -12,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from schemas.errors import RunError, UsageError
+from schemas.extras import need
 
 Read = Callable[[str], bytes]
 """The content of a version of a secret, by its name."""
@@ -23,11 +23,10 @@ _lock = threading.Lock()
 
 
 def named_secrets(text: str) -> dict[str, str]:
-    """Return the variables in `VARIABLE=projects/P/secrets/S,…`, each with its version's name.
+    """Parse `VARIABLE=projects/P/secrets/S,…`; return the name of a secret's version by variable.
 
     Raises:
-        UsageError: it is none of that form. What follows the variable is not repeated: it may be
-            the key itself.
+        UsageError: the form is invalid. The message does not contain the value, which may be a key.
     """
     found = {}
     for item in filter(None, (item.strip() for item in text.split(","))):
@@ -47,7 +46,7 @@ def into_environment(secrets: Mapping[str, str], read: Read | None = None) -> No
     """Put the secrets into this process's environment, each read once.
 
     Raises:
-        UsageError: what reads them is not installed.
+        UsageError: the client library is not installed.
         RunError: a secret cannot be read.
     """
     with _lock:
@@ -70,16 +69,13 @@ def _text(name: str, read: Read) -> str:
 
 
 def from_google(name: str, client: Any = None) -> bytes:
-    """Return the content of a version of a secret; `client` is Google's, where it is not the usual.
+    """Return the content of a secret's version; `client` is Google's, by default a new one.
 
     Raises:
-        UsageError: the client is not installed.
+        UsageError: the client library is not installed.
     """
-    try:
-        from google.cloud import secretmanager
-    except ImportError as error:
-        raise UsageError(
-            f"--secrets needs Google's client: pip install 'ufo-factuality[gcp]' ({error})"
-        ) from error
+    need("gcp", "--secrets")
+    from google.cloud import secretmanager
+
     client = client or secretmanager.SecretManagerServiceClient()
     return bytes(client.access_secret_version(name=name).payload.data)

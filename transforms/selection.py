@@ -1,4 +1,4 @@
-"""Which evidence counts: what a user takes off or restricts to on the page and in `*_if` views."""
+"""Select the evidence that counts, as a user filters it on the page and in `*_if` views."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from schemas.records import Passage
 
 OTHER = "other"
-"""The category of a passage that has none."""
+"""The category of a passage without a category."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which passages count: all but those left out; `only_…` None restricts nothing.
+    """A filter of passages: all but those excluded; an `only_…` of None does not restrict.
 
-    A passage without a category is of `other`. A domain covers its subdomains; a passage without a
-    host is of none.
+    A passage without a category has the category `other`. A domain includes its subdomains; a
+    passage without a host is in no domain.
     """
 
     without_passages: Collection[str] = ()
@@ -24,7 +24,7 @@ class Selection:
     only_domains: Collection[str] | None = None
 
     def keeps(self, passage_id: str, passage: Passage | None) -> bool:
-        """Tell whether the evidence of a passage counts."""
+        """Return whether the evidence of a passage counts."""
         category = (passage and passage.source_category) or OTHER
         host = passage.hostname if passage else None
         return not (

@@ -1,8 +1,8 @@
-"""Sentence segmentation with offsets into the text as it was given.
+"""Segment a text into sentences, with offsets into the original text.
 
-The `sentencex` package finds the sentence ends inside running text. What it does not know is the
-Markdown that language models write, so the text is first cut into blocks (a list item, a heading,
-a table row, a fenced piece of code, a paragraph), and each block is segmented by itself.
+The `sentencex` package finds sentence ends in running text. It does not support Markdown, which
+language models write, so the text is first cut into blocks (list items, headings, table rows,
+fenced code, paragraphs), and each block is segmented separately.
 """
 
 import re
@@ -44,11 +44,11 @@ _ENDS_LINE = (".", "!", "?", ":", "…", "。", "！", "？", "।")
 
 
 def segment(text: str, language: str = "en") -> list[Span]:
-    """Sentences of `text` in order, without overlap; every non-blank character is in one of them.
+    """Return the sentences of `text` in order; every non-blank character is in exactly one.
 
-    `language` is an ISO 639 code, with or without a region ("de", "pt-BR"); one that sentencex does
-    not know gets its general rules. List markers and numbering belong to the sentence they open.
-    Linear in the length of the text.
+    `language` is an ISO 639 code, with or without a region ("de", "pt-BR"); sentencex uses general
+    rules for unknown ones. List markers and numbering belong to the sentence after them. Takes time
+    linear in the length of the text.
     """
     code = re.split("[-_]", language, maxsplit=1)[0].lower() or "en"
     if "\n" not in text and "\r" not in text and not _MARKER.match(text):
@@ -88,7 +88,7 @@ def _add(text: str, start: int, end: int, spans: list[Span]) -> None:
 def _sentences(
     code: str, text: str, body: int, end: int, spans: list[Span], start: int | None = None
 ) -> list[Span]:
-    """Appends the sentences of one block; its marker, from `start` to `body`, joins the first."""
+    """Append the sentences of one block; its marker, `start` to `body`, belongs to the first."""
     at = body
     opening = body if start is None else start
     first = len(spans)
@@ -125,10 +125,10 @@ def _sentences(
 
 
 def _pieces(code: str, text: str, start: int, end: int) -> Iterator[str]:
-    """What sentencex makes of `text[start:end]`, without gaps, in windows of bounded size.
+    """Yield the pieces that sentencex splits `text[start:end]` into, without gaps, in windows.
 
-    Its look-around for pairs of quotes is quadratic in the length it is given. A window's last
-    piece may be cut off, so it goes to the next window, unless it fills the window alone.
+    Its search for pairs of quotes takes quadratic time. The last piece of a window may be cut off,
+    so it is repeated in the next window, unless it fills the window alone.
     """
     while end - start > _WINDOW:
         pieces = sentencex.segment(code, text[start : start + _WINDOW])
@@ -139,7 +139,7 @@ def _pieces(code: str, text: str, start: int, end: int) -> Iterator[str]:
 
 
 def _blocks(text: str) -> list[tuple[int, int, str]]:
-    """(start, end, kind) of the blocks; kind is "prose", "rule" or "whole" (never segmented)."""
+    """Return (start, end, kind) of the blocks; kind is "prose", "rule" or "whole" (never split)."""
     blocks: list[tuple[int, int, str]] = []
     fences = [m.start() for m in _LINE.finditer(text) if _FENCE.match(m.group())]
     fence = 0
@@ -179,7 +179,7 @@ def _blocks(text: str) -> list[tuple[int, int, str]]:
 
 
 def _continues(previous: str, line: str) -> bool:
-    """Whether `line` goes on with the sentence that the line before left open (a soft wrap)."""
+    """Return whether `line` continues the sentence of the previous line (a soft wrap)."""
     if _MARKER.match(line) or line[0] in "|#" or _RULE.match(line) or previous.endswith(_ENDS_LINE):
         return False
     return line[0].islower() or len(previous) >= _WRAPPED_LINE

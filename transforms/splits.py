@@ -1,8 +1,8 @@
-"""The input in stretches that workers read by themselves.
+"""Read byte ranges of the input, which workers process in parallel.
 
-A split is a range of bytes of a JSON Lines file that begins and ends at line ends. The plan of a
-local run makes one for each chunk of records and knows the number of its first line; where the
-plan did not read the file, a split has no line numbers and its records are named by their byte.
+A split is a byte range of a JSON Lines file that begins and ends at line ends. A local run has one
+for each chunk of records, with the number of its first line. Where the file was not read in
+advance, line numbers are unknown and the records' keys are byte offsets.
 """
 
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Bytes `start` to `end` of the file at `path`, known to the user as `name`.
+    """Bytes `start` to `end` of the file at `path`, which messages call `name`.
 
-    `first_line` is the number of its first line, from 1, or None. `repeated` are the lines, counted
-    from 0 within the split without blank ones, whose id an earlier record has; `skipped` are those
-    whose results are carried over from an earlier run.
+    `first_line` is the number of its first line, from 1, or None. `repeated` are the positions of
+    lines (from 0 within the split, without blank lines) with the id of an earlier record; `skipped`
+    are those whose results are reused from an earlier run.
     """
 
     name: str
@@ -43,8 +43,8 @@ class Line(NamedTuple):
 def lines(stream: BinaryIO, split: Split, max_line_bytes: int) -> Iterator[Line]:
     """Yield the lines of the split that are not blank.
 
-    Of a line over `max_line_bytes` no more than that is kept, and one byte to tell; the rest is
-    read past, so that one endless line takes no memory.
+    A line is cut one byte after `max_line_bytes`, which shows that it is too long; the rest is
+    skipped without keeping it in memory.
     """
     stream.seek(split.start)
     at = split.start

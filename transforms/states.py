@@ -1,11 +1,17 @@
-"""States of sentences and claims: what people see first, in the page, reports and the terminal.
+"""Compute the states of sentences and claims, and the headline of page, reports and terminal.
 
-The view `sentence_scores` has the same rule in its column `state`; `tests/golden/scoring.json`
-holds both together.
+The view `sentence_scores` computes the same `state`; both are tested by
+`tests/golden/scoring.json`.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from transforms.votes import main_mode
+
+if TYPE_CHECKING:
+    from schemas.results import Results
 
 CONTRADICTED = "contradicted"
 SUPPORTED = "supported"
@@ -14,8 +20,9 @@ NOT_FOUND = "not found"
 NO_CLAIM = "no claim"
 ERROR = "error"
 STATES = (SUPPORTED, CONTRADICTED, PARTLY, NOT_FOUND, NO_CLAIM, ERROR)
+SYMBOLS = dict(zip(STATES, "✓✗≈?·⚠", strict=True))
 
-CLAIM_STATES = """
+_CLAIM_STATES = """
 SELECT
     CASE
         WHEN v.label = 0 THEN 'contradicted'
@@ -26,28 +33,25 @@ SELECT
     count(*) AS n
 FROM verdicts AS v
 LEFT JOIN (
-    SELECT
-        response_id,
-        unit_id,
-        bool_or(outcome = 'error' OR reason IS NOT DISTINCT FROM 'unsupported_language') AS failed
+    SELECT DISTINCT response_id, unit_id, true AS failed
     FROM evidence
-    GROUP BY response_id, unit_id
+    WHERE run = $run AND (outcome = 'error' OR reason = 'unsupported_language')
 ) AS e ON e.response_id = v.response_id AND e.unit_id = v.unit_id
-WHERE v.mode = ?
+WHERE v.run = $run AND v.mode = $mode
 GROUP BY state
 """
-"""How many claims of a run are in each state, for DuckDB; the parameter is the mode."""
+_EXTRACTION_FAILED = "SELECT 1 FROM failures WHERE run = $run AND step = 'extract' LIMIT 1"
 
-_TOLD = ((CONTRADICTED, "contradicted"), (PARTLY, "partly supported"), (NOT_FOUND, "not found"))
+_PHRASES = ((CONTRADICTED, "contradicted"), (PARTLY, "partly supported"), (NOT_FOUND, "not found"))
 
 
 def state_of(labels: Sequence[int | None], failed: bool = False) -> str:
     """Return the state of a sentence, or of one claim.
 
     Args:
-        labels: those of the verdicts on its claims: 1, 0, or None where nobody decided.
-        failed: without a claim, whether the extraction failed; else whether a judgement of a claim
-            failed, or the judge does not know the language. It counts where nothing was decided.
+        labels: the labels of its claims' verdicts: 1, 0, or None for undecided.
+        failed: without claims, whether the extraction failed; else whether a judgement failed or
+            the language is not supported. It matters only where no claim is decided.
     """
     if 0 in labels:
         return CONTRADICTED
@@ -59,23 +63,31 @@ def state_of(labels: Sequence[int | None], failed: bool = False) -> str:
 
 
 def headline(states: Iterable[str] | Mapping[str, int], failed: bool = False) -> str:
-    """Return the result of a text as a sentence, from the states of its claims, or
-    how many there are of each.
+    """Summarise the result of a text in a sentence, from the states of its claims or their counts.
 
-    `failed` tells whether the extraction failed.
+    `failed` says whether the extraction failed.
 
     Example:
         >>> headline(["supported"] * 7 + ["contradicted", "not found"])
         '7 of 9 claims supported, 1 contradicted, 1 not found'
     """
-    found = Counter(states)
-    n = found.total()
+    counts = Counter(states)
+    n = counts.total()
     claims = "claim" if n == 1 else "claims"
     if not n:
         return "Not scored: the claims could not be extracted" if failed else "No claim to check"
-    if found[ERROR] == n:
-        return f"Not scored: none of {n} {claims} could be judged"
-    told = [f"{found[SUPPORTED]} of {n} {claims} supported"]
-    told += [f"{found[state]} {words}" for state, words in _TOLD if found[state]]
-    told += [f"{found[ERROR]} not judged"] if found[ERROR] else []
-    return ", ".join(told)
+    if counts[ERROR] == n:
+        return f"Not scored: none of {n:,} {claims} could be judged"
+    parts = [f"{counts[SUPPORTED]:,} of {n:,} {claims} supported"]
+    parts += [f"{counts[state]:,} {words}" for state, words in _PHRASES if counts[state]]
+    parts += [f"{counts[ERROR]:,} not judged"] if counts[ERROR] else []
+    return ", ".join(parts)
+
+
+def run_headline(results: "Results") -> str:
+    """Return the headline of the newest of the runs, over the claims of all its responses."""
+    run = results.runs[-1]
+    name: dict[str, object] = {"run": run.name}
+    states = results.query(_CLAIM_STATES, name | {"mode": main_mode(run.mode)}).to_pylist()
+    failed = results.query(_EXTRACTION_FAILED, name).num_rows > 0
+    return headline({row["state"]: row["n"] for row in states}, failed)

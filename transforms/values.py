@@ -1,4 +1,4 @@
-"""Values of a record that came as JSON, checked one by one; what is wrong is `Unusable`."""
+"""Parse and validate the JSON values of an input record; errors are `Unusable`."""
 
 import json
 import math
@@ -9,21 +9,21 @@ from typing import Any, Final
 from schemas.text import without_nul
 
 PROBLEM: Final = "unusable because"
-"""The key of a line that a reader of another format found to be no record, with the reason."""
+"""The key by which a reader of another format marks an invalid record, with the reason."""
 OF_CELLS: Final = "from cells"
-"""The key of a line whose values are cells of CSV, and so text whatever they say."""
+"""The key that marks a record whose values are cells of CSV, and so all text."""
 _UTF_16: Final = (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
 class Unusable(ValueError):
-    """A line that is no record; the message is for the row in `failures`."""
+    """A line that is not a record; the message is for the row in `failures`."""
 
 
 def object_of(line: bytes) -> dict[str, Any]:
-    """Return the JSON object of a line; NaN in it is null, NUL in a text is U+FFFD.
+    """Parse the JSON object of a line; NaN becomes null, and NUL in a string U+FFFD.
 
     Raises:
-        Unusable: there is none.
+        Unusable: the line is not a JSON object, or marked as invalid.
     """
     try:
         text = line.decode("utf-8-sig")
@@ -42,17 +42,17 @@ def object_of(line: bytes) -> dict[str, Any]:
 
 
 def json_of(text: str) -> Any:
-    """Return the value of a JSON text; NaN in it is null, NUL in a text is U+FFFD.
+    """Parse JSON; NaN becomes null, and NUL in a string U+FFFD.
 
     Raises:
-        ValueError, RecursionError: it is no JSON.
+        ValueError, RecursionError: the text is not valid JSON, or nested too deeply.
     """
     found = _DECODER.decode(without_nul(text))
     return without_nul(found) if "\\u0000" in text else found
 
 
 def _constant(name: str) -> None:
-    # Python writes NaN where a value is missing. It writes Infinity too, and JSON has none.
+    # Python writes NaN for a missing value. Infinity is not accepted.
     if name != "NaN":
         raise ValueError(f"{name} is no JSON value")
 
@@ -61,7 +61,7 @@ _DECODER = json.JSONDecoder(parse_constant=_constant)
 
 
 def structure_of(value: object) -> object:
-    """Return the list or object that a text holds as JSON, as cells of CSV do; else the value."""
+    """Return the list or object in a JSON string, as in cells of CSV; other values unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return json_of(value)
@@ -71,7 +71,7 @@ def structure_of(value: object) -> object:
 
 
 def number_of(cell: object) -> object:
-    """Return the number or boolean that a text is the JSON of; else the value."""
+    """Return the number or boolean in a JSON string; other values unchanged."""
     if isinstance(cell, str) and cell.strip()[:1] in "-0123456789tf":
         try:
             found = json_of(cell)
@@ -82,16 +82,16 @@ def number_of(cell: object) -> object:
 
 
 def kind_of(value: object) -> str:
-    """Return what JSON calls a value, for a message."""
+    """Return the JSON type of a value, for a message."""
     names = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
     return names.get(type(value), "a number")
 
 
 def text_value(raw: Mapping[str, Any], name: str, where: str = "") -> str | None:
-    """Return a text of a record, None where it has none.
+    """Return a string of a record, None if it is missing.
 
     Raises:
-        Unusable: it is something else, or has a character that no table can hold.
+        Unusable: it has another type, or a character that a table cannot store.
     """
     value = raw.get(name)
     if value is None:
@@ -103,7 +103,7 @@ def text_value(raw: Mapping[str, Any], name: str, where: str = "") -> str | None
 
 
 def check_writable(value: str, name: str) -> None:
-    """Raise Unusable for half a character, which JSON can say and no table can hold."""
+    """Raise Unusable for a lone surrogate, which JSON allows and a table cannot store."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -111,10 +111,10 @@ def check_writable(value: str, name: str) -> None:
 
 
 def id_value(raw: Mapping[str, Any], name: str = "id") -> str | None:
-    """Return the id of a record, None where it brought none.
+    """Return the id of a record, None if it is missing.
 
     Raises:
-        Unusable: it is neither a text nor a whole number, or empty.
+        Unusable: it is neither a string nor an integer, or it is empty.
     """
     value = raw.get(name)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -126,10 +126,10 @@ def id_value(raw: Mapping[str, Any], name: str = "id") -> str | None:
 
 
 def list_value(raw: Mapping[str, Any], name: str) -> list[Any]:
-    """Return a list of a record, also one that is given as JSON in a text.
+    """Return a list of a record, which may also be a JSON string; [] if it is missing.
 
     Raises:
-        Unusable: it is something else.
+        Unusable: it has another type.
     """
     value = structure_of(raw.get(name))
     if value is None:
@@ -140,7 +140,7 @@ def list_value(raw: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def label_value(value: object, where: str) -> int | None:
-    """Return a human label, None where there is none.
+    """Return a human label as 1 or 0, None if it is missing.
 
     Raises:
         Unusable: it is not true, false, 1, 0 or null.

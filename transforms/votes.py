@@ -1,8 +1,8 @@
-"""From evidence to verdicts: majority within a source, and the three ways over several sources.
+"""Compute verdicts from evidence: the majority within a source, and three modes over sources.
 
-UFO (Huang et al., AAAI 2026 demo) names the ways Single, Multi-MV (majority voting) and Multi-Seq
-(sequential). The verdicts, also those on ties, errors and undecided units, are a
-function of how many passages of each source voted which way, in the user's order of sources.
+The modes are those of UFO (Huang et al., AAAI 2026 demo): Single, Multi-MV (majority voting) and
+Multi-Seq (sequential). Verdicts depend only on the number of passages of each source with each
+outcome, and on the user's order of sources.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,19 +31,19 @@ _COUNTERS = {SUPPORTED: 1, REFUTED: 2, NOANS: 3, ERROR: 4}
 
 
 def main_mode(mode: str) -> str:
-    """Return the mode whose scores stand for a run: its own, and `seq` for a run of mode `all`."""
+    """Return the mode of a run's main scores: its own mode, or `seq` for mode `all`."""
     return SEQ if mode == ALL else mode
 
 
 class Judgement(Protocol):
-    """What is asked of a row of evidence: its outcome."""
+    """The field used of a row of evidence."""
 
     @property
     def outcome(self) -> str: ...
 
 
 def tally(unit_id: str, source: str, evidence: Iterable[Judgement]) -> Tally:
-    """Count the votes of one source's passages on one unit; the order of `evidence` is nothing."""
+    """Count the outcomes of one source's passages for one unit."""
     counts = [0, 0, 0, 0]
     for row in evidence:
         counts[_COUNTERS[row.outcome] - 1] += 1
@@ -51,12 +51,12 @@ def tally(unit_id: str, source: str, evidence: Iterable[Judgement]) -> Tally:
 
 
 def decides(votes: Tally) -> bool:
-    """Tell whether the source has a valid answer: a passage that supports or refutes."""
+    """Return whether the source has a valid vote: a passage that supports or refutes."""
     return votes.n_supported + votes.n_refuted > 0
 
 
 def only_errors(votes: Tally) -> bool:
-    """Tell whether the source gave nothing but errors, so that a retry may change its answer."""
+    """Return whether the source has only errors, so that a retry may change its vote."""
     return votes.n_error > 0 and not decides(votes) and votes.n_noans == 0
 
 
@@ -89,7 +89,7 @@ def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) ->
     Args:
         response_id: the response the unit belongs to.
         tallies: the unit's votes, one for each source asked, in the user's order; at least one.
-        mode: one of MODES; `all` gives the rows of the three others, `seq` in the given order.
+        mode: one of MODES; `all` returns the rows of all three modes.
         tie: one of TIES.
     """
     unit_id = tallies[0].unit_id
@@ -113,8 +113,8 @@ def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str) -> Verdic
                 votes = replace(votes, n_error=n_error)
             return _verdict(response_id, SEQ, votes, tie, past_error)
         past_error = past_error or only_errors(votes)
-    nobody = pooled(tallies[0].unit_id, NO_SOURCE, tallies)
-    return _verdict(response_id, SEQ, nobody, tie, past_error)
+    undecided = pooled(tallies[0].unit_id, NO_SOURCE, tallies)
+    return _verdict(response_id, SEQ, undecided, tie, past_error)
 
 
 def _verdict(

@@ -15,7 +15,6 @@ from schemas.errors import PluginError
 from schemas.records import CATEGORIES
 from transforms.judges import JUDGES
 from transforms.sources.registry import SOURCES
-from transforms.sources.web.categories import shipped_categories
 from webapp import answers, models
 from webapp.basis import size_of
 from webapp.desk import AtDesk
@@ -42,6 +41,7 @@ def options(desk: AtDesk) -> answers.Options:
         has_index=setup.index is not None,
         index_size=size_of(setup.index) if setup.index else None,
         retrievers=_retrievers(setup.index),
+        web_retrievers=list(setup.web_retrievers),
         categories=list(CATEGORIES),
         max_text=models.MAX_TEXT,
         upload_bytes=setup.limits.upload_bytes,
@@ -67,7 +67,7 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
                     abstains=kind.abstains,
                     needs_endpoint=kind.needs_endpoint,
                     remote=kind.remote,
-                    note=desk.setup.judge_note if "verifier" in about["options"] else "",
+                    note=desk.setup.judge_note(()) if "verifier" in about["options"] else "",
                 )
             )
     return found
@@ -89,9 +89,11 @@ def sources(desk: AtDesk) -> list[answers.SourceInfo]:
 
 
 @router.get("/categories/{host}")
-def category(host: Annotated[str, Path(min_length=1, max_length=253)]) -> answers.HostCategory:
-    """Return of which kind a host is, by the rules that are shipped; None where none says."""
-    return answers.HostCategory(host=host, category=shipped_categories().of(host))
+def category(
+    host: Annotated[str, Path(min_length=1, max_length=253)], desk: AtDesk
+) -> answers.HostCategory:
+    """Return of which kind a host is, by the service's rules; None where none says."""
+    return answers.HostCategory(host=host, category=desk.setup.category_of(host))
 
 
 @router.get("/examples")

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from schemas.labels import Label
 from schemas.records import Evidence, FactUnit, Failure, Passage, Response, Sentence, Usage, Verdict
 from transforms.score_rows import Scores
 
@@ -66,12 +67,14 @@ class SourceAnswer(BaseModel):
 class Passages(BaseModel):
     """What each source has on each claim, in the order of sources, then of claims."""
 
+    response: Response
+    fact_units: list[FactUnit]
     answers: list[SourceAnswer]
     usage: list[Usage]
 
 
 class Verified(BaseModel):
-    """Each claim held against each passage, and the majority."""
+    """Each claim held against passages, and what follows."""
 
     fact_units: list[FactUnit]
     passages: list[Passage]
@@ -102,7 +105,7 @@ class Basis(BaseModel):
 
 class CheckedResponse(BaseModel):
     """One response whole. `scores` follows from the evidence alone, and agrees with `verdicts`
-    unless evidence changed after the run."""
+    unless evidence changed after the run. `labels` are those given on the page."""
 
     run: str | None
     mode: str
@@ -119,6 +122,7 @@ class CheckedResponse(BaseModel):
     failures: list[Failure]
     usage: list[Usage]
     scores: Scores
+    labels: list[Label]
 
 
 class Health(BaseModel):
@@ -131,9 +135,9 @@ class Health(BaseModel):
 class JudgeInfo(BaseModel):
     """A judge, and what it can do.
 
-    One that does not extract judges the offline judge's claims. `remote` tells that it waits for
-    something outside the service, which may cost. `note` says how good its verifier is, as
-    measured.
+    One that does not extract judges the offline judge's claims. `remote` means that it sends
+    requests, which may cost. `note` has the measured accuracy of its
+    verifier.
     """
 
     judge: str
@@ -156,6 +160,7 @@ class Options(BaseModel):
     has_index: bool
     index_size: str | None = Field(description="of the index that the source wikipedia searches")
     retrievers: list[str] = Field(description="what the index of the service was built for")
+    web_retrievers: list[str] = Field(description="what the sentences of a page are found by")
     categories: list[str] = Field(description="kinds of hosts that a web search can be limited to")
     max_text: int
     upload_bytes: int
@@ -191,18 +196,6 @@ class RunInfo(BaseModel):
     counts: dict[str, int]
 
 
-class RunOverview(RunInfo):
-    """A run with what can be filtered by, and rows of its views by name."""
-
-    headline: str
-    models: list[str]
-    datasets: list[str]
-    scores: list[dict[str, Any]]
-    scores_by_model: list[dict[str, Any]]
-    contributions: list[dict[str, Any]]
-    categories: list[dict[str, Any]]
-
-
 class ResponseRow(BaseModel):
     """A response in a list: its scores, and what is noteworthy. `excerpt` is its beginning."""
 
@@ -223,6 +216,22 @@ class ResponseRow(BaseModel):
     n_disagreements: int = Field(description="claims of which passages support and refute")
     n_errors: int = Field(description="judgements that failed")
     human_score: float | None
+
+
+class RunOverview(RunInfo):
+    """A run with what can be filtered by, and rows of its views by name."""
+
+    headline: str
+    models: list[str]
+    datasets: list[str]
+    scores: list[dict[str, Any]]
+    scores_by_model: list[dict[str, Any]]
+    contributions: list[dict[str, Any]]
+    categories: list[dict[str, Any]]
+    most_contradicted: list[ResponseRow]
+    corrected: dict[str, Any] | None = Field(
+        description="the score corrected by labels, as in the view `corrected_scores`"
+    )
 
 
 class ResponsePage(BaseModel):
@@ -278,7 +287,7 @@ class Report(BaseModel):
 class UploadStatus(BaseModel):
     """An upload: where it is. `run` is the name of its run once it is finished.
 
-    `done` and `total` count responses. `log` are the last lines that the evaluation said.
+    `done` and `total` count responses. `log` has the last lines that the evaluation printed.
     """
 
     id: str

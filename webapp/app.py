@@ -6,13 +6,32 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from webapp import about, browsing, checking, page_files, problems, reports, steps, uploading
+from webapp import (
+    about,
+    browsing,
+    checking,
+    docs_page,
+    drafts,
+    labelling,
+    page_files,
+    problems,
+    reports,
+    steps,
+    text_report,
+    uploading,
+)
 from webapp.answers import Problem
 from webapp.desk import Desk, Setup
 from webapp.guard import Guard
 
 _TITLE = "ufo"
 _ABOUT = "How factual is LLM output? Each step of ufo, and finished runs. Errors are RFC 9457."
+
+
+_PARTS = (
+    *(about, steps, checking, text_report, drafts),
+    *(browsing, labelling, reports, uploading),
+)
 
 
 def create_app(setup: Setup) -> FastAPI:
@@ -28,7 +47,7 @@ def create_app(setup: Setup) -> FastAPI:
         title=_TITLE,
         version=setup.version,
         description=_ABOUT,
-        docs_url=None,  # these pages would load scripts from elsewhere
+        docs_url=None,  # these pages would load scripts from elsewhere; we have one of our own
         redoc_url=None,
         lifespan=life,
         generate_unique_id_function=lambda route: str(route.name),
@@ -40,9 +59,10 @@ def create_app(setup: Setup) -> FastAPI:
     )
     app.state.desk = desk
     problems.install(app)
-    for part in (about, steps, checking, browsing, reports, uploading):
+    for part in _PARTS:
         app.include_router(part.router)
-    app.include_router(page_files.router)
+    for page in (page_files, docs_page):
+        app.include_router(page.router)
     app.add_middleware(Guard, token=setup.token, limits=setup.limits)
     return app
 

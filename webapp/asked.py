@@ -55,7 +55,7 @@ def record_of(
     question: str | None = None,
     references: Sequence[str] = (),
     language: str | None = None,
-    claims: Sequence[models.Claim] | None = None,
+    claims: Sequence[models.Claim | models.PassedUnit] | None = None,
 ) -> InputRecord:
     """Return the input record of a text; `claims` are used in place of extraction.
 
@@ -69,7 +69,9 @@ def record_of(
         "language": language,
     }
     if claims is not None:
-        given["claims"] = [{"claim": one.claim, "query": one.query} for one in claims]
+        given["claims"] = [
+            one.model_dump(include={"claim", "query", "sentence_index"}) for one in claims
+        ]
     record = parse("text", json.dumps(given).encode(), max_line_bytes=1 << 30)
     if isinstance(record, Failure):
         raise UsageError(record.message.replace("`response`", "`text`"))

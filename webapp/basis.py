@@ -1,7 +1,7 @@
 """What a result rests on: who judged and how often that is right, which sources, which language."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ Asked = tuple[str, str, Mapping[str, Any]]
 
 
 def basis(
-    judge: str, models: Iterable[str], note: str, sources: Iterable[Asked], response: Response
+    judge: str, models: Iterable[str], note: str, sources: Sequence[Asked], response: Response
 ) -> Basis:
     """Return what to tell beside a result.
 
@@ -30,8 +30,10 @@ def basis(
     """
     named = ", ".join(dict.fromkeys(models))
     who = f"{judge} ({named})" if named else judge
+    if not note:
+        note = _measured(named, sources) if judge == "offline" else _UNKNOWN
     return Basis(
-        judge=f"Judge {who}. {note or (_measured(named) if judge == 'offline' else _UNKNOWN)}",
+        judge=f"Judge {who}. {note}",
         sources=[_described(*one, response) for one in sources],
         language=_language(response),
     )
@@ -43,9 +45,9 @@ def options_of(text: str) -> dict[str, Any]:
     return found
 
 
-def _measured(model: str) -> str:
+def _measured(model: str, sources: Sequence[Asked]) -> str:
     try:
-        return judged_by(model.partition("@")[0] or None)
+        return judged_by(model.partition("@")[0] or None, [type_ for _, type_, _ in sources])
     except (UfoError, OSError):  # a verifier that another machine has
         return _UNKNOWN
 

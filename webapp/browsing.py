@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from schemas.results import Results
 from schemas.runs import Run
-from transforms.states import CLAIM_STATES, headline
+from transforms.states import run_headline
 from transforms.votes import main_mode
 from webapp import answers
 from webapp.desk import AtDesk
@@ -28,6 +28,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 Sort = Literal[
     "score", "-score", "credibility", "-credibility", "coverage", "-coverage", "id", "-id",
     "model", "-model", "dataset", "-dataset", "units", "-units", "disagreements", "errors",
+    "contradicted",
 ]  # fmt: skip
 _SORTS = {
     "score": "factuality_score",
@@ -39,9 +40,23 @@ _SORTS = {
     "units": "n_units",
     "disagreements": "n_disagreements",
     "errors": "n_errors",
+    "contradicted": "n_refuted",
 }
-_MOST_FIRST = ("disagreements", "errors")
+_CORRECTED = """
+SELECT corrected_score, low, high, n_labelled, n_units FROM corrected_scores
+WHERE mode = ? AND level = 'run' AND source IS NULL
+"""
+_MOST_FIRST = ("disagreements", "errors", "contradicted")
 _SIDES = 10
+_MOST_CONTRADICTED = f"""
+SELECT * FROM ({LISTED}) WHERE n_refuted > 0
+ORDER BY n_refuted DESC, factuality_score, response_id LIMIT 5
+"""  # noqa: S608
+# Every parameter of LISTED, so that it lists all.
+_ALL: dict[str, object] = {
+    **dict.fromkeys(("text", "model", "dataset", "question", "low", "high")),
+    **dict.fromkeys(("disagreement", "failures", "undecided"), False),
+}
 
 
 @router.get("/runs")
@@ -58,10 +73,7 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
     mode = main_mode(found.mode)
     return answers.RunOverview(
         **_info(found),
-        headline=headline(
-            {row["state"]: row["n"] for row in _rows(results, CLAIM_STATES, [mode])},
-            bool(_rows(results, "SELECT 1 FROM failures WHERE step = 'extract' LIMIT 1")),
-        ),
+        headline=run_headline(results),
         models=_words(results, "SELECT DISTINCT model AS word FROM responses"),
         datasets=_words(results, "SELECT DISTINCT dataset AS word FROM responses"),
         scores=_rows(results, "SELECT * EXCLUDE (run) FROM scores_by_run ORDER BY mode, source"),
@@ -79,6 +91,11 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
         categories=_rows(
             results, "SELECT * EXCLUDE (run, mode) FROM category_shares ORDER BY share DESC"
         ),
+        most_contradicted=[
+            answers.ResponseRow(**row)
+            for row in _rows(results, _MOST_CONTRADICTED, {**_ALL, "mode": mode})
+        ],
+        corrected=next(iter(_rows(results, _CORRECTED, [mode])), None),
     )
 
 
@@ -114,7 +131,7 @@ def list_responses(
     failures: Annotated[bool, Query(description="only with a judgement or step that failed")] = (
         False
     ),
-    undecided: Annotated[bool, Query(description="only with a claim that nobody decided")] = False,
+    undecided: Annotated[bool, Query(description="with an undecided claim")] = False,
     sort: Sort = "score",
     offset: Offset = 0,
     limit: Limit = 50,

@@ -1,6 +1,6 @@
 """`/check` and `/score`: one text through all steps as events, and scores of a selection."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from time import monotonic
@@ -32,7 +32,7 @@ class Prepared:
     job: Job
     record: InputRecord
     seconds: float
-    judge_note: str
+    judge_note: Callable[[Sequence[str]], str]
 
 
 def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
@@ -53,9 +53,13 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
     "done; an error is an event too, and the last.",
 )
 async def check(asked: Annotated[Prepared, Depends(prepared)]) -> AsyncIterator[ServerSentEvent]:
-    """Check a text, and tell each step as it happens.
+    """Check a text, and send an event for each step.
 
     Whoever hangs up cancels what is under way; judgements that were paid for are kept.
+
+    ```sh
+    curl -s -N 127.0.0.1:8080/check --json '{"text": "Oslo is the capital of Norway."}'
+    ```
     """
     started = monotonic()
     events = Events(asked.job, asked.judge_note)
@@ -82,7 +86,15 @@ async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
 
 @router.post("/score")
 def score_selection(asked: models.ScoreRequest) -> Scores:
-    """Return verdicts and scores of the evidence that counts, by the rules of every run."""
+    """Return verdicts and scores of the evidence that counts, by the rules of every run.
+
+    ```sh
+    curl -s 127.0.0.1:8080/score --json '{
+        "sources": ["wikipedia"], "n_sentences": 1,
+        "fact_units": [{"unit_id": "u", "sentence_index": 0}],
+        "evidence": [{"unit_id": "u", "source": "wikipedia", "outcome": "supported"}]}'
+    ```
+    """
     passages = {
         one.passage_id: Passage(
             "",

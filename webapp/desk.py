@@ -1,4 +1,4 @@
-"""What the service is given by whoever starts it; it knows no command line and no Beam."""
+"""The settings of the service, and the objects that its endpoints share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from schemas.labels import Label
 from schemas.records import SourceStatus
 from schemas.results import Results
 from transforms.job import Job
+from transforms.sources.web.categories import shipped_categories
 from webapp.limits import Limits, Slots
 from webapp.runs import OpenRuns
 from webapp.uploads import Uploads
@@ -22,14 +24,22 @@ FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
 """From the flags and sources of a request to its flags and those of the service."""
 
 
+def shipped_category(host: str) -> str | None:
+    """Return of which kind a host is by the rules that are shipped."""
+    return shipped_categories().of(host)
+
+
 @dataclass(frozen=True)
 class Setup:
     """What the service works with.
 
     `results` is where runs lie and uploads go. `evaluate` is a command that takes the flags of `ufo
     evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by name;
-    `html` makes its report, one page.
-    `judge` is the default one; `model` the one that it asks, None where no endpoint is configured.
+    `html` makes its report, one page; `keep_label` keeps what a person says of a unit beside the
+    runs of a folder.
+    `judge` is the default one, and `judge_note` says how often it is right on what types of sources
+    give; `model` is the one that it asks, None where no endpoint is configured.
+    `web_retrievers` are those that can serve here, and `category_of` says of which kind a host is.
     `flags_of` adds to the flags of a request those that the service was started with.
     """
 
@@ -39,13 +49,16 @@ class Setup:
     evaluate: Sequence[str]
     version: str
     judge: str = "offline"
-    judge_note: str = ""
+    judge_note: Callable[[Sequence[str]], str] = lambda sources: ""
     flags_of: FlagsOf = lambda asked, sources: asked
     model: str | None = None
     index: str | None = None
     token: str | None = None
     plots: Mapping[str, Callable[[Results], str]] = field(default_factory=dict)
     html: Callable[[Results], str] | None = None
+    keep_label: Callable[[Path, Label], None] | None = None
+    web_retrievers: Sequence[str] = ("bm25",)
+    category_of: Callable[[str], str | None] = shipped_category
     limits: Limits = field(default_factory=Limits)
 
 

@@ -1,6 +1,6 @@
 """Make the events of `/check`, and sum them up: scores, requests, cost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,7 +17,7 @@ from webapp.basis import basis
 class Events:
     """The events of one check; it adds up what the last of them report."""
 
-    def __init__(self, job: Job, judge_note: str = "") -> None:
+    def __init__(self, job: Job, judge_note: Callable[[Sequence[str]], str]) -> None:
         self._job = job
         self._judge_note = judge_note
         self._units: list[FactUnit] = []
@@ -73,7 +73,7 @@ class Events:
         return basis(
             self._job.judge.name,
             [llm.model] if llm else [],
-            "" if llm else self._judge_note,
+            "" if llm else self._judge_note([one.type for one in self._job.sources]),
             asked,
             response,
         )

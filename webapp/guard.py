@@ -11,13 +11,14 @@ import hmac
 from collections.abc import Mapping
 from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from schemas.hosts import host_in
 from webapp.limits import Limits, Rate, Refused
 from webapp.problems import answer, problem, refusal
 
@@ -76,7 +77,7 @@ class Guard:
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         host = hosts[0] if len(hosts) == 1 else ""
-        if not self._token and _name(host) not in LOOPBACK:
+        if not self._token and host_in(host) not in LOOPBACK:
             return answer(
                 problem(
                     421,
@@ -174,16 +175,6 @@ def _measured(receive: Receive, most: int, seconds: float) -> Receive:
         return message
 
     return measured
-
-
-def _name(host: str) -> str:
-    """Return the host of a Host header without its port, in lower case; "" for what is none."""
-    try:
-        found = urlsplit(f"//{host}")
-        _ = found.port
-    except ValueError:
-        return ""
-    return (found.hostname or "") if "@" not in host and not found.path else ""
 
 
 def _foreign(headers: Headers, host: str, method: str) -> bool:

@@ -6,7 +6,7 @@ is beyond it is refused with the limit, not cut.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetPydanticSchema
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, GetPydanticSchema
 
 from schemas.text import without_nul
 from transforms.judges.llm.settings import LLM_OPTIONS
@@ -42,7 +42,7 @@ def _declared(name: str) -> GetPydanticSchema:
 
 
 class Given(BaseModel):
-    """A request's body; a field that it does not know is an error, not a wish unheard."""
+    """A request's body; an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -54,7 +54,9 @@ class Judging(Given):
     model: Name | None = Field(None, description="the judge's model, at the server's endpoint")
     extractor_model: Name | None = None
     formulation: Annotated[str, _declared("formulation")] | None = None
-    options: Annotated[str, _declared("options")] | None = None
+    verdict_labels: Annotated[str, _declared("verdict_labels")] | None = Field(
+        None, validation_alias=AliasChoices("verdict_labels", "options")
+    )
     explain: Annotated[str, _declared("explain")] | None = None
     citation: bool | None = None
 
@@ -69,6 +71,9 @@ class Asking(Judging):
     tie: Tie = "not_factual"
     units: Units = "claim"
     retriever: Retriever | None = None
+    web_retriever: Literal["bm25", "dense"] | None = Field(
+        None, description="of a page's sentences; dense where the service has an embedder"
+    )
     passages: int | None = Field(None, ge=1, le=50, description="of a source for a claim")
     pages: int | None = Field(None, ge=1, le=20, description="of a web search")
     passages_per_page: int | None = Field(None, ge=0, le=20)
@@ -118,10 +123,77 @@ class Claim(Given):
     query: Text | None = None
 
 
-class PassagesRequest(Asking):
-    """Claims for which each source is asked what it has."""
+class Passed(BaseModel):
+    """Something as another step gave it: what is not read of it may stay in it."""
 
-    claims: list[Claim] = Field(min_length=1, max_length=100)
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+
+class PassedResponse(Passed):
+    """The response that the units are of."""
+
+    text: Text
+    question: Text | None = None
+    language: Word | None = None
+
+
+class PassedUnit(Passed):
+    """A fact unit."""
+
+    claim: Line
+    query: Text | None = None
+    sentence_index: int | None = Field(None, ge=0)
+
+
+class PassedPassage(Passed):
+    """A passage, as far as a judge or a table has it."""
+
+    text: Text = Field(min_length=1)
+    title: Word | None = None
+    section: Word | None = None
+    url: Word | None = None
+    hostname: Word | None = None
+    source_category: Word | None = None
+    published_at: Word | None = None
+    retrieved_at: Word | None = None
+    source: Word = ""
+    passage_id: Word = ""
+
+
+class PassedHit(Passed):
+    """A passage, as a source ranked it."""
+
+    score: float | None = None
+    passage: PassedPassage
+
+
+class PassedAnswer(Passed):
+    """What one source has on one claim."""
+
+    source: Name
+    claim: Line
+    hits: list[PassedHit] = Field([], max_length=1_000)
+    outcome: Literal["noans", "error"] | None = None
+    reason: Word | None = None
+    message: Word | None = None
+
+
+class AfterExtract(Given):
+    """What `/extract` gives, to go on with. What is only passed on has no effect here."""
+
+    response: PassedResponse | None = None
+    fact_units: list[PassedUnit] | None = Field(
+        None, max_length=MAX_ITEMS, description="in place of `claims`"
+    )
+    sentences: list[Any] = Field([], max_length=MAX_ITEMS, description="passed on")
+    failures: list[Any] = Field([], max_length=MAX_ITEMS, description="passed on")
+    usage: list[Any] = Field([], max_length=50_000, description="passed on")
+
+
+class PassagesRequest(Asking, AfterExtract):
+    """Claims for which each source is asked what it has, or all that `/extract` gave."""
+
+    claims: list[Claim] = Field([], max_length=100)
     references: list[Text] = Field([], max_length=100)
     question: Text | None = None
     language: Word | None = None
@@ -135,11 +207,16 @@ class GivenPassage(Given):
     url: Word | None = None
 
 
-class VerifyRequest(Judging):
-    """Claims and passages: every claim is held against every passage."""
+class VerifyRequest(Judging, AfterExtract):
+    """Claims and passages, and every claim is held against every passage; or all that `/passages`
+    gave, and every claim is held against its own, source by source."""
 
-    claims: list[Claim] = Field(min_length=1, max_length=100)
-    passages: list[GivenPassage] = Field(min_length=1, max_length=100)
+    claims: list[Claim] = Field([], max_length=100)
+    passages: list[GivenPassage] = Field([], max_length=100)
+    answers: list[PassedAnswer] | None = Field(
+        None, max_length=50_000, description="in place of `passages`"
+    )
+    mode: Mode = Field("seq", description="of `answers`")
     tie: Tie = "not_factual"
     text: Text | None = Field(None, description="what the claims are from, as their context")
     question: Text | None = None
@@ -189,6 +266,18 @@ class ScoreRequest(Given):
     only_categories: list[Name] | None = Field(None, max_length=50)
     without_domains: list[Name] = Field([], max_length=200)
     only_domains: list[Name] | None = Field(None, max_length=200)
+
+
+class LabelRequest(Given):
+    """The label of a fact unit of a run; without a label and a tag the saved one is removed."""
+
+    response_id: Line
+    unit_id: Name
+    label: Literal[0, 1] | None = Field(None, description="1: the claim is true; 0: it is false")
+    tag: Literal["wrong_claim", "wrong_evidence", "wrong_judgement"] | None = Field(
+        None, description="why the verdict is wrong"
+    )
+    note: Word | None = None
 
 
 class UploadOptions(Asking):

@@ -97,7 +97,7 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, RunError):
         return problem(500, error.message, "the message names the file or endpoint; mend that")
     if isinstance(error, LlmError):
-        remedy = "check the model's name and the endpoint; `ufo doctor` tells what it can do"
+        remedy = "check the model's name and the endpoint; `ufo doctor` shows what it can do"
         return problem(502, error.message, remedy)
     if isinstance(error, UfoError):
         return problem(500, error.message)

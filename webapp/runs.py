@@ -5,6 +5,7 @@ from collections import OrderedDict
 from dataclasses import replace
 from pathlib import Path
 
+from schemas.labels import label_files
 from schemas.results import Results
 from schemas.runs import RUN_PREFIX, Run, finished_runs
 from webapp.problems import NotFound
@@ -18,7 +19,7 @@ class OpenRuns:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._open: OrderedDict[tuple[str, str], Results] = OrderedDict()
+        self._open: OrderedDict[tuple[str, str, tuple[int, ...]], Results] = OrderedDict()
 
     def listed(self) -> list[Run]:
         """Return the finished runs of the folder and of those in it, the newest first.
@@ -56,7 +57,9 @@ class OpenRuns:
             RunError: its files are damaged.
         """
         run = self.named(name)
-        key = run.name, run.finished_at.isoformat()
+        # Labels are read when a run is opened, and come later than it.
+        said = [path.stat().st_mtime_ns for path in label_files(run.folder.parent)]
+        key = run.name, run.finished_at.isoformat(), tuple(said)
         with self._lock:
             found = self._open.pop(key, None) or Results([run])
             self._open[key] = found

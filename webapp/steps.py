@@ -1,19 +1,18 @@
 """Each step by itself: extract, search, passages, verify."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fastapi import APIRouter
 
 from indexes.index import open_index
 from schemas.errors import UsageError, ends_run
-from schemas.records import InputRecord, OpenUnits, Passage
-from transforms.check import check
-from transforms.check_text import opened
+from schemas.records import NO_PASSAGES, NOANS, InputRecord, OpenUnits, Passage
+from transforms.check_text import CheckedText, check_text, opened
 from transforms.extract import Extracted, extract
 from transforms.sources.base import FactSource, Found, Retrieved, failed
-from transforms.votes import SINGLE, verdicts
+from transforms.votes import SINGLE
 from webapp import answers, models
 from webapp.asked import job_of, record_of
 from webapp.bridge import on_the_loop
@@ -26,7 +25,12 @@ _GIVEN = "given"
 
 @router.post("/extract")
 async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.Extracted:
-    """Take a text apart into sentences and fact units: claims, each with its query."""
+    """Take a text apart into sentences and fact units: claims, each with its query.
+
+    ```sh
+    curl -s 127.0.0.1:8080/extract --json '{"text": "Oslo is the capital of Norway."}'
+    ```
+    """
     job = job_of(desk, asked, ["reference"])
     record = record_of(asked.text, asked.question, language=asked.language)
 
@@ -46,7 +50,12 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.E
 
 @router.post("/search")
 def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnswer]:
-    """Search the index of the service: each query's best passages, as the source finds them."""
+    """Search the index of the service: each query's best passages, as the source finds them.
+
+    ```sh
+    curl -s 127.0.0.1:8080/search --json '{"queries": ["capital of Norway"], "passages": 2}'
+    ```
+    """
     if desk.setup.index is None:
         raise UsageError("the service has no index; start it with --index DIR")
     index = open_index(desk.setup.index, asked.retriever)
@@ -67,17 +76,25 @@ def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnsw
 
 @router.post("/passages")
 async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passages:
-    """Ask each source what it has on each claim; nothing is judged."""
+    """Ask each source what it has on each claim; nothing is judged. It takes what `/extract` gave.
+
+    ```sh
+    curl -s 127.0.0.1:8080/extract --json '{"text": "Oslo is the capital of Norway."}' |
+    curl -s 127.0.0.1:8080/passages --json @-
+    ```
+    """
     job = job_of(desk, asked, asked.sources)
-    record = _record_of_claims(asked.claims, None, asked.question, asked.references, asked.language)
+    record = _record_of(asked, None, asked.references)
 
-    async def work() -> tuple[OpenUnits, list[tuple[str, Sequence[Found]]]]:
+    async def work() -> tuple[Extracted, list[tuple[str, Sequence[Found]]]]:
         async with opened(job) as (sources, judge):
-            units = (await extract(record, judge)).open_units
+            extracted = await extract(record, judge)
+            units = extracted.open_units
             found = await asyncio.gather(*(_looked_up(source, units) for source in sources))
-            return units, [(s.name, one) for s, one in zip(sources, found, strict=True)]
+            return extracted, [(s.name, one) for s, one in zip(sources, found, strict=True)]
 
-    open_units, found = await _done(desk, work())
+    extracted, found = await _done(desk, work())
+    units = list(extracted.open_units.units)
     rows = [
         answers.SourceAnswer(
             source=name,
@@ -92,50 +109,83 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
             message=one.message or None,
         )
         for name, by_unit in found
-        for unit, one in zip(open_units.units, by_unit, strict=True)
+        for unit, one in zip(units, by_unit, strict=True)
     ]
     usage = [row for _, by_unit in found for one in by_unit for row in one.usage]
-    return answers.Passages(answers=rows, usage=usage)
+    return answers.Passages(
+        response=extracted.response, fact_units=units, answers=rows, usage=usage
+    )
 
 
 @router.post("/verify")
 async def verify(asked: models.VerifyRequest, desk: AtDesk) -> answers.Verified:
-    """Hold each claim against each passage, and return the majority for each claim."""
-    job = job_of(desk, asked, ["reference"], tie=asked.tie)
-    record = _record_of_claims(asked.claims, asked.text, asked.question, (), asked.language)
-    source = _Given([Passage(one.text, one.title, url=one.url) for one in asked.passages])
+    """Hold claims against passages. It takes claims and passages, or what `/passages` gave.
 
-    async def work() -> answers.Verified:
+    ```sh
+    curl -s 127.0.0.1:8080/verify --json '{
+        "claims": [{"claim": "Oslo is large."}], "passages": [{"text": "Oslo is large."}]}'
+    ```
+
+    ```sh
+    curl -s 127.0.0.1:8080/extract --json '{"text": "Oslo is the capital of Norway."}' |
+    curl -s 127.0.0.1:8080/passages --json @- |
+    curl -s 127.0.0.1:8080/verify --json @-
+    ```
+    """
+    job = job_of(desk, asked, ["reference"])
+    record = _record_of(asked, asked.text, ())
+    mode, sources = (SINGLE, [_of_claims(asked)]) if asked.answers is None else _answered(asked)
+
+    async def work() -> CheckedText:
         async with opened(job) as (_, judge):
-            extracted = await extract(record, judge)
-            units = extracted.open_units
-            found = await check(units, source, judge)
-            return answers.Verified(
-                fact_units=list(units.units),
-                passages=found.passages,
-                evidence=found.evidence,
-                verdicts=[
-                    row
-                    for votes in found.tallies
-                    for row in verdicts(record.response_id, [votes], SINGLE, job.tie)
-                ],
-                failures=extracted.failures + found.failures,
-                usage=extracted.usage + found.usage,
-            )
+            return await check_text(record, sources, judge, mode, job.tie)
 
-    return await _done(desk, work())
+    found = await _done(desk, work())
+    return answers.Verified(
+        fact_units=found.fact_units,
+        passages=found.passages,
+        evidence=found.evidence,
+        verdicts=found.verdicts,
+        failures=found.failures,
+        usage=found.usage,
+    )
+
+
+def _of_claims(asked: models.VerifyRequest) -> "_Given":
+    """Return a source that has the passages of a request for each of its claims."""
+    if not asked.passages:
+        raise UsageError("give `passages`, or the `answers` of /passages")
+    hits = [Retrieved(Passage(**one.model_dump())) for one in asked.passages]
+    claims = asked.claims or asked.fact_units or ()
+    return _Given(_GIVEN, {one.claim: (hits, None) for one in claims})
+
+
+def _answered(asked: models.VerifyRequest) -> tuple[str, list["_Given"]]:
+    """Return the mode, and a source for each that answered, in their order."""
+    by_source: dict[str, dict[str, _Answer]] = {}
+    for one in asked.answers or ():
+        hits = [Retrieved(Passage(**hit.passage.model_dump()), hit.score) for hit in one.hits]
+        without = Found((), one.outcome or NOANS, one.reason or NO_PASSAGES)
+        by_source.setdefault(one.source, {})[one.claim] = hits, without
+    return asked.mode, [_Given(name, of_claims) for name, of_claims in by_source.items()]
+
+
+_Answer = tuple[Sequence[Retrieved], Found | None]
 
 
 class _Given(FactSource):
-    """The passages of a request, for every claim."""
+    """The passages that a request has for each claim, or why there is none."""
 
-    name = _GIVEN
+    def __init__(self, name: str, answers: Mapping[str, _Answer]) -> None:
+        self.name = name
+        self._answers = answers
 
-    def __init__(self, given: Sequence[Passage]) -> None:
-        self._given = given
-
-    def find(self, unit: object) -> Sequence[Passage | Retrieved]:
-        return self._given
+    async def look_up(self, open_units: OpenUnits) -> list[Found]:
+        found = []
+        for unit in open_units.units:
+            hits, without = self._answers.get(unit.claim, ((), None))
+            found.append(self.found(hits) if hits else without or Found())
+        return found
 
 
 async def _looked_up(source: FactSource, units: OpenUnits) -> Sequence[Found]:
@@ -152,13 +202,24 @@ async def _done(desk: Desk, work: Coroutine[Any, Any, T]) -> T:
         return await on_the_loop(work, desk.setup.limits.check_seconds)
 
 
-def _record_of_claims(
-    claims: Sequence[models.Claim],
+def _record_of(
+    asked: models.PassagesRequest | models.VerifyRequest,
     text: str | None,
-    question: str | None,
     references: Sequence[str],
-    language: str | None,
 ) -> InputRecord:
-    """Return a record of given claims; without a text of their own they are the text."""
-    whole = text or "\n".join(one.claim for one in claims)
-    return record_of(whole, question, references, language, claims)
+    """Return a record of given claims; without a text of their own they are the text.
+
+    Raises:
+        UsageError: there is no claim, or there are claims of two kinds.
+    """
+    if bool(asked.claims) == (asked.fact_units is not None):
+        raise UsageError("give `claims`, or the `fact_units` of /extract")
+    claims = asked.fact_units if asked.fact_units is not None else asked.claims
+    given = asked.response or models.PassedResponse(text="")
+    return record_of(
+        text or given.text or "\n".join(one.claim for one in claims),
+        asked.question or given.question,
+        references,
+        asked.language or given.language,
+        claims,
+    )

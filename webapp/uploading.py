@@ -35,7 +35,7 @@ _LINES = "application/octet-stream"
     openapi_extra={
         "requestBody": {
             "required": True,
-            "description": "A file as `ufo evaluate --input` takes it, told by its content",
+            "description": "A file as for `ufo evaluate --input`; its format is detected",
             "content": {_LINES: {"schema": {"type": "string", "format": "binary"}}},
         }
     },

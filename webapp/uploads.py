@@ -10,16 +10,18 @@ import json
 import os
 import re
 import shutil
-import signal
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
+from filelock import FileLock, Timeout
+
 from schemas.errors import EXIT_DONE, EXIT_FAILED
 from webapp.limits import Refused
 from webapp.problems import Conflict, NotFound
+from webapp.upload_process import end, lines, write
 
 WAITING = "waiting"
 RUNNING = "running"
@@ -36,13 +38,16 @@ _OWNER = "UFO_OWNER"  # the process that the command ends with
 _MOST_WAITING = 20
 _LOG_LINES = 20
 _LOG_WIDTH = 1_000
-_ENDING_SECONDS = 20.0
 _PROGRESS = re.compile(r"([\d,]+)/([\d,]+) responses")
 
 
 @dataclass
 class Upload:
-    """An upload and its state; see `web.models.UploadStatus`."""
+    """An upload and its state (see `answers.UploadStatus`).
+
+    The service that evaluates it holds its lock, so that another service over the same folder does
+    not take it for stopped.
+    """
 
     id: str
     name: str
@@ -55,6 +60,9 @@ class Upload:
     log: deque[str] = field(default_factory=lambda: deque(maxlen=_LOG_LINES))
     work: "asyncio.Task[None] | None" = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.lock = FileLock(self.folder / ".lock", thread_local=False)
 
     @property
     def run(self) -> str:
@@ -75,7 +83,7 @@ class Upload:
         }
 
     def tell(self) -> None:
-        """Wake whoever waits for a change."""
+        """Wake the tasks that wait for a change."""
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -117,7 +125,8 @@ class Uploads:
             raise Refused(429, f"{_MOST_WAITING} uploads are waiting", "wait for one to end", 30.0)
         identifier = uuid4().hex[:16]
         folder = self._results / FOLDER / identifier
-        folder.mkdir(parents=True)
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # for its owner only
+        folder.mkdir()
         words = [
             f"--{key}" if value is True else f"--{key}={value}"
             for key, value in flags.items()
@@ -125,10 +134,11 @@ class Uploads:
         ]
         upload = Upload(identifier, name, folder, words)
         try:
-            await _write(folder / INPUT, chunks, most)
+            await write(folder / INPUT, chunks, most)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+        upload.lock.acquire(blocking=False)
         self._known[identifier] = upload
         self._keep(upload)
         upload.work = asyncio.create_task(self._evaluate(upload))
@@ -138,10 +148,11 @@ class Uploads:
         """Stop an upload that is not over, and remove what is unfinished of its run.
 
         Raises:
-            Conflict: it is over.
+            Conflict: it is over, or another service has resumed it.
         """
         upload = self.one(identifier)
         if upload.state == STOPPED:
+            _hold(upload)
             upload.state = CANCELLED
             self._clear(upload)
             return upload
@@ -156,11 +167,12 @@ class Uploads:
         """Go on with an upload that stopped when its service was killed.
 
         Raises:
-            Conflict: it did not.
+            Conflict: it did not stop, or another service has resumed it.
         """
         upload = self.one(identifier)
         if upload.state != STOPPED:
             raise Conflict(f"the upload is {upload.state}, and only one that stopped is resumed")
+        _hold(upload)
         upload.state = WAITING
         self._keep(upload)
         upload.work = asyncio.create_task(self._evaluate(upload))
@@ -181,7 +193,7 @@ class Uploads:
                 upload.state = RUNNING
                 upload.tell()
                 upload.exit_code = await self._run(upload)
-            # A run without a usable judgement is finished too, and its rows tell why.
+            # A run without a usable judgement is finished too, and its rows have the reasons.
             if upload.exit_code in (EXIT_DONE, EXIT_FAILED) and self._manifest(upload).exists():
                 upload.total = upload.done = self._count(upload)
                 state = FINISHED
@@ -202,6 +214,7 @@ class Uploads:
             shutil.rmtree(self._results / f"run={upload.run}", ignore_errors=True)
         (upload.folder / INPUT).unlink(missing_ok=True)
         self._keep(upload)
+        upload.lock.release()
 
     async def _run(self, upload: Upload) -> int:
         process = await asyncio.create_subprocess_exec(
@@ -217,7 +230,7 @@ class Uploads:
         )
         assert process.stderr is not None
         try:
-            async for line in _lines(process.stderr):
+            async for line in lines(process.stderr):
                 found = _PROGRESS.match(line)
                 if found:
                     upload.done, upload.total = (
@@ -228,7 +241,7 @@ class Uploads:
                 upload.tell()
             return await process.wait()
         finally:
-            await _end(process)
+            await end(process)
 
     def _count(self, upload: Upload) -> int:
         counts = json.loads(self._manifest(upload).read_text(encoding="utf-8"))["counts"]
@@ -242,7 +255,10 @@ class Uploads:
         (upload.folder / _STATUS).write_text(text, encoding="utf-8")
 
     def _load(self) -> None:
-        """Find the uploads of earlier services; what they did not finish can be resumed."""
+        """Find the uploads of earlier services; what they did not finish can be resumed.
+
+        Uploads that another service is evaluating are left to it.
+        """
         paths = (self._results / FOLDER).glob(f"*/{_STATUS}")
         for path in sorted(paths, key=lambda path: path.stat().st_mtime):
             try:
@@ -254,45 +270,25 @@ class Uploads:
             except (OSError, ValueError, KeyError, TypeError):
                 continue
             if upload.state not in OVER:
-                upload.state = STOPPED
+                try:
+                    with upload.lock.acquire(blocking=False):
+                        upload.state = STOPPED
+                except Timeout:
+                    continue
                 upload.log.append("the service was killed before it was finished; resume it")
             self._known[upload.id] = upload
 
 
-async def _write(path: Path, chunks: AsyncIterator[bytes], most: int) -> None:
-    size = 0
-    with path.open("wb") as out:
-        async for chunk in chunks:
-            size += len(chunk)
-            if size > most:
-                raise Refused(
-                    413,
-                    f"the file is larger than {most:,} bytes",
-                    "split it, or evaluate it with `ufo evaluate`",
-                    0.0,
-                )
-            out.write(chunk)
+def _hold(upload: Upload) -> None:
+    """Lock an upload that stopped.
 
-
-async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
-    """Yield lines of any length, whatever the bytes."""
-    rest = b""
-    while chunk := await stream.read(65_536):
-        *whole, rest = re.split(rb"[\r\n]+", rest + chunk)
-        for line in whole:
-            yield line.decode("utf-8", "replace")
-        rest = rest[-65_536:]
-    if rest:
-        yield rest.decode("utf-8", "replace")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Stop a process that goes on, with those it started: asked first, then not."""
-    # Not by SIGINT: a service that a shell started with `&` ignores it, and so does what it starts.
-    for number, seconds in ((signal.SIGTERM, _ENDING_SECONDS), (signal.SIGKILL, None)):
-        if process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), seconds)
+    Raises:
+        Conflict: another service over the same folder has resumed it.
+    """
+    try:
+        upload.lock.acquire(blocking=False)
+    except Timeout:
+        raise Conflict("another service is evaluating the upload") from None
+    if not (upload.folder / INPUT).exists():
+        upload.lock.release()
+        raise Conflict("another service has finished the upload")

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from schemas.labels import PAGE_SHEET
 from schemas.records import Evidence, FactUnit, Passage
 from schemas.results import Results
 from schemas.runs import Run
-from schemas.tables import from_arrow
+from schemas.tables import LABELS, from_arrow
 from transforms.extract import EXTRACT
 from transforms.scores import score
 from webapp import answers
@@ -80,4 +81,5 @@ def whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespon
             response_id=response_id,
             extraction_failed=any(one.step == EXTRACT for one in failures),
         ),
+        labels=rows(LABELS, f"response_id = $id AND sheet = '{PAGE_SHEET}'"),
     )

@@ -53,13 +53,15 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command `benchmark`."""
     parser = subparsers.add_parser(
         "benchmark",
-        description="Recompute the verdicts and scores of a finished run from its evidence, as if "
-        "the sources, their order, the passages or the rules had been others. Nothing is asked "
-        "again. A run of --mode all (or mv) can answer anything; one of --mode seq only what it "
-        "asked. Beside each score stands that of the run's own verdicts, in the same mode.",
+        description="Recompute the verdicts and scores of a finished run from its evidence with "
+        "other sources, orders, passages or rules. No request is sent. A run of --mode all or "
+        "mv has the evidence for any order; one of --mode seq only for what it asked. The score "
+        "of the run's own verdicts in the same mode is shown beside each score.",
     )
-    parser.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
-    parser.add_argument("--run", metavar="NAME", help="a finished run (default: the newest)")
+    parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
+    parser.add_argument(
+        "--run", metavar="NAME", help="name of a finished run (default: the newest)"
+    )
     parser.add_argument(
         "--mode",
         type=one_of("--mode", _MODES),
@@ -68,14 +70,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="seq: one source after another; mv: majority of all; single: each source alone",
     )
     listed = {
-        "order": "the sources to ask, in order; others are left out (default: the run's own)",
-        "exclude_passages": "leave out these passages, by passage_id",
-        "exclude_categories": "leave out passages of these source categories; "
-        "a passage without one is of `other`",
-        "include_categories": "leave out passages of all other categories",
-        "exclude_domains": "leave out passages of these domains and their subdomains; wildcards, "
+        "order": "sources to use, in this order (default: the run's own)",
+        "exclude_passages": "exclude these passages, by passage_id",
+        "exclude_categories": "exclude passages of these source categories; "
+        "a passage without one counts as `other`",
+        "include_categories": "use only passages of these source categories",
+        "exclude_domains": "exclude passages of these domains and their subdomains; wildcards, "
         "as in *.gov",
-        "include_domains": "leave out all other passages, also those without an address",
+        "include_domains": "use only passages of these domains; one without an address is excluded",
     }
     for name, help_text in listed.items():
         words = partial(_words, f"--{name}")
@@ -85,21 +87,23 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         metavar="K",
         type=number("--min_sources", 1),
         default=1,
-        help="a unit is decided only where at least K of the sources have a valid vote; under seq "
-        "the first of them decides as ever (default: 1)",
+        help="decide a unit only if at least K sources have a valid vote; under seq the first of "
+        "them decides (default: 1)",
     )
     parser.add_argument(
         "--tie",
         type=one_of("--tie", TIES),
         metavar="|".join(TIES),
-        help="what a tie counts as (default: the run's own rule)",
+        help="verdict where votes are tied (default: the run's own rule)",
     )
     parser.add_argument(
-        "--verdicts", action="store_true", help="print the verdict of each fact unit instead"
+        "--verdicts",
+        action="store_true",
+        help="print the verdict of each fact unit instead of the scores",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON, nothing cut")
-    form.add_argument("--csv", action="store_true", help="print CSV, nothing cut")
+    form.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    form.add_argument("--csv", action="store_true", help="print the whole result as CSV")
     add_raw(parser)
     parser.add_argument(
         "--rows", metavar="N", type=number("--rows", 0), help="print N rows at most, 0 for all"

@@ -31,32 +31,34 @@ def register(commands: Any) -> None:
     """Add the command and what it can do."""
     parser = commands.add_parser(
         "cache",
-        description="Answers of models are kept, so that no request is paid for twice.",
+        description="Inspect and prune the cache of model replies.",
     )
     parser.set_defaults(handler=lambda arguments: _help(parser))
     actions = parser.add_subparsers(title="actions", metavar="ACTION", parser_class=Parser)
-    stats = actions.add_parser("stats", help="how many answers there are, of which kind and age")
+    stats = actions.add_parser("stats", help="count the cached replies by kind and age")
     stats.add_argument("--json", action="store_true", help="print them as JSON")
-    prune = actions.add_parser("prune", help="forget old answers, or the oldest ones")
+    prune = actions.add_parser("prune", help="delete old replies")
     prune.add_argument(
         "--older_than",
         type=number("--older_than", 0, whole=False),
         metavar="DAYS",
-        help="forget what was kept more than so many days ago",
+        help="delete replies that are older than this",
     )
     prune.add_argument(
         "--max_mb",
         type=number("--max_mb", 0, whole=False),
         metavar="MB",
-        help="forget the oldest until the rest is no larger",
+        help="delete the oldest replies until the cache is at most this large",
     )
-    export = actions.add_parser("export", help="copy all answers into another cache, or as JSON")
+    export = actions.add_parser(
+        "export", help="copy all replies to another cache or a JSON Lines file"
+    )
     export.add_argument(
         "target", help="a .sqlite file, a prefix ending in /, or a .jsonl file to be read"
     )
     for action, handler in ((stats, _stats), (prune, _prune), (export, _export)):
         action.add_argument(
-            "--cache", metavar="URI", help="which cache (default: that of `ufo evaluate`)"
+            "--cache", metavar="URI", help="the cache (default: that of `ufo evaluate`)"
         )
         action.set_defaults(handler=_explained(handler))
 

@@ -21,14 +21,16 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "set (by response where there is no question), and the claims that one run found "
         "supported and the other not.",
     )
-    parser.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
     parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", help="a finished run")
     (fail_if_worse,) = (one for one in options_of(Gate) if one.name == "fail_if_worse")
     fail_if_worse.add(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print all as JSON")
-    form.add_argument("--csv", action="store_true", help="print the claims that turned as CSV")
+    form.add_argument(
+        "--csv", action="store_true", help="print the claims whose verdict changed as CSV"
+    )
     parser.set_defaults(handler=_compare)
 
 

@@ -31,7 +31,7 @@ def register(commands: Any) -> None:
         type=number("--timeout", 0.1, 3600, whole=False),
         default=60.0,
         metavar="SECONDS",
-        help="in which all of it ends, finished or not (default 60)",
+        help="time limit for all tests together (default 60)",
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.set_defaults(handler=handle)

@@ -25,8 +25,9 @@ from pipelines.runs.results import open_results
 from pipelines.runs.run import Finished
 from pipelines.streams.stream import stream
 from pipelines.tracing import trace_where_asked
-from pipelines.wording import many
 from schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
+from schemas.text import quantity
+from transforms.states import run_headline
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _TABLE_WIDTH = 110
@@ -55,7 +56,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         return _stream(chosen)
     if program:
         attempt.command[:] = ["evaluate", *argv]
-    logs.start(logs.Telling(chosen.log_format))
+    logs.start(logs.LogSettings(chosen.log_format))
     trace_where_asked()
     finished = run_evaluate(chosen)
     if finished.submitted:
@@ -73,10 +74,16 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     try:
         found = {} if nothing else _compared(chosen, finished.name)
     except UsageError as error:
-        unequal = error  # told after what there is to tell: the run is finished
+        unequal = error  # reported after the summary, since the run is finished
     if chosen.json:
-        told = {**summary, "path": finished.folder, "below": below, "error_share": share, **found}
-        print(json.dumps(told, ensure_ascii=False))
+        printed = {
+            **summary,
+            "path": finished.folder,
+            "below": below,
+            "error_share": share,
+            **found,
+        }
+        print(json.dumps(printed, ensure_ascii=False))
     else:
         _print(summary, finished.folder)
         _print_comparison(found, chosen)
@@ -113,8 +120,8 @@ def _stream(chosen: "Settings") -> int:
         summary, lost = _summary(chosen.output, finished.name)
         summary |= {"seconds": round(finished.seconds, 3)}
         if chosen.json:
-            told = {**summary, "path": finished.folder}
-            print(json.dumps(told, ensure_ascii=False), flush=True)
+            printed = {**summary, "path": finished.folder}
+            print(json.dumps(printed, ensure_ascii=False), flush=True)
         else:
             _print(summary, finished.folder)
             sys.stdout.flush()
@@ -151,6 +158,8 @@ def _print_comparison(found: Mapping[str, Any], chosen: "Settings") -> None:
 
 
 # A cost of which a part is not known is not known.
+_SUMMARY_BYTES = 250_000_000
+_SUMMARY_BYTES_A_RESPONSE = 20
 _SPENT = """
 SELECT
     CAST(coalesce(sum(n_requests), 0) AS BIGINT) AS requests,
@@ -207,7 +216,7 @@ def _dollars(cost: float) -> str:
 
 
 def _nothing_usable(summary: Mapping[str, Any], lost: "Unusable") -> bool:
-    """Tell whether there was something to judge, and nothing came of it."""
+    """Return whether there was something to judge, and nothing came of it."""
     return lost.all or (lost.n > 0 and not summary["units"]) or _no_line(summary)
 
 
@@ -218,11 +227,16 @@ def _no_line(summary: Mapping[str, Any]) -> bool:
 def _summary(output: str, name: str) -> "tuple[dict[str, Any], Unusable]":
     with open_results(output, name, only=("cost", "scores", "failures_by_step")) as results:
         (run,) = results.runs
+        # Less than the workers took; more of it goes to disk, which needs some memory a response.
+        limit = _SUMMARY_BYTES + _SUMMARY_BYTES_A_RESPONSE * run.counts["responses"]
+        results.limit_memory(f"{limit}B", threads=2)
         scored = means(results)[run.name]
         (spent,) = results.query(_SPENT).to_pylist()
         lost = unusable(results)
+        said = run_headline(results)
     summary = {
         "run": run.name,
+        "headline": said,
         "mode": run.mode,
         "sources": list(run.sources),
         **run.counts,
@@ -235,16 +249,17 @@ def _summary(output: str, name: str) -> "tuple[dict[str, Any], Unusable]":
 
 def _print(summary: Mapping[str, Any], folder: str) -> None:
     failures = summary["failures"]
-    size = f"{many(summary['responses'], 'response')}, {many(summary['units'], 'unit')}"
+    size = f"{quantity(summary['responses'], 'response')}, {quantity(summary['units'], 'claim')}"
     print(f"run {summary['run']}: {size}")
     if _no_line(summary):
         print(f"{_NO_LINE}, so there is no score")
     else:
+        print(summary["headline"])
         print(score_in_words(summary))
     if summary["requests"]:
         cost = summary["cost_usd"]
         priced = "cost unknown" if cost is None else f"${cost:,.4f}"
         print(f"{summary['requests']:,} requests, {summary['tokens']:,} tokens, {priced}")
     if failures:
-        print(f"{many(failures, 'failure')}, each with its reason in the table `failures`")
+        print(f"{quantity(failures, 'failure')}, each with its reason in the table `failures`")
     print(f"results in {folder}")

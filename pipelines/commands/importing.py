@@ -7,8 +7,8 @@ from collections import Counter
 from pipelines.importers import IMPORTERS, import_records
 from pipelines.outputs import text_output
 from pipelines.reports.tabular import as_json
-from pipelines.wording import many
 from schemas.errors import EXIT_DONE
+from schemas.text import quantity
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -45,6 +45,6 @@ def _import(args: argparse.Namespace) -> int:
             good += 1
     for what, count in left_out.most_common():
         print(f"ufo: left out {count:,} {what}", file=sys.stderr)
-    lines = f", {many(bad, 'line')} left out" if bad else ""
-    print(f"ufo: {many(good, 'record')}{lines}", file=sys.stderr)
+    lines = f", {quantity(bad, 'line')} left out" if bad else ""
+    print(f"ufo: {quantity(good, 'record')}{lines}", file=sys.stderr)
     return EXIT_DONE

@@ -42,10 +42,16 @@ def register(
         description="Build an index folder from a MediaWiki pages-articles export (.xml, .xml.bz2, "
         ".xml.gz) or from JSON Lines or Parquet of {title, text, url}.",
     )
-    build.add_argument("--input", required=True, nargs="+", metavar="DUMP", help="files or globs")
-    build.add_argument("--output", required=True, metavar="DIR", help="the index folder to make")
     build.add_argument(
-        "--passage_words", type=int, default=100, metavar="N", help="words a passage (100)"
+        "--input", required=True, nargs="+", metavar="DUMP", help="files or glob patterns"
+    )
+    build.add_argument("--output", required=True, metavar="DIR", help="folder for the index")
+    build.add_argument(
+        "--passage_words",
+        type=int,
+        default=100,
+        metavar="N",
+        help="words per passage (default 100)",
     )
     build.add_argument(
         "--embedder",
@@ -55,7 +61,11 @@ def register(
         "model's name on a model hub (organisation/model)",
     )
     build.add_argument(
-        "--workers", type=int, default=cores(), metavar="N", help="processes (one a core)"
+        "--workers",
+        type=int,
+        default=cores(),
+        metavar="N",
+        help="worker processes (default: one per core)",
     )
     build.add_argument("--json", action="store_true", help="print the result as JSON")
     build.set_defaults(handler=run_build)
@@ -63,7 +73,13 @@ def register(
     search = commands.add_parser("search", help="show the passages an index has for a query")
     search.add_argument("index", metavar="DIR")
     search.add_argument("query", metavar="QUERY")
-    search.add_argument("--passages", type=int, default=5, metavar="N", help="at most so many (5)")
+    search.add_argument(
+        "--passages",
+        type=int,
+        default=5,
+        metavar="N",
+        help="maximum number of passages (default 5)",
+    )
     search.add_argument(
         "--retriever",
         default="bm25",
@@ -71,17 +87,21 @@ def register(
         help="bm25 (default); dense or hybrid where the index was built with --embedder",
     )
     search.add_argument(
-        "--embedder", metavar="NAME", help="refuse an index whose vectors another one made"
+        "--embedder", metavar="NAME", help="fail if another embedder made the vectors of the index"
     )
     search.add_argument(
         "--fusion_k",
         type=float,
         default=10.0,
         metavar="K",
-        help="hybrid: how much the first ranks are damped (10)",
+        help="hybrid: damping of the first ranks (default 10)",
     )
     search.add_argument(
-        "--bm25_weight", type=float, default=0.5, metavar="W", help="hybrid: BM25's share (.5)"
+        "--bm25_weight",
+        type=float,
+        default=0.5,
+        metavar="W",
+        help="hybrid: weight of BM25 (default 0.5)",
     )
     search.add_argument(
         "--plain",
@@ -92,12 +112,12 @@ def register(
     search.add_argument("--json", action="store_true", help="print the hits as JSON")
     search.set_defaults(handler=run_search)
 
-    info = commands.add_parser("info", help="say what is in an index and whether it is whole")
+    info = commands.add_parser("info", help="describe an index and check that it is complete")
     info.add_argument("index", metavar="DIR")
     info.add_argument(
         "--parquet", metavar="FILE", help="write the passages to a Parquet file for other programs"
     )
-    info.add_argument("--verify", action="store_true", help="compare the checksum of every file")
+    info.add_argument("--verify", action="store_true", help="verify the checksum of every file")
     info.add_argument("--json", action="store_true", help="print the manifest as JSON")
     info.set_defaults(handler=run_info)
 

@@ -39,18 +39,21 @@ def register(commands: Any) -> None:
 
     fit = actions.add_parser(
         "fit",
-        help="refit a verifier on the labels that people gave",
+        help="refit a verifier on human labels",
         description="Refit the last layer and the calibration of a verifier on labels of people: "
         "those of the input (claims with a label) and those of sheets (ufo label import). "
         "What that gains is measured on responses that were left out; where it gains nothing "
         "beyond chance, nothing is written.",
     )
-    fit.add_argument("results", metavar="RESULTS", help="--output of ufo evaluate")
-    fit.add_argument("--output", metavar="FOLDER", required=True, help="what --verifier is given")
-    fit.add_argument("--run", metavar="NAME", help="a finished run (default: the newest)")
+    fit.add_argument("results", metavar="RESULTS", help="results folder: --output of ufo evaluate")
     fit.add_argument(
-        "--verifier", metavar="NAME", help="the verifier to start from (default: the default one)"
+        "--output",
+        metavar="FOLDER",
+        required=True,
+        help="folder for the fitted verifier, for --verifier",
     )
+    fit.add_argument("--run", metavar="NAME", help="name of a finished run (default: the newest)")
+    fit.add_argument("--verifier", metavar="NAME", help="verifier to start from (default: overlap)")
     fit.add_argument("--json", action="store_true", help="print all as JSON")
     fit.set_defaults(handler=_fit)
 

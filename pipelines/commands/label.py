@@ -21,7 +21,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the commands `label sample` and `label import`."""
     parser = subparsers.add_parser(
         "label",
-        description="Labels turn the scores of an imperfect judge into honest ones: see the "
+        description="Human labels correct the scores of an imperfect judge: see the "
         "reports corrected_scores, judge_errors and error_analysis.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -30,45 +30,55 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "sample",
         help="write a sheet of fact units for people",
         description="Write a CSV sheet of a run's fact units: a random sample in strata (source × "
-        "verdict × model), in proportion to their sizes and at least two of each. People fill the "
-        "column label with true or false (or unsure, or nothing).",
+        "verdict × model), in proportion to their sizes and at least two of each. Fill the "
+        "column label with true or false, or leave it empty or unsure.",
     )
-    sample.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    sample.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
     sample.add_argument(
         "--n",
         type=number("--n", 1),
         metavar="N",
-        help=f"how many units (default: {_UNITS}, with --errors {_ERRORS})",
+        help=f"number of units (default: {_UNITS}, with --errors {_ERRORS})",
     )
-    sample.add_argument("--run", metavar="NAME", help="a finished run (default: the newest)")
+    sample.add_argument(
+        "--run", metavar="NAME", help="name of a finished run (default: the newest)"
+    )
     sample.add_argument("--output", metavar="FILE", help="a .csv file (default: stdout)")
     sample.add_argument(
-        "--seed", type=number("--seed", 0), default=0, metavar="N", help="of the draw (default 0)"
+        "--seed",
+        type=number("--seed", 0),
+        default=0,
+        metavar="N",
+        help="random seed of the sample (default 0)",
     )
     sample.add_argument(
         "--evidence",
         action="store_true",
-        help="show the passages that were found; without, people judge unbiased by them",
+        help="include the passages that were found (default: omit them, to keep people unbiased)",
     )
     sample.add_argument(
         "--errors",
         action="store_true",
-        help="instead verdicts that differ from people's labels, with all evidence, to be tagged "
+        help="write the verdicts that differ from human labels, with all evidence, to be tagged "
         "wrong_claim, wrong_evidence or wrong_judgement",
     )
     sample.set_defaults(handler=_sample)
 
     read = commands.add_parser(
         "import",
-        help="read a sheet back",
+        help="import the labels of a filled sheet",
         description="Check a sheet that people filled in and keep its labels in DIR/labels; runs "
         "are not changed. The same sheet again replaces what it said before.",
     )
-    read.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    read.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
     read.add_argument("file", metavar="SHEET", help="the filled sheet, .csv")
-    read.add_argument("--sheet", metavar="NAME", help="its name (default: the file's)")
     read.add_argument(
-        "--annotator", metavar="NAME", help="who labelled (default: the sheet's name)"
+        "--sheet", metavar="NAME", help="name of the sheet (default: the file's name)"
+    )
+    read.add_argument(
+        "--annotator",
+        metavar="NAME",
+        help="name of the person who labelled (default: the sheet's name)",
     )
     read.add_argument("--json", action="store_true", help="print the counts as JSON")
     read.set_defaults(handler=_import)

@@ -16,9 +16,9 @@ from pipelines.runs import attempt
 from pipelines.runs.recall import SHEET, run_recall
 from pipelines.runs.results import open_results
 from pipelines.tracing import trace_where_asked
-from pipelines.wording import many
 from schemas.errors import EXIT_DONE, EXIT_FAILED
 from schemas.results import Results
+from schemas.text import quantity
 from schemas.views import load_views
 
 VIEWS = {
@@ -59,7 +59,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         return EXIT_DONE
     if program:
         attempt.command[:] = ["recall", *argv]
-    logs.start(logs.Telling(chosen.log_format))
+    logs.start(logs.LogSettings(chosen.log_format))
     trace_where_asked()
     finished = run_recall(chosen)
     sheet = {"sheet": f"{chosen.output.rstrip('/')}/{SHEET}"} if chosen.facts_only else {}
@@ -72,7 +72,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         print_recall(results)
     failures = finished.manifest["counts"]["failures"]
     if failures:
-        print(f"{many(failures, 'failure')}, each with its reason in the table `failures`")
+        print(f"{quantity(failures, 'failure')}, each with its reason in the table `failures`")
     if chosen.facts_only:
         print(f"sheet to annotate: {sheet['sheet']}; give it back as --input")
     print(f"results in {finished.folder}")

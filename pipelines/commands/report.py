@@ -33,16 +33,20 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "report",
         description="Print the overview of the newest finished run, or one report by its name.",
     )
-    report.add_argument("directory", metavar="DIR", nargs="?", help="--output of ufo evaluate")
-    report.add_argument("name", metavar="NAME", nargs="?", help="a report or a table, see --list")
+    report.add_argument(
+        "directory", metavar="DIR", nargs="?", help="results folder: --output of ufo evaluate"
+    )
+    report.add_argument(
+        "name", metavar="NAME", nargs="?", help="a report or a table; --list names them"
+    )
     report.add_argument("--list", action="store_true", help="list the reports and the tables")
     report.add_argument(
-        "--plots", metavar="FOLDER", help="also write the plots there, as PNG and SVG"
+        "--plots", metavar="FOLDER", help="also write the plots to FOLDER, as PNG and SVG"
     )
     report.add_argument(
         "--html",
         metavar="FILE",
-        help="write one page with plots, tables and evidence there in place of the overview",
+        help="write plots, tables and evidence to FILE as one HTML page; print no overview",
     )
     add_output_options(report, "a finished run (default: the newest)")
     add_view_options(report)
@@ -53,8 +57,8 @@ def add_output_options(parser: argparse.ArgumentParser, run_help: str) -> None:
     """Add the options that say which run is printed, and how."""
     parser.add_argument("--run", metavar="NAME", help=run_help)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON, nothing cut")
-    form.add_argument("--csv", action="store_true", help="print CSV, nothing cut")
+    form.add_argument("--json", action="store_true", help="print the whole result as JSON")
+    form.add_argument("--csv", action="store_true", help="print the whole result as CSV")
     add_raw(parser)
     parser.add_argument(
         "--rows",
@@ -69,22 +73,22 @@ def add_raw(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--raw",
         action="store_true",
-        help="with --csv, leave texts that a spreadsheet takes for formulas as they are (default: "
-        "an apostrophe in front)",
+        help="with --csv, keep texts that a spreadsheet would run as formulas as they are "
+        "(default: prefix them with an apostrophe)",
     )
 
 
 def add_view_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of views: folders with more of them, and their threshold."""
     parser.add_argument(
-        "--reports", metavar="FOLDER", help="reports of your own, one .sql file each, beside ours"
+        "--reports", metavar="FOLDER", help="folder with reports of your own, one .sql file each"
     )
     parser.add_argument(
         "--threshold",
         metavar="X",
         type=number("--threshold", 0, 1, whole=False),
         default=THRESHOLD,
-        help="a sentence of lower credibility is called not factual in the reports on agreement "
+        help="credibility below which a sentence is not factual in the reports on agreement "
         f"(default: {THRESHOLD})",
     )
 
@@ -96,7 +100,7 @@ def _row_count(text: str) -> int:
 
 
 def until_closed(handler: Handler) -> Handler:
-    """Let the reader of a pipe (`| head`) stop reading: that is no error."""
+    """Let the reader of a pipe (`| head`) stop reading without an error."""
 
     @wraps(handler)
     def wrapped(args: argparse.Namespace) -> int:
@@ -104,7 +108,7 @@ def until_closed(handler: Handler) -> Handler:
             code = handler(args)
             sys.stdout.flush()
         except BrokenPipeError:
-            # Else the interpreter complains when it flushes what nobody takes any more.
+            # Else the interpreter reports an error when it flushes to the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return EXIT_DONE
         return code

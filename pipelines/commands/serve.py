@@ -10,7 +10,7 @@ from hashlib import sha256
 from importlib.resources import as_file, files
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from indexes.downloaded import local_index
 from indexes.index import open_index
@@ -21,14 +21,19 @@ from pipelines.options.settings import LLM, default_judge
 from pipelines.runs.sources import choose, job_of_text, unheard
 from pipelines.version import VERSION
 from schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
+from schemas.extras import need
 from schemas.kept import cache_folder
+from schemas.labels import Label
 from schemas.records import SourceStatus
 from schemas.results import Results
 from schemas.storage import is_remote
 from transforms.job import Job
 from transforms.judges.offline import judged_by
 from transforms.llm.base import VERIFIER
-from webapp.desk import Setup
+from transforms.sources.web.categories import load_categories
+
+if TYPE_CHECKING:
+    from webapp.desk import Setup
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -44,30 +49,38 @@ def register(commands: Any) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "serve",
-        description="Serve the page and its interface. It is closed to other hosts and origins; "
-        "with a token it can be opened to them.",
+        description="Serve the page and its HTTP API. Without a token only this machine and this "
+        "origin can use it.",
     )
-    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="default 127.0.0.1")
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="HOST",
+        help="address to listen on (default 127.0.0.1)",
+    )
     parser.add_argument(
         "--port",
         type=number("--port", 0, 65535),
         default=8080,
         metavar="N",
-        help="default 8080; 0: any that is free",
+        help="port to listen on (default 8080; 0: any free port)",
     )
     parser.add_argument(
-        "--results", default="results", metavar="DIR", help="runs to browse (default: results)"
+        "--results",
+        default="results",
+        metavar="DIR",
+        help="results folder with the runs to browse (default: results)",
     )
     parser.add_argument(
         "--token",
         metavar="TOKEN",
-        help=f"opens the service to whoever knows it; better in {TOKEN_VARIABLE}, where no list of "
-        "processes shows it",
+        help=f"token that clients must send; better set in {TOKEN_VARIABLE}, which the list of "
+        "processes does not show",
     )
     group = parser.add_argument_group(
         "as of `ufo evaluate`",
-        "what a text is checked with where a request does not say it; without --index the "
-        "wikipedia source has the pages of the examples",
+        "defaults for checking a text; without --index the source wikipedia has the articles of "
+        "the examples",
     )
     for flag in OF_SERVICE:
         flag.add(group)
@@ -76,6 +89,7 @@ def register(commands: Any) -> None:
 
 def handle(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
+    need("serve", "`ufo serve`")
     from webapp.server import serve
 
     token = arguments.token or os.environ.get(TOKEN_VARIABLE) or None
@@ -108,10 +122,12 @@ def setup(
             f"--results {results!r}: the page browses and writes runs on this machine; name a "
             f"folder, and bring runs there: 'gcloud storage cp -r {results.rstrip('/')}/* DIR'"
         )
+    from webapp.desk import Setup
+
     folder = str(local_index(index)) if index else example_index()
-    open_index(folder)  # what is wrong with it is told now, and no request waits for it
+    open_index(folder)  # reports an unusable index at the start, and no request waits for it
     usual = dict(flags or {})
-    # What is wrong with the flags is told now; `usable` has made a path absolute.
+    # Wrong flags are reported at the start; `usable` has made a path absolute.
     chosen = settings_of({"input": "-", "output": "-", **usual}, None)
     if chosen.verifier:
         usual["verifier"] = chosen.verifier
@@ -127,13 +143,16 @@ def setup(
         evaluate=(sys.executable, "-m", "pipelines.cli", "evaluate"),
         version=VERSION,
         judge=chosen.judge.name,
-        judge_note=judged_by(chosen.verifier),
+        judge_note=partial(judged_by, chosen.verifier),
         flags_of=partial(_flags_of, usual),
         model=chosen.client().endpoints[VERIFIER].model if reachable else None,
         index=folder,
         token=token,
+        web_retrievers=("bm25", "dense") if usual.get("embedder") else ("bm25",),
+        category_of=load_categories(usual.get("categories")).of,
         plots={name: partial(_plot, name) for name in _PLOTS},
         html=_html,
+        keep_label=_keep_label,
     )
 
 
@@ -178,6 +197,12 @@ def _flags_of(
 def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
     given = {"input": "-", "output": "-", **flags, "index": index}
     return choose(settings_of(given, None)).statuses
+
+
+def _keep_label(directory: Path, label: Label) -> None:
+    from pipelines.labels.page_sheet import keep_label  # rich
+
+    keep_label(directory, label)
 
 
 def _html(results: "Results") -> str:

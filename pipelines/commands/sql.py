@@ -23,9 +23,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     sql = subparsers.add_parser(
         "sql",
         description="Run one SELECT (DuckDB) over the tables and views of all finished runs, "
-        "which their column `run` tells apart.",
+        "distinguished by the column `run`.",
     )
-    sql.add_argument("directory", metavar="DIR", help="--output of ufo evaluate")
+    sql.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
     sql.add_argument("sql", metavar="SELECT", help='for example "FROM scores LIMIT 5"')
     add_output_options(sql, "only this finished run (default: all of them)")
     sql.add_argument(
@@ -37,7 +37,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--timeout",
         metavar="SECONDS",
         type=number("--timeout", 0.001, whole=False),
-        help="stop the query after so many seconds (default: never)",
+        help="stop the query after this time (default: never)",
     )
     add_view_options(sql)
     sql.set_defaults(handler=_sql)

@@ -15,10 +15,10 @@ def register(commands: Any) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "status",
-        description="Tell of each run of a folder whether it is finished, running or stopped: "
-        "chunks, counts, what models were asked, since when, and how to go on. Writes nothing.",
+        description="List the runs of a folder, finished, running or stopped, with "
+        "chunks, counts, models, start time, and the command that resumes a run. Writes nothing.",
     )
-    parser.add_argument("directory", metavar="DIR", help="the --output of 'ufo evaluate'")
+    parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.set_defaults(handler=handle)
 
@@ -38,13 +38,13 @@ def handle(arguments: argparse.Namespace) -> int:
 
 def lines_of(status: "Status") -> list[str]:
     """Return what is printed of a run."""
-    rows = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in status.rows.items())
+    rows = _counts(status.rows)
     head = f"{status.run}  {status.state}"
     if status.of_lines is None and status.chunks is None:
         when = f" {_ago(status.changed_at)}" if status.changed_at else ""
-        told = f": {rows}" if rows else ""
+        shown = f": {rows}" if rows else ""
         scored = [f"  {status.score}"] if status.score else []
-        return [f"{head}{when}{told}", *scored, f"  next  {status.next}"]
+        return [f"{head}{when}{shown}", *scored, f"  next  {status.next}"]
     found = [head + (f" on {status.host}, process {status.pid}" if status.host else "")]
     chunks = f"{_of(status.chunks, status.of_chunks)} chunks, " if status.chunks is not None else ""
     lines = f"{_of(status.lines, status.of_lines)} lines"
@@ -53,8 +53,8 @@ def lines_of(status: "Status") -> list[str]:
         found.append(f"  job   {status.job} on {status.runner}")
     found += [f"  step  {step}: {_counts(counts)}" for step, counts in status.steps.items()]
     if status.spent:
-        told = ", ".join(f"{value:,.6g} {name}" for name, value in status.spent.items())
-        found.append(f"  spent {told}")
+        shown = ", ".join(f"{value:,.6g} {name}" for name, value in status.spent.items())
+        found.append(f"  spent {shown}")
     if status.started_at:
         last = f"; last chunk {_ago(status.changed_at)}" if status.changed_at else ""
         found.append(f"  since {status.started_at} ({_ago(status.started_at)}){last}")
@@ -62,7 +62,12 @@ def lines_of(status: "Status") -> list[str]:
 
 
 def _counts(counts: "Mapping[str, int]") -> str:
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+    shown = []
+    for name, count in counts.items():
+        words = name.replace("_", " ")
+        one = count == 1 and name != "noans"  # which is no plural
+        shown.append(f"{count:,} {words.removesuffix('s') if one else words}")
+    return ", ".join(shown)
 
 
 def _of(count: int | None, total: int | None) -> str:

@@ -21,12 +21,14 @@ _PASSAGES = 5
 
 
 class CountedJudge(LlmJudge):
-    """The LLM judge; what nobody answered before, rules extract."""
+    """The LLM judge, with claims extracted by rules where no reply is cached."""
 
-    def __init__(self, told: LlmSettings, counter: Counter) -> None:
-        told = replace(told, repairs=0)
+    def __init__(self, llm_settings: LlmSettings, counter: Counter) -> None:
+        llm_settings = replace(llm_settings, repairs=0)
         super().__init__(
-            JudgeContext(told, lambda: counter.client, lambda: _Assumed(told, counter))
+            JudgeContext(
+                llm_settings, lambda: counter.client, lambda: _Assumed(llm_settings, counter)
+            )
         )
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
@@ -48,8 +50,8 @@ class CountedJudge(LlmJudge):
 class _Assumed(JudgementCache):
     """What was judged before; for the rest, the requests are made and the outcome is assumed."""
 
-    def __init__(self, told: LlmSettings, counter: Counter) -> None:
-        super().__init__(told, counter.how, counter.memory)
+    def __init__(self, llm_settings: LlmSettings, counter: Counter) -> None:
+        super().__init__(llm_settings, counter.how, counter.memory)
         self._outcome = counter.outcome
 
     async def judge(

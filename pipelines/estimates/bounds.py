@@ -68,7 +68,7 @@ def estimated(
     def asked(counts: Sequence[float], model: str, factor: float) -> Asked:
         calls, prompt, completion = (round(count * factor * total / sampled) for count in counts)
         # What a search costs is between the user and their engine; pages cost nothing.
-        cost = prices[model].of(prompt, completion) if model in prices else None
+        cost = prices[model].cost(prompt, completion) if model in prices else None
         return Asked(calls, prompt, completion, cost if model else 0.0)
 
     lines = [
@@ -93,7 +93,7 @@ def _sum(parts: Sequence[Asked]) -> Asked:
 
 
 def _standard_error(values: Sequence[float]) -> float:
-    """Return the relative standard error of a sum that is told from a sample of its parts."""
+    """Return the relative standard error of a sum that is estimated from a sample of its parts."""
     n, total = len(values), math.fsum(values)
     if n < 2 or not total:
         return 0.0

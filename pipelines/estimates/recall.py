@@ -25,20 +25,20 @@ def estimate_recall(settings: RecallSettings, sample: int = SAMPLE) -> Estimate:
         UsageError: what would end the run before its first record.
     """
     records, total = sampled(settings, parse_recall, lambda record: record.record_id, sample)
-    told = settings.llm()
-    if told is None or not asks_llm_judge(settings.judge):
+    llm_settings = settings.llm()
+    if llm_settings is None or not asks_llm_judge(settings.judge):
         return Estimate([], total, len(records))
-    return estimated(settings, total, partial(_count, records, settings.formulations, told))
+    return estimated(settings, total, partial(_count, records, settings.formulations, llm_settings))
 
 
 async def _count(
     records: Sequence[RecallInput],
     formulations: Sequence[str],
-    told: LlmSettings,
+    llm_settings: LlmSettings,
     counter: Counter,
 ) -> None:
     """Go through the steps of the run for these records, and count what they would ask."""
-    recaller = LlmRecaller(replace(told, repairs=0), formulations, lambda: counter.client)
+    recaller = LlmRecaller(replace(llm_settings, repairs=0), formulations, lambda: counter.client)
     rules = JudgeRecaller(OfflineJudge())
     for record in records:
         facts = record.facts

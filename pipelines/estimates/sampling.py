@@ -7,8 +7,8 @@ from heapq import heappush, heappushpop
 from typing import TypeVar
 
 from pipelines.options.settings import Settings
-from pipelines.runs.inputs import find_inputs, measure, plain_file, shown_names
-from pipelines.runs.reading import Reading
+from pipelines.runs.chunks import InputReport, check_columns
+from pipelines.runs.inputs import display_names, find_inputs, measure, plain_file
 from schemas.errors import UsageError
 from schemas.records import Failure
 from transforms.splits import Split, lines
@@ -26,25 +26,25 @@ def sampled(
     """Return `size` records of the input in its order, and how many it has.
 
     Raises:
-        UsageError: the input cannot be read, or is empty.
+        UsageError: the input cannot be read, or is empty, or has not the columns of `--map`.
         NothingUsable: no line of it can be used.
     """
     kept: list[tuple[int, int, R]] = []
     seen: set[str] = set()
-    reading = Reading()
-    for record in _records(settings, reading.counting(parse)):
+    report = InputReport()
+    for record in _records(settings, report.observed(parse)):
         name = id_of(record)
         if name in seen:
             continue
         seen.add(name)
-        # The records with the lowest hashes are a random choice that needs no second reading.
+        # The records with the lowest hashes are a random choice that needs no second pass.
         digest = blake2b(name.encode(), digest_size=8).digest()
         item = (-int.from_bytes(digest), len(seen), record)
         if len(kept) < size:
             heappush(kept, item)
         else:
             heappushpop(kept, item)
-    reading.check(settings.input)
+    report.check(settings.input)
     if not seen:
         raise UsageError(
             f"--input {', '.join(settings.input)}: empty; there is nothing to evaluate"
@@ -55,9 +55,13 @@ def sampled(
 def _records(settings: Settings, parse: Callable[[str, bytes, int], R | Failure]) -> Iterator[R]:
     paths = find_inputs(settings.input)
     with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
-        for path, name in zip(paths, shown_names(paths), strict=True):
-            plain = plain_file(measure(path, name), folder)
-            split = Split(name, plain.path, 0, plain.size, first_line=1)
+        files = [
+            plain_file(measure(path, name), folder)
+            for path, name in zip(paths, display_names(paths), strict=True)
+        ]
+        check_columns(files, settings.map, settings.max_line_bytes)
+        for plain in files:
+            split = Split(plain.name, plain.path, 0, plain.size, first_line=1)
             with open(plain.path, "rb") as stream:
                 for line in lines(stream, split, settings.max_line_bytes):
                     record = parse(line.key, line.data, settings.max_line_bytes)

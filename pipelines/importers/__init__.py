@@ -36,7 +36,7 @@ class Format:
     known_by: tuple[frozenset[str], ...] = ()
 
     def has(self, raw: Mapping[str, object]) -> bool:
-        """Tell whether an object has the fields of this format."""
+        """Return whether an object has the fields of this format."""
         return any(names <= raw.keys() for names in self.known_by)
 
 
@@ -109,7 +109,7 @@ def import_records(
             for record in made if isinstance(made, list) else [made]:
                 (left_out if left_out is not None else Counter()).update(record.pop(LEFT_OUT, ()))
                 yield record
-        # A file of another format is one problem, not one a line: told when a line has fitted.
+        # A file of another format is one problem, not one per line: reported once a line fits.
         while found and problems:
             report(problems.pop(0))
     if problems:

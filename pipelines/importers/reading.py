@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pipelines.runs.formats import HEAD, form_of, plain_blocks
+from pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
 from schemas.errors import UsageError
 from transforms.values import OF_CELLS, Unusable, kind_of, object_of
 
@@ -29,9 +29,9 @@ def read_objects(path: Path) -> Iterator[tuple[int, Record | Unusable]]:
     """
     try:
         with path.open("rb") as stream:
-            form = form_of(stream.read(HEAD))
+            form = format_of(stream.read(HEAD_BYTES))
             stream.seek(0)
-            for number, line in enumerate(_lines(plain_blocks(form, stream)), start=1):
+            for number, line in enumerate(_lines(as_json_lines(form, stream)), start=1):
                 if line.strip():
                     yield number, _object(line)
     except (OSError, EOFError, ValueError, zlib.error) as error:

@@ -56,7 +56,7 @@ def fit_verifier(
         output: the folder to write; one that holds a fitted verifier is replaced.
         run: a finished run (default: the newest).
         verifier: a name or a folder as `--verifier` takes it (default: the default one).
-        say: is told what is being done.
+        say: called with each step, as text.
 
     Raises:
         UsageError: no such run or verifier, or `output` holds something else.

@@ -112,7 +112,7 @@ def import_sheet(
     ]
     try:
         with sent_to(directory) as here:
-            path = _write(Path(here), name, labels)
+            path = write_sheet(Path(here), name, labels)
     except OSError as error:
         raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
     return Imported(
@@ -127,7 +127,7 @@ def import_sheet(
     )
 
 
-def _write(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
+def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
     """Write a sheet's labels in place of what it said before; equal labels give equal files."""
     folder = directory / FOLDER
     folder.mkdir(exist_ok=True)

@@ -1,10 +1,10 @@
 """Write CSV sheets of fact units for people to label: a sample, or verdicts found to be wrong.
 
 The sample is drawn within strata (the source that decided × verdict × model that wrote), in
-proportion to their sizes but at least two of each, so that every stratum's spread can be told. A
+proportion to their sizes but at least two of each, to estimate every stratum's variance. A
 unit is drawn by the rank of a hash of the seed and its ids: a simple random sample without
 replacement that is the same on every machine. A stratum's name on the sheet is only a number, and
-rows are ordered by response: nobody sees what the judge said.
+rows are ordered by response, which does not reveal the verdicts.
 """
 
 import heapq
@@ -156,7 +156,7 @@ def sample_errors(results: Results, n: int, seed: int = 0) -> Sheet:
     """Draw `n` verdicts that differ from what people said, with their evidence, to be tagged.
 
     Raises:
-        UsageError: nobody labelled a unit of the run, or no verdict is wrong.
+        UsageError: no unit of the run has a label, or no verdict is wrong.
     """
     query = f"""
         WITH units AS ({_UNITS}),
@@ -210,7 +210,7 @@ def cells(sheet: Sheet) -> Iterator[list[str]]:
     """Give the rows of a sheet as texts, under its columns.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front: what a model or
-    a page wrote must not be run by whoever labels it.
+    a page wrote must not be run by the spreadsheet of the person who labels it.
     """
     for row in sheet.rows:
         values = [row.get(name) for name in sheet.columns]

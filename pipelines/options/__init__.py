@@ -1,1 +1,1 @@
-"""What a run may be told: flags, the configuration file, Beam's own options; checked here."""
+"""The options of a run: flags, the configuration file and Beam's own options, checked."""

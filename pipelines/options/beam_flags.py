@@ -1,7 +1,7 @@
 """Read Beam's own options among the flags of `ufo evaluate`.
 
-A flag that neither we nor Beam know is an error with the nearest one, where Beam alone would ignore
-it. Beam is imported for flags that are not ours, and only for them.
+An unknown flag is an error that names the nearest one; Beam would ignore it. Beam is imported only
+if there are flags that are not ours.
 """
 
 import difflib
@@ -15,9 +15,9 @@ from schemas.errors import UsageError
 NO_WAIT = "--no_wait_until_finish"
 IN_PROCESS = ("", "DirectRunner", "direct")
 BOUNDED = (*IN_PROCESS, "FnApiRunner")
-"""Runners that end a pipeline before they begin the next, so that none of it is a stream."""
+"""Runners that execute bounded pipelines only; a stream runs on them window by window."""
 FLINK = "FlinkRunner"
-# What Beam's Flink runner takes besides; it tells Python so only once its job server runs.
+# Further options of the Flink runner, which Python learns from its job server only.
 _OF_FLINK = (
     "checkpointing_interval",
     "max_bundle_size",
@@ -29,12 +29,12 @@ _OF_FLINK = (
 
 
 def runner_of(flags: Sequence[str]) -> str:
-    """Return the runner that Beam's flags name; "" where they name none."""
+    """Return the value of `--runner` in Beam's flags, or "" if it is not given."""
     return value_of(flags, "runner") or ""
 
 
 def value_of(flags: Sequence[str], name: str) -> str | None:
-    """Return what Beam's flags say of one of them; None where it is not among them."""
+    """Return the value of one of Beam's flags, or None if it is not given."""
     for number, flag in enumerate(flags):
         if flag == f"--{name}" and number + 1 < len(flags):
             return flags[number + 1]
@@ -44,20 +44,19 @@ def value_of(flags: Sequence[str], name: str) -> str | None:
 
 
 def waits(flags: Sequence[str]) -> bool:
-    """Tell whether Beam's flags have who submits a pipeline wait for its end."""
+    """Return whether the command that submits a pipeline waits for its end."""
     return NO_WAIT not in flags
 
 
 def on_dataflow(flags: Sequence[str]) -> bool:
-    """Tell whether Beam's flags name Dataflow's runner."""
+    """Return whether `--runner` is Dataflow's."""
     return "dataflow" in runner_of(flags).lower()
 
 
 def workers_of(flags: Sequence[str], workers: int) -> int:
-    """Return how many worker processes there are at most, as Beam's flags tell; else `workers`.
+    """Return the maximal number of worker processes in Beam's flags, or `workers` if not given.
 
-    What an endpoint allows is divided by it, and the responses are spread over several times as
-    many keys.
+    The rate limits of an endpoint are divided by it.
     """
     asked = [value_of(flags, name) for name in ("parallelism", "max_num_workers", "num_workers")]
     known = [int(value) for value in asked if value and value.isdigit() and int(value)]
@@ -68,8 +67,10 @@ def workers_of(flags: Sequence[str], workers: int) -> int:
 
 
 def _cores(flags: Sequence[str]) -> str:
-    """Return the cores of Dataflow's workers, each of which has a process, unless told to keep to
-    one: the end of a machine type's name (`n1-standard-4`)."""
+    """Return the cores of a Dataflow worker, from its machine type (`n1-standard-4`).
+
+    A worker has one process for each core, unless an experiment restricts it to one.
+    """
     if any("no_use_multiple_sdk_containers" in flag for flag in flags):
         return ""
     machine = value_of(flags, "machine_type") or value_of(flags, "worker_machine_type") or ""
@@ -77,7 +78,7 @@ def _cores(flags: Sequence[str]) -> str:
 
 
 def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
-    """Return the flags that are Beam's, or raise for the first that is nobody's."""
+    """Return Beam's flags; raise UsageError for the first flag that is unknown."""
     if not rest:
         return []
     theirs = beam_parser(parser.prog)
@@ -88,8 +89,8 @@ def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
             raise UsageError(f"unexpected argument {flag!r}. See `{parser.prog} --help`.")
         names = [*parser.options, *vars(theirs.parse_args([]))]
         near = difflib.get_close_matches(flag, [f"--{name}" for name in names], n=1, cutoff=0.6)
-        told = f" Did you mean {near[0]}?" if near else ""
-        raise UsageError(f"unknown flag {flag}.{told} See `{parser.prog} --help`.")
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(f"unknown flag {flag}.{hint} See `{parser.prog} --help`.")
     return list(rest)
 
 
@@ -114,7 +115,7 @@ def beam_parser(prog: str = "ufo evaluate") -> Parser:
 
 
 def takes_value(parser: Parser, flag: str) -> bool | None:
-    """Tell whether a flag takes a value, or is a switch; None where the parser has none of it."""
+    """Return whether a flag takes a value (False: a switch), or None if it is unknown."""
     try:
         _, unknown = parser.parse_known_args([flag])
     except UsageError:
@@ -125,11 +126,13 @@ def takes_value(parser: Parser, flag: str) -> bool | None:
 def check_detached(
     flags: Sequence[str], wanted: Mapping[str, object], here: Sequence[str] = IN_PROCESS
 ) -> None:
-    """Check that a run that nobody waits for (`--no_wait_until_finish`) can be an engine's; the
-    runners `here` are none. `wanted` are options that look at the finished run.
+    """Check that `--no_wait_until_finish` fits the runner and the other options.
+
+    `here` are the runners that end with this command; `wanted` are options that need the finished
+    run.
 
     Raises:
-        UsageError: it would end with the command, or something is wanted of the finished run.
+        UsageError: the run would end with the command, or an option needs its results.
     """
     if waits(flags):
         return
@@ -147,6 +150,6 @@ def check_detached(
     for name, value in wanted.items():
         if value is not None:
             raise UsageError(
-                f"--{name} looks at the finished run, and with {NO_WAIT} nobody waits for it; "
+                f"--{name} needs the finished run, and {NO_WAIT} does not wait for it; "
                 "leave one of them out"
             )

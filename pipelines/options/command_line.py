@@ -75,7 +75,7 @@ def settings(
     found = kind(**values, source_definitions=filed.sources, beam=tuple(beam))
     if found.dry_run or not on_dataflow(beam):
         return found
-    return dataflow.told(found)
+    return dataflow.with_defaults(found)
 
 
 def _check_together(values: dict[str, Any]) -> None:
@@ -123,6 +123,8 @@ def _checked_judge(
         raise PluginError(
             f"the judge {spec.name!r} ({spec.type}) verifies nothing: give it `outcome` or `verify`"
         )
+    options = {parser.present(name): value for name, value in spec.options.items()}
+    spec = replace(spec, options=options)
     taken = flags_of(spec) & parser.options.keys()
     _check_options(spec, taken)
     as_flags = {name: value for name, value in spec.options.items() if name in taken}
@@ -172,7 +174,7 @@ def _takers(name: str) -> Iterator[tuple[str, Any]]:
             if name in flags_of(spec):
                 yield type_name, JUDGES.kind(spec)
         except PluginError:
-            continue  # it is told of where it is asked for
+            continue  # reported when this judge is used
 
 
 def settings_of(

@@ -27,7 +27,7 @@ def load(path: str, parser: Parser) -> Described:
     """Return what the file holds.
 
     Raises:
-        UsageError: the file is missing, not YAML, or has a key that is no flag.
+        UsageError: the file is missing, not YAML, or has an unknown key.
     """
     try:
         content = yaml.safe_load(storage.read(path).decode())
@@ -40,7 +40,8 @@ def load(path: str, parser: Parser) -> Described:
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise UsageError(f"--config {path!r} is a mapping from flags to values, as in `mode: seq`")
     try:
-        return _described({key.removeprefix("--"): value for key, value in content.items()}, parser)
+        keys = [parser.present(key.removeprefix("--")) for key in content]
+        return _described(dict(zip(keys, content.values(), strict=True)), parser)
     except UsageError as error:
         raise UsageError(f"--config {path!r}: {error.message}") from None
 

@@ -1,4 +1,4 @@
-"""Check what Google's Dataflow has to be told, and what its workers cannot reach.
+"""Check the options of a run on Dataflow: what it needs, and what its workers cannot reach.
 
 Workers are machines of their own, made for the job from a container image: they find buckets, and
 files of that image. What they would not find is refused before anything is staged, and what is
@@ -32,8 +32,8 @@ _MOST_WORKERS = 10
 _IN_THE_IMAGE = "put it into the image (scripts/dataflow/Dockerfile), and launch the template"
 
 
-def told(settings: S) -> S:
-    """Return the settings of a run on Dataflow with what is usual there.
+def with_defaults(settings: S) -> S:
+    """Return the settings of a run on Dataflow with the defaults for it.
 
     Raises:
         UsageError: something that its workers cannot reach, or would not know.
@@ -57,7 +57,7 @@ def told(settings: S) -> S:
     if not any(value_of(flags, name) for name in ("max_num_workers", "num_workers")):
         usual.append(f"--max_num_workers={_MOST_WORKERS}")
     if value_of(flags, "template_location") and waits(flags):
-        usual.append(NO_WAIT)  # a template is a job yet to be, for which nobody can wait
+        usual.append(NO_WAIT)  # a template is not a job yet, so there is nothing to wait for
     return replace(settings, beam=(*flags, *usual))
 
 

@@ -1,8 +1,8 @@
 """Declare the options of `ufo evaluate`, each once: a field of a dataclass (more: `judge_flags`).
 
 Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, the metadata of
-Dataflow's template and docs/flags.md are made of them. One whose default is None has that of
-whoever takes it.
+Dataflow's template and docs/flags.md are made of them. A default of None stands for
+the default of the source or judge that takes the option.
 """
 
 from collections.abc import Mapping
@@ -30,41 +30,43 @@ class Run:
     """What is evaluated, where its results go, and how the work is cut."""
 
     input: tuple[str, ...] = of_run(
-        "responses: JSON Lines, a JSON array, CSV, TSV (also .gz) or Parquet, by content; patterns "
-        "and gs://… too",
+        "files of responses: JSON Lines, a JSON array, CSV, TSV (also .gz) or Parquet, recognised "
+        "by content; glob patterns and gs://… are accepted",
         "FILE",
     )
-    output: str = option("results go to DIR/run=NAME; gs://… too", "DIR")
+    output: str = option("folder for results, written to DIR/run=NAME; gs://… is accepted", "DIR")
     run: str | None = option(
-        "the run's name (default: a hash of inputs' names and options)", "NAME"
+        "name of the run (default: a hash of the input file names and the options)", "NAME"
     )
     if_finished: str = option(
-        "what to do where the run is finished: replace (default), skip, or retry_errors: only "
-        "responses that had errors",
+        "what to do if the run is already finished: replace (default), skip, or retry_errors, "
+        "which evaluates only the responses that had errors",
         "WHAT",
         default="replace",
         choices=("replace", "skip", "retry_errors"),
     )
     since: str | None = option(
-        "evaluate new and changed responses only; the rest as in run NAME", "NAME"
+        "evaluate only new and changed responses; reuse the results of run NAME for the rest",
+        "NAME",
     )
     streaming: bool = option(
-        "go on with new files as they arrive: each window is a run NAME.w000001, …", default=False
+        "evaluate new files as they arrive; each time window is a run NAME.w000001, …",
+        default=False,
     )
     window_seconds: float | None = option(
-        "how long --streaming gathers files before it evaluates them (default 60)", "S", low=0.01
+        "length of a window of --streaming in seconds (default 60)", "S", low=0.01
     )
     idle_seconds: float | None = option(
-        "end --streaming after so long without a new file (default: never)", "S", low=0
+        "end --streaming after S seconds without a new file (default: never)", "S", low=0
     )
     fresh: bool = option(
-        "start over where an unfinished attempt differs from this command", default=False
+        "start over if an unfinished attempt had other options or input", default=False
     )
     workers: int | None = option(
-        "processes (default: one a core; one with a model)", "N", low=1, high=1024
+        "worker processes (default: one per core; one if a model is asked)", "N", low=1, high=1024
     )
     chunk_size: int | None = option(
-        "responses finished on disk together (default 500 to 4000)", "N", low=1
+        "responses that are evaluated and written together (default 500 to 4000)", "N", low=1
     )
 
 
@@ -72,19 +74,18 @@ class Run:
 class Gate:
     """When a finished run exits 3."""
 
-    fail_under: float | None = option("exit 3 where the score is below X", "X", low=0, high=1)
+    fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
     max_error_share: float | None = option(
-        "exit 3 where a larger share of the judgements asked for was unusable", "X", low=0, high=1
+        "exit 3 if more than this share of the judgements were unusable", "X", low=0, high=1
     )
     baseline: str | None = option(
-        "finished run of the same --output to compare with: exit 3 where this one is significantly "
+        "finished run in the same --output to compare with; exit 3 if this run is significantly "
         "worse (--fail_if_worse, default 0.05)",
         "NAME",
     )
     fail_if_worse: float | None = option(
-        "exit 3 where the score has dropped significantly: P bounds the p-value of a one-sided "
-        "paired t test, the share of false alarms to put up with; it is no number of points (0.05 "
-        "is usual)",
+        "exit 3 if the score is significantly lower than the baseline's: the p-value of a "
+        "one-sided paired t test is below P (0.05 is usual)",
         "P",
         low=0,
         high=1,
@@ -93,33 +94,36 @@ class Gate:
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """What is read and told, and the options that are of none of the steps."""
+    """How input is read and output is printed."""
 
     max_line_bytes: int = of_results(
-        "longer lines are failures (default {default})", "N", default=4 * 1024 * 1024, low=2
+        "lines longer than this are recorded as failures (default {default})",
+        "N",
+        default=4 * 1024 * 1024,
+        low=2,
     )
     map: Mapping[str, str] | None = of_results(
-        "what the input calls the keys of a record: response=output,question=prompt (Python: a "
-        "mapping)",
+        "column names of the input for the keys of a record: response=output,question=prompt "
+        "(Python: a mapping)",
         "KEY=COLUMN,…",
         read=named_columns,
     )
     dry_run: bool = option(
-        "tell calls, tokens and cost beforehand; nothing is sent or evaluated", default=False
+        "estimate calls, tokens and cost; send and evaluate nothing", default=False
     )
     json: bool = option("print the result as JSON", default=False)
     log_format: str = option(
-        "of stderr: text (default), or json: an object a line, with run, step and worker",
+        "format of stderr: text (default), or json, one object per line with run, step and worker",
         "HOW",
         default="text",
         choices=("text", "json"),
     )
     config: str | None = option(
-        "YAML with any of these flags, and named sources; a flag beats it", "FILE"
+        "YAML file with any of these flags and named sources; flags on the command line win", "FILE"
     )
     secrets: Mapping[str, str] | None = option(
-        "variables with keys, and the secrets of Google Secret Manager that every process reads "
-        "them from, where nobody can set a worker's: OPENAI_API_KEY=projects/P/secrets/S",
+        "environment variables that every worker sets from Google Secret Manager: "
+        "OPENAI_API_KEY=projects/P/secrets/S",
         "VARIABLE=SECRET,…",
         read=named_secrets,
     )
@@ -130,26 +134,29 @@ class Sources:
     """Which fact sources are asked, and how their answers are voted over."""
 
     sources: tuple[Any, ...] | None = of_run(
-        "fact sources in the order they are asked; names or path/to/file.py:Class (default: those "
-        "that can serve)",
+        "fact sources in the order they are asked, by name or path/to/file.py:Class (default: all "
+        "that are configured)",
         "A,B,C",
         read=_names,
     )
     mode: str = of_results(
-        "seq: the first source with an answer decides (default); mv: majority over all; single: "
-        "one source; all: every source for every unit",
+        "seq: the first source with an answer decides (default); mv: majority vote over all "
+        "sources; single: each source alone; all: ask every source about every unit",
         "MODE",
         default="seq",
         choices=("seq", "mv", "single", "all"),
     )
     tie: str = of_results(
-        "what a tie of votes is: not_factual (default) or factual",
+        "verdict where votes are tied: not_factual (default) or factual",
         "LABEL",
         default="not_factual",
         choices=TIES,
     )
     units: str = of_results(
-        "claim (default) or sentence", "UNIT", default="claim", choices=("claim", "sentence")
+        "unit to check: claim (default) or sentence",
+        "UNIT",
+        default="claim",
+        choices=("claim", "sentence"),
     )
 
 
@@ -158,19 +165,19 @@ class Retrieval:
     """Where passages come from."""
 
     index: str | None = of_source(
-        "the wikipedia source's index folder, or its prefix: gs://…", "DIR"
+        "folder or gs://… prefix of the index of the source wikipedia", "DIR"
     )
     retriever: str | None = of_source(
-        "bm25 (default); dense or hybrid where the index was built with --embedder",
+        "bm25 (default), or dense or hybrid if the index was built with --embedder",
         "NAME",
     )
     embedder: str | None = of_source(
-        "of dense and hybrid: openai[:MODEL], a model's folder or its name on a model hub; of an "
-        "index: the one it was built with (default)",
+        "embedder of dense and hybrid: openai[:MODEL], a model folder or a name on a model hub "
+        "(default: the one that the index was built with)",
         "NAME",
     )
     passages: int | None = of_source(
-        "passages asked of a source for a unit (default 5)", "N", low=1, high=1000
+        "passages to retrieve per unit and source (default 5)", "N", low=1, high=1000
     )
 
 
@@ -179,11 +186,13 @@ class Knowledge:
     """The source `llm`."""
 
     samples: int | None = of_source(
-        "passages a query of the llm source (default 5)", "N", low=1, high=128
+        "samples per query of the source llm (default 5)", "N", low=1, high=128
     )
-    temperature: float | None = of_source("of the llm source (default 1)", "T", low=0, high=2)
+    temperature: float | None = of_source(
+        "sampling temperature of the source llm (default 1)", "T", low=0, high=2
+    )
     sampling: str | None = of_source(
-        "per_query (default), or bundled: one request a response",
+        "requests of the source llm: per_query (default), or bundled, one request per response",
         "HOW",
         choices=("per_query", "bundled"),
     )
@@ -194,39 +203,46 @@ class Web:
     """The source `web`."""
 
     search: str | None = of_source(
-        "the engine: serper (default), searxng or brave",
+        "search engine: serper (default), searxng or brave",
         "ENGINE",
         choices=("serper", "searxng", "brave"),
     )
-    locale: str | None = of_source("language, or language-COUNTRY, to search in: en-GB", "LOCALE")
-    pages: int | None = of_source("pages a query (default 5)", "N", low=1, high=100)
+    locale: str | None = of_source(
+        "language or language-COUNTRY of the search, such as en-GB", "LOCALE"
+    )
+    pages: int | None = of_source("pages to fetch per query (default 5)", "N", low=1, high=100)
     passages_per_page: int | None = of_source(
-        "best sentences taken of each (default 1), a passage and a vote each, one together where "
-        "their contexts overlap; 0: snippets alone, nothing is fetched",
+        "best sentences per page (default 1); each is a passage with its own vote, merged if their "
+        "contexts overlap; 0: use the search snippets and fetch nothing",
         "N",
         low=0,
         high=100,
     )
     context_sentences: int | None = of_source(
-        "before and after each of them (default 1)", "N", low=0, high=20
+        "sentences of context before and after each best sentence (default 1)", "N", low=0, high=20
     )
     web_retriever: str | None = of_source(
-        "of a page's sentences: bm25 (default), or dense, which needs --embedder",
+        "ranking of a page's sentences: bm25 (default), or dense, which needs --embedder",
         "NAME",
         choices=("bm25", "dense"),
     )
-    include_categories: str | None = of_source("use only hosts of these kinds: news,wiki,…", "A,B")
-    exclude_categories: str | None = of_source("leave out hosts of these kinds", "A,B")
+    include_categories: str | None = of_source(
+        "use only hosts of these categories: news,wiki,…", "A,B"
+    )
+    exclude_categories: str | None = of_source("exclude hosts of these categories", "A,B")
     include_domains: str | None = of_source(
         "use only these registered domains: example.org,*.gov", "A,B"
     )
-    exclude_domains: str | None = of_source("leave out these", "A,B")
-    categories: str | None = of_source("YAML with kinds of hosts, before the shipped ones", "FILE")
+    exclude_domains: str | None = of_source("exclude these registered domains", "A,B")
+    categories: str | None = of_source(
+        "YAML file with categories of hosts; takes precedence over the shipped ones", "FILE"
+    )
     web_snapshot: str | None = option(
-        "new: takes down what is searched and fetched; finished: replays it, with no network", "DIR"
+        "a new folder records searches and pages; a finished one replays them without network",
+        "DIR",
     )
     allow_private_hosts: bool | None = of_source(
-        "fetch from addresses and ports that are not public, too"
+        "also fetch from private addresses and unusual ports"
     )
 
 

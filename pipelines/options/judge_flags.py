@@ -15,7 +15,7 @@ from transforms.llm.store import checked_uri
 from transforms.registry import Spec
 
 LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
-_OWN = "the same, where the {} model has its own"
+_OWN = "the same limit for the {} model"
 _BOTH = Affects.SOURCE | Affects.JUDGE
 
 
@@ -31,22 +31,23 @@ class Judging:
     """Who judges."""
 
     judge: Spec = of_judge(
-        "llm (default where a key or base URL is given); offline: by a small model, no endpoint "
-        "and no network; cascade: offline, and llm for what that is not sure of; "
-        "path/to/file.py:Class, or any that `ufo judges` lists",
+        "llm (default if a key or base URL is given); offline: a small local model, no network; "
+        "cascade: offline first, then llm below --confidence; path/to/file.py:Class, or any that "
+        "`ufo judges` lists",
         "JUDGE",
     )
     verifier: str | None = of_judge(
-        "the offline judge's model: overlap, bundled, a folder, path/to/file.py:Class or a "
-        "cross-encoder of a model hub (organisation/model)",
+        "model of the offline judge: overlap (default), bundled, a folder, path/to/file.py:Class "
+        "or a cross-encoder on a model hub (organisation/model)",
         "NAME",
     )
     confidence: float | None = of_judge(
-        "from which probability of its outcome the cascade keeps an offline judgement (default "
-        "0.9; 1: none)",
+        "lowest probability at which the cascade keeps an offline verdict (default 0.9; 1: always "
+        "ask the model)",
         "P",
         low=0,
         high=1,
+        former="sure",
     )
 
 
@@ -55,7 +56,7 @@ class Asking:
     """How the LLM judge asks: the options that it declares; None is its default."""
 
     formulation: str | None = _of_llm_judge("formulation")
-    options: str | None = _of_llm_judge("options")
+    verdict_labels: str | None = _of_llm_judge("verdict_labels")
     explain: str | None = _of_llm_judge("explain")
     citation: bool | None = _of_llm_judge("citation")
     format: str | None = _of_llm_judge("format")
@@ -64,7 +65,7 @@ class Asking:
     facts_per_call: int | None = _of_llm_judge("facts_per_call")
     extract_tokens: int | None = _of_llm_judge("extract_tokens")
     prompts: str | None = option(
-        "a folder with prompts in place of the shipped ones of that name", "DIR", affects=_BOTH
+        "folder with prompts that replace the shipped ones of the same name", "DIR", affects=_BOTH
     )
 
 
@@ -73,18 +74,18 @@ class Models:
     """Which models are asked, and where."""
 
     model: str | None = option(
-        "the judge's model, and the others' where they have none", "NAME", affects=_BOTH
+        "model of the judge, and of extraction and the source llm unless set", "NAME", affects=_BOTH
     )
     base_url: str | None = of_source(
-        "its endpoint (default: OPENAI_BASE_URL, else OpenAI's)", "URL"
+        "endpoint of --model (default: OPENAI_BASE_URL, else OpenAI's)", "URL"
     )
-    extractor_model: str | None = of_judge("the model that extracts claims", "NAME")
-    extractor_base_url: str | None = option("its endpoint", "URL")
-    knowledge_model: str | None = of_source("the model of the llm source", "NAME")
-    knowledge_base_url: str | None = of_source("its endpoint", "URL")
+    extractor_model: str | None = of_judge("model that extracts claims", "NAME")
+    extractor_base_url: str | None = option("endpoint of --extractor_model", "URL")
+    knowledge_model: str | None = of_source("model of the source llm", "NAME")
+    knowledge_base_url: str | None = of_source("endpoint of --knowledge_model", "URL")
     context: int | None = option(
-        "tokens that the models' contexts hold, prompt and reply; calls are packed under it "
-        "(default: learned from what the server refuses or cuts)",
+        "context size of the models in tokens, prompt and reply together; calls are packed to fit "
+        "(default: learned from the endpoint's errors)",
         "N",
         low=128,
     )
@@ -95,22 +96,24 @@ class Limits:
     """What an endpoint is sent at most."""
 
     concurrency: int = option(
-        "requests under way at an endpoint (default {default})", "N", default=64, low=1, high=4096
+        "requests in flight at an endpoint (default {default})", "N", default=64, low=1, high=4096
     )
     requests_per_minute: int | None = option(
-        "requests that an endpoint is sent in any minute", "N", low=1
+        "rate limit: requests per minute to an endpoint", "N", low=1
     )
-    tokens_per_minute: int | None = option("tokens, of prompt and reply, in any minute", "N", low=1)
+    tokens_per_minute: int | None = option(
+        "rate limit: tokens of prompt and reply per minute", "N", low=1
+    )
     extractor_concurrency: int | None = option(_OWN.format("extractor"), "N", low=1)
     extractor_requests_per_minute: int | None = option(_OWN.format("extractor"), "N", low=1)
     extractor_tokens_per_minute: int | None = option(_OWN.format("extractor"), "N", low=1)
     knowledge_concurrency: int | None = option(_OWN.format("knowledge"), "N", low=1)
     knowledge_requests_per_minute: int | None = option(_OWN.format("knowledge"), "N", low=1)
     knowledge_tokens_per_minute: int | None = option(_OWN.format("knowledge"), "N", low=1)
-    timeout: float | None = option("seconds for each request (default 300)", "S", low=0.1)
+    timeout: float | None = option("time-out of a request in seconds (default 300)", "S", low=0.1)
     retry_seconds: float | None = option(
-        "seconds that a request may be tried again (default 900); an endpoint that asks for a "
-        "longer pause ends the run",
+        "how long a failed request is retried, in seconds (default 900); an endpoint that asks for "
+        "a longer pause ends the run",
         "S",
         low=0,
     )
@@ -121,20 +124,26 @@ class Answers:
     """What answers cost, and where they are kept."""
 
     cache: str | None = option(
-        "where answers are kept: a .sqlite file (default: in the user's cache folder), a folder or "
-        "bucket prefix ending in /, or off",
+        "where replies are cached: a .sqlite file (default: in the user's cache folder), a folder "
+        "or bucket prefix ending in /, or off",
         "URI",
         read=checked_uri,
     )
     repeat: int = of_results(
-        "ask anew as the K-th repeat, to measure a model's variance", "K", default=0, low=0
+        "ignore cached replies and ask again as repeat K, to measure a model's variance",
+        "K",
+        default=0,
+        low=0,
     )
     no_share: bool = of_results(
-        "judge equal claims of different responses each by itself", default=False
+        "judge equal claims of different responses separately", default=False
     )
     max_cost: float | None = option(
-        "US dollars that the run may spend, earlier attempts included; it stops before (exit 4)",
+        "budget of the run in US dollars, earlier attempts included; it stops before spending more "
+        "(exit 4)",
         "USD",
         low=0,
     )
-    prices: str | None = option("YAML with prices of models, before the shipped ones", "FILE")
+    prices: str | None = option(
+        "YAML file with model prices; takes precedence over the shipped ones", "FILE"
+    )

@@ -62,12 +62,12 @@ class RecallSettings(Settings):
     )
 
     def llm(self) -> LlmSettings | None:
-        """Return what the model is told, but for what is its formulation's."""
-        told = Settings.llm(self)
-        if told is None:
+        """Return the settings of the LLM judge without those of a formulation."""
+        llm_settings = Settings.llm(self)
+        if llm_settings is None:
             return None
         facts = self.facts_per_call or _ALL_FACTS
-        return replace(told, explain=self.explain or NONE, facts_per_call=facts)
+        return replace(llm_settings, explain=self.explain or NONE, facts_per_call=facts)
 
     def affecting_names(self, what: Affects) -> list[str]:
         """Return the names of the options that enter that part of the fingerprint."""
@@ -81,9 +81,9 @@ class RecallSettings(Settings):
             "formulations": list(self.formulations),
             "facts_only": self.facts_only,
         }
-        told = self.llm()
-        if told is not None and asks_llm_judge(self.judge):
-            recaller = LlmRecaller(told, self.formulations, _no_client)
+        llm_settings = self.llm()
+        if llm_settings is not None and asks_llm_judge(self.judge):
+            recaller = LlmRecaller(llm_settings, self.formulations, _no_client)
             versions = [recaller.prompt_version(name) for name in self.formulations]
             found["prompts"] = [recaller.generation_version, *versions]
         return found

@@ -10,6 +10,7 @@ from pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
 from pipelines.options.flags import Gate, Knowledge, Output, Retrieval, Run, Sources, Web
 from pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limits, Models
 from schemas.errors import UsageError
+from schemas.extras import need
 from transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from transforms.judges.base import Judge
 from transforms.judges.llm.settings import LlmSettings
@@ -74,8 +75,8 @@ class Settings(
     def source_context(
         self, client: ClientSettings | None = None, run: str | None = None
     ) -> SourceContext:
-        """Return what else fact sources are told: `client` is how the models are reached where that
-        is known already; `run` is an id of the run, None outside of one."""
+        """Return the context of fact sources. `client` has the clients' settings if they
+        are known already; `run` is the id of the run, None outside of one."""
         calls = CallSettings(
             concurrency=self.concurrency,
             retry=self.retry(),
@@ -102,7 +103,7 @@ class Settings(
         return self.cache or default_uri()
 
     def llm(self) -> LlmSettings | None:
-        """Return what the model that judges is told, or None where none does."""
+        """Return the settings of the LLM judge, None if the judge asks no model."""
         if not self.judge_class.needs_endpoint:
             return None
         endpoints = self.client().endpoints
@@ -120,14 +121,16 @@ class Settings(
 
     def judge_spec(self, client: ClientSettings | None = None) -> JudgeSpec:
         """Return the judge as it travels to the workers; `client` where it is known already."""
-        told = self.llm()
-        asked = (client or self.client()) if told else None
+        llm_settings = self.llm()
+        asked = (client or self.client()) if llm_settings else None
         flags = self.given(*OF_JUDGES)
         flags["verifier"] = self.verifier_used()
         taken = flags.keys() & JUDGES.parameters(self.judge).keys()
         options = {**{name: flags[name] for name in sorted(taken)}, **self.judge.options}
         judge = self.judge
-        return JudgeSpec(judge.name, judge.type, options, judge.instance, llm=told, client=asked)
+        return JudgeSpec(
+            judge.name, judge.type, options, judge.instance, llm=llm_settings, client=asked
+        )
 
     def made_judge(self) -> Judge:
         """Return the judge, as this process would make it.
@@ -135,6 +138,8 @@ class Settings(
         Raises:
             UsageError: it cannot be made, or can judge nothing here.
         """
+        if self.judge_class.needs_endpoint:
+            need("llm", f"the judge {self.judge.name!r}")
         judge = make_judge(self.judge_spec())
         reason = judge.unavailable()
         if reason:
@@ -150,11 +155,11 @@ class Settings(
     def judge_print(self) -> dict[str, Any]:
         """Return what a fingerprint says of the judge."""
         found: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.made_judge())}
-        verifier, told = self.verifier_used(), self.llm()
+        verifier, llm_settings = self.verifier_used(), self.llm()
         if verifier:
             found["verifier"] = described(verifier)
-        if told is not None:
-            found["llm"] = asdict(told)
+        if llm_settings is not None:
+            found["llm"] = asdict(llm_settings)
         return found
 
     def client(self) -> ClientSettings:
@@ -180,7 +185,7 @@ class Settings(
         )
 
     def models_asked(self, sources: Sequence[SourceSpec]) -> list[str]:
-        """Return the models that a run asks, each once; none where nobody asks one."""
+        """Return the models that a run asks, each once; none if nothing asks one."""
         models = []
         if self.judge_class.needs_endpoint:
             places = self.client().endpoints

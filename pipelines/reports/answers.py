@@ -1,14 +1,14 @@
 """Hold what the Python interface returns: a finished run, or one checked text; see `ufo`."""
 
-import shutil
 import weakref
 from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.reports.notebook import check_html, evaluation_html, refuting
 from pipelines.reports.unusable import in_numbers, is_many
+from schemas.extras import need
 from schemas.records import Verdict
 from transforms.extract import EXTRACT
 from transforms.scores import is_unusable, usable_of
@@ -29,9 +29,9 @@ class FinishedRun:
     live as long as this object.
     """
 
-    def __init__(self, results: "Results", path: str, temporary: str | None = None) -> None:
+    def __init__(self, results: "Results", path: str, temporary: ExitStack) -> None:
         self._results = results
-        self._forget = weakref.finalize(self, remove, temporary) if temporary else None
+        self._forget = weakref.finalize(self, temporary.close)
         self.path = path
         self.run = results.runs[0].name
 
@@ -54,8 +54,7 @@ class FinishedRun:
         Tables that were taken from it stay valid.
         """
         self._results.close()
-        if self._forget is not None:
-            self._forget()
+        self._forget()
 
 
 class Evaluation(FinishedRun):
@@ -83,12 +82,14 @@ class Evaluation(FinishedRun):
 
     def plot_contributions(self, path: str | Path | None = None) -> "Figure":
         """Draw which source decided how much as a pie; `path` saves it as .png or .svg."""
+        need("plots", "a plot")
         from pipelines.reports.plots import plot_contributions
 
         return plot_contributions(self._results, path)
 
     def plot_scores(self, path: str | Path | None = None) -> "Figure":
         """Draw the factuality scores as bars; `path` saves it as .png or .svg."""
+        need("plots", "a plot")
         from pipelines.reports.plots import plot_scores
 
         return plot_scores(self._results, path)
@@ -100,6 +101,8 @@ class Evaluation(FinishedRun):
         return render_overview(self._results)
 
     def _repr_html_(self) -> str:
+        from pipelines.reports.notebook import evaluation_html
+
         return evaluation_html(self._results)
 
 
@@ -130,11 +133,6 @@ class Recall(FinishedRun):
     def verdicts(self) -> "pa.Table":
         """One row for each fact, answer and formulation, those of people among them."""
         return self.sql("FROM recall_verdicts ORDER BY record_id, variant, fact_id, formulation")
-
-
-def remove(folder: str) -> None:
-    """Delete a temporary folder, as far as that can be done."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 class Check:
@@ -221,6 +219,8 @@ class Check:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        from pipelines.reports.notebook import check_html, refuting
+
         passages = {one.passage_id: one for one in self.passages}
         wrong = [
             (unit, *refuting(unit.unit_id, self.evidence, passages))

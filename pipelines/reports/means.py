@@ -34,11 +34,11 @@ def means(results: Results) -> dict[str, Row]:
 
 
 def score_in_words(row: Mapping[str, Any]) -> str:
-    """Return a run's score, or why there is none, and what is to be told beside it."""
+    """Return a run's score, or the reason if there is none, and the note on unusable judgements."""
     if row["factuality_score"] is None:
         return no_score(row)
-    told = beside(row)
+    note = beside(row)
     return (
-        f"factuality score {row['factuality_score']:.3f}, {row['coverage']:.0%} of units decided"
-        + (f"; {told}" if told else "")
+        f"factuality score {row['factuality_score']:.3f}, {row['coverage']:.0%} of claims decided"
+        + (f"; {note}" if note else "")
     )

@@ -3,14 +3,26 @@
 from typing import Any
 
 from pipelines.reports.unusable import unusable
+from schemas.records import UNSUPPORTED_LANGUAGE
 from schemas.results import Results
+from transforms.states import run_headline, state_of
 from transforms.votes import main_mode
 
 Row = dict[str, Any]
 
 _RESPONSES = 40  # of more, those with the lowest scores
-_EXAMPLES = ((0, 2), (1, 1), (None, 1))  # (label, how many): what was refuted tells the most
-_VERDICTS = {1: "supported", 0: "refuted", None: "undecided"}
+ERRORS_IN_WORDS = {
+    "false_supported": "supported, but false",
+    "false_refuted": "contradicted, but true",
+    "undecided": "not found",
+}
+"""What the view `judge_errors` counts, as it is shown to people."""
+_CONTRADICTED = 10  # claims beside what contradicts them
+_EXAMPLES = (
+    (0, 2),
+    (1, 1),
+    (None, 1),
+)  # (label, count): contradicted claims are the most informative
 
 
 def overview(results: Results, directory: str | None = None) -> Row:
@@ -32,6 +44,8 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "judge": run.judge,
         "sources": rows("SELECT * FROM sources WHERE run = ? ORDER BY position"),
         "counts": run.counts,
+        "headline": run_headline(results),
+        "evidence_support": rows(_SUPPORT)[0]["support"],
         "scores": rows(
             "SELECT * FROM scores_by_run WHERE run = ? "
             "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"
@@ -72,12 +86,46 @@ def overview(results: Results, directory: str | None = None) -> Row:
             "WHERE run = ? AND outcome = 'error' GROUP BY ALL ORDER BY n DESC, source"
         ),
         "examples": [
-            {"verdict": _VERDICTS[label], **row}
+            {"state": state_of([label], _failed(row)), **row}
             for label, n in _EXAMPLES
             for row in rows(_EXAMPLE, mode, label, n)
         ],
     }
 
+
+def contradicted(results: Results) -> list[Row]:
+    """Return claims of the newest run that are contradicted, each with a `quote` and its `source`;
+    those with the most votes against them first."""
+    run = results.runs[-1]
+    found: list[Row] = results.query(_QUOTES, [run.name, main_mode(run.mode)]).to_pylist()
+    return found
+
+
+def _failed(row: Row) -> bool:
+    return bool(row["n_error"]) or row["reason"] == UNSUPPORTED_LANGUAGE
+
+
+_SUPPORT = """
+SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS support
+FROM passage_credibility
+WHERE run = ?
+"""
+_BEST = "e.citation IS NULL, e.rank, e.source, e.passage_id, e.sample_index"
+_QUOTES = f"""
+SELECT u.claim, first(coalesce(e.citation, left(e.text, 300)) ORDER BY {_BEST}) AS quote,
+    first(coalesce(e.title, e.source) ORDER BY {_BEST}) AS source
+FROM verdicts AS v
+INNER JOIN fact_units AS u
+    ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
+INNER JOIN evidence_full AS e
+    ON
+        e.run = v.run AND e.response_id = v.response_id AND e.unit_id = v.unit_id
+        AND e.outcome = 'refuted'
+WHERE v.run = ? AND v.mode = ? AND v.label = 0
+GROUP BY v.response_id, v.unit_id, u.claim, v.n_refuted
+ORDER BY v.n_refuted DESC, v.response_id, v.unit_id
+LIMIT {_CONTRADICTED}
+"""  # noqa: S608 - names of ours
 
 # The units of one label with the most votes, each with the passage that says most: one that agrees
 # with the verdict, with a citation, and ranked high.
@@ -90,7 +138,8 @@ WITH picked AS (
 )
 SELECT
     v.response_id, r.model, u.claim, v.label, v.source, v.tied, v.past_error, v.n_supported,
-    v.n_refuted, e.source AS evidence_source, e.outcome, e.reason, e.citation, e.rationale,
+    v.n_refuted, v.n_error, e.source AS evidence_source,
+    e.outcome, e.reason, e.citation, e.rationale,
     e.title, e.url
 FROM picked AS v
 INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id

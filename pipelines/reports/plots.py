@@ -1,21 +1,13 @@
-"""Draw plots of a run: which source decided how much, and how factual each model is.
+"""Draw plots of a run: which source decided how much, and how factual each model is."""
 
-Drawn with matplotlib's objects alone: no global state, no window, usable from any thread.
-"""
-
-import math
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pyarrow as pa
-from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
+from pipelines.reports.drawing import COLORS, UNDECIDED, Bar, draw_bars, draw_pie, draw_words, save
 from pipelines.reports.tabular import one_line
 from pipelines.reports.unusable import beside
 from schemas.errors import UsageError, unknown_value
@@ -29,21 +21,17 @@ _BY = {
     "dataset": "scores_by_dataset",
     "response": "scores",
 }
-# Okabe and Ito (2008): eight colours that people with any colour vision can tell apart.
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
-UNDECIDED = "#B8B8B8"
-_INK = "#333333"
 _MOST_BARS = 40
-_SMALLEST_LABEL = 0.06
-WHOLES = {
-    "seq": "share of fact units decided",
+_WHOLES = {
+    "seq": "share of claims decided",
     "mv": "share of valid votes",
-    "single": "share of fact units decided",
+    "single": "share of claims decided",
 }
+BY_PEOPLE = "score by people"
 
 
 def plot_contributions(data: Results | pa.Table, path: str | Path | None = None) -> Figure:
-    """Draw the contribution of each source as a pie, what nobody decided as a grey wedge.
+    """Draw the contribution of each source as a pie, undecided units as a grey wedge.
 
     Args:
         data: results, of which the newest run is drawn, or rows of `source_contributions` of one
@@ -56,18 +44,10 @@ def plot_contributions(data: Results | pa.Table, path: str | Path | None = None)
     ending = _ending(path)
     if isinstance(data, Results):
         data = _of_newest(data, "source_contributions", "position")
-    rows = _of_one_mode(data)
-    parts = wedges(rows)
-    figure = _figure(6.4, 3.8)
-    axes = figure.add_subplot()
-    axes.set_title("Source contributions", loc="left", fontweight="bold")
-    if sum(n for _, n, _ in parts):
-        _pie(axes, parts)
-        whole = WHOLES.get(rows[0]["mode"], "share")
-        axes.set_xlabel(f"{whole}, n = {sum(n for _, n, _ in parts):,}", color=_INK)
-    else:
-        _say(axes, "nothing decided: no fact units or no votes")
-    return _saved(figure, path, ending)
+    figure = contributions(_of_one_mode(data)) or draw_words(
+        "nothing decided: no claims or no votes"
+    )
+    return _saved(figure, "Source contributions", path, ending)
 
 
 def plot_scores(
@@ -93,28 +73,34 @@ def plot_scores(
         data = _of_newest(data, _BY[by], "response_id" if by == "response" else by)
     rows = _of_one_mode(data)
     key = next((k for k in ("response_id", "model", "dataset") if k in data.column_names), "run")
-    bars = [
-        (
-            "\n".join(filter(None, (_named(row[key], key), beside(row)))),
-            row["factuality_score"] if row.get("coverage", 1) else None,
-            row.get("human_score"),
-        )
-        for row in rows
-    ]
     # The best on top; without a score at the bottom.
-    bars.sort(key=lambda bar: (bar[1] is not None, bar[1] or 0.0), reverse=True)
+    bars = sorted(
+        (score_bar(row, _named(row[key], key)) for row in rows),
+        key=lambda bar: (bar.value is None, -(bar.value or 0.0)),
+    )
     title = f"Factuality score by {key.removesuffix('_id').replace('dataset', 'data set')}"
     if len(bars) > _MOST_BARS:
         title += f" (the {_MOST_BARS} lowest of {len(bars):,})"
         bars = bars[-_MOST_BARS:]
-    figure = _figure(7.0, 1.5 + 0.36 * max(len(bars), 1))
-    axes = figure.add_subplot()
-    axes.set_title(title, loc="left", fontweight="bold")
-    if bars:
-        _bars(axes, bars)
-    else:
-        _say(axes, "no responses")
-    return _saved(figure, path, ending)
+    axis = "share of claims supported, with 95 % interval"
+    figure = draw_bars(bars, axis, mark=BY_PEOPLE) if bars else draw_words("no responses")
+    return _saved(figure, title, path, ending)
+
+
+def score_bar(row: Mapping[str, Any], name: str, note: str = "") -> Bar:
+    """Return the bar of a row of a view with scores."""
+    value = row["factuality_score"] if row.get("coverage", 1) else None
+    notes = ", ".join(filter(None, (note, beside(row))))
+    return Bar(name, value, row.get("low"), row.get("high"), row.get("human_score"), notes)
+
+
+def contributions(rows: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """Draw rows of `source_contributions`, or of one model, as a pie; None where there is nothing
+    to share."""
+    parts = wedges(rows)
+    if not sum(n for _, n, _ in parts):
+        return None
+    return draw_pie(parts, _WHOLES.get(rows[0]["mode"], "share"))
 
 
 # --- the rows ------------------------------------------------------------------------------------
@@ -152,100 +138,6 @@ def wedges(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str]]:
     return found + [("undecided", n, UNDECIDED) for n in undecided]
 
 
-# --- drawing -------------------------------------------------------------------------------------
-
-
-def _figure(width: float, height: float) -> Figure:
-    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
-
-
-def _say(axes: Axes, text: str) -> None:
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, text, ha="center", va="center", color=_INK)
-
-
-def _pie(axes: Axes, parts: Sequence[tuple[str, int, str]]) -> None:
-    total = sum(n for _, n, _ in parts)
-    shown = [part for part in parts if part[1]]
-    axes.pie(
-        [n for _, n, _ in shown],
-        colors=[color for _, _, color in shown],
-        startangle=90,
-        counterclock=False,
-        wedgeprops={"edgecolor": "white", "linewidth": 1.5},
-        radius=1.2,
-    )
-    angle = 90.0
-    for _, n, color in shown:
-        share = n / total
-        middle = math.radians(angle - 180 * share)
-        angle -= 360 * share
-        if share >= _SMALLEST_LABEL:
-            red, green, blue = to_rgb(color)
-            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-            axes.text(
-                0.8 * math.cos(middle),
-                0.8 * math.sin(middle),
-                f"{share:.0%}",
-                ha="center",
-                va="center",
-                color="white" if dark else "black",
-            )
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    legend = figure.legend(
-        handles=[
-            Patch(facecolor=color, label=f"{label}  {n / total:.1%}  (n = {n:,})")
-            for label, n, color in parts
-        ],
-        loc="outside right center",
-        frameon=False,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-
-
-def _bars(axes: Axes, bars: Sequence[tuple[str, float | None, float | None]]) -> None:
-    places = range(len(bars))
-    axes.barh(places, [score or 0.0 for _, score, _ in bars], color=COLORS[0], height=0.62)
-    for place, (_, score, _) in zip(places, bars, strict=True):
-        # In a column of their own, where neither bars nor marks can cover them.
-        known = score is not None
-        axes.text(
-            1.03,
-            place,
-            f"{score:.3f}" if known else "no score",
-            va="center",
-            color=_INK if known else "#777777",
-            style="normal" if known else "italic",
-        )
-    people = [(score, place) for place, (_, _, score) in enumerate(bars) if score is not None]
-    if people:
-        axes.scatter(
-            [score for score, _ in people],
-            [place for _, place in people],
-            marker="D",
-            s=34,
-            color=COLORS[1],
-            edgecolor="white",
-            zorder=3,
-            clip_on=False,
-            label="score by people",
-        )
-        figure = axes.get_figure(root=True)
-        assert figure is not None
-        figure.legend(loc="outside lower right", frameon=False)
-    axes.set_yticks(places, [label for label, _, _ in bars])
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
-    axes.set_ylim(len(bars) - 0.5, -0.5)
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
-    axes.set_xlabel("share of fact units supported; undecided ones count 0", color=_INK)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-
-
 def _ending(path: str | Path | None) -> str:
     ending = "" if path is None else Path(path).suffix.lower()
     if path is not None and ending not in _ENDINGS:
@@ -253,17 +145,11 @@ def _ending(path: str | Path | None) -> str:
     return ending
 
 
-def _saved(figure: Figure, path: str | Path | None, ending: str) -> Figure:
-    if path is None:
-        return figure
-    # Equal results give equal files: no date, no random ids. Text stays text in an SVG.
-    options = {"svg.hashsalt": "ufo", "svg.fonttype": "none"}
-    metadata = {"Date": None} if ending == ".svg" else None
-    try:
-        with matplotlib.rc_context(options), warnings.catch_warnings():
-            # A name in a script that the font lacks is drawn as boxes, not worth a warning each.
-            warnings.filterwarnings("ignore", message="Glyph")
-            figure.savefig(path, format=ending[1:], dpi=150, metadata=metadata)
-    except OSError as error:
-        raise UsageError(f"cannot write the plot {str(path)!r}: {error}.") from error
+def _saved(figure: Figure, title: str, path: str | Path | None, ending: str) -> Figure:
+    figure.axes[0].set_title(title, loc="left", fontweight="bold")
+    if path is not None:
+        try:
+            save(figure, path, ending[1:])
+        except OSError as error:
+            raise UsageError(f"cannot write the plot {str(path)!r}: {error}.") from error
     return figure

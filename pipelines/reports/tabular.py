@@ -32,7 +32,7 @@ _LONGEST = 400
 _JOINERS = "\u200c\u200d"
 
 
-_OF_UNUSABLE = ("n_judgements", "n_unusable", "n_unjudged", "n_unsupported")
+OF_UNUSABLE = ("n_judgements", "n_unusable", "n_unjudged", "n_unsupported")
 
 
 def plain(value: object) -> Any:
@@ -70,7 +70,7 @@ def rows_of(reader: pa.RecordBatchReader, limit: int = 0) -> Iterator[tuple[Any,
 
 
 def write_json(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0) -> None:
-    """Write a list of objects, one a line; columns of one name are told apart by `_1`, `_2`, …"""
+    """Write a list of objects, one a line; columns of equal names get the suffixes `_1`, `_2`, …"""
     names = unique_names(reader.schema.names)
     before = "[\n"
     for row in rows_of(reader, limit):
@@ -180,7 +180,7 @@ def print_reader(
     rows = rows_of(reader)
     names = reader.schema.names
     shown = list(islice(rows, limit) if limit else rows)
-    kept = [i for i, name in enumerate(names) if name not in _OF_UNUSABLE]
+    kept = [i for i, name in enumerate(names) if name not in OF_UNUSABLE]
     print_rows([names[i] for i in kept], [[row[i] for i in kept] for row in shown], console)
     if {"n_unusable", "n_judgements"} <= set(names):
         at, of = names.index("n_unusable"), names.index("n_judgements")

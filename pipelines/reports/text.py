@@ -7,11 +7,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipelines.reports.overview import Row, overview
+from pipelines.reports.overview import ERRORS_IN_WORDS, Row, overview
 from pipelines.reports.tabular import one_line, page, print_rows
 from pipelines.reports.unusable import beside, is_many, no_score, without_score
 from schemas.records import MULTI, NO_SOURCE
 from schemas.results import Results
+from schemas.text import quantity
+from transforms.states import CONTRADICTED, ERROR, NOT_FOUND, SUPPORTED, SYMBOLS
 from transforms.votes import main_mode
 
 MODES = {
@@ -20,9 +22,13 @@ MODES = {
     "single": "one source alone",
     "all": "every source for every unit",
 }
-_STYLES = {1: "green", 0: "red", None: "yellow"}
-_SYMBOLS = {1: "✓", 0: "✗", None: "?"}
-_ASCII_SYMBOLS = {1: "+", 0: "x", None: "?"}
+# Colour of each state of a claim, and its symbol where there is ASCII alone.
+_LOOKS = {
+    SUPPORTED: ("green", "+"),
+    CONTRADICTED: ("red", "x"),
+    NOT_FOUND: ("yellow", "?"),
+    ERROR: ("magenta", "!"),
+}
 _BAR_WIDTH = 24
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -37,6 +43,7 @@ def render_overview(results: Results, width: int = 100, color: bool = False) -> 
 
 def print_overview(found: Row, console: Console) -> None:
     """Print what `overview` found."""
+    console.print(Text(f"{found['headline']}\n", style="bold"))
     _print_header(found, console)
     _print_scores(found, console)
     _print_corrected(found, console)
@@ -50,7 +57,7 @@ def print_overview(found: Row, console: Console) -> None:
             "model": "model",
             "score": "factuality_score",
             "coverage": "coverage",
-            "units": "n_units",
+            "claims": "n_units",
             **_unusable_column(found["responses"]),
             "question": "question",
         }
@@ -73,21 +80,17 @@ def _command(found: Row, name: str) -> str:
     return f"ufo report {shlex.quote(found['directory'])} {name} --run {shlex.quote(found['run'])}"
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
 def _print_header(found: Row, console: Console) -> None:
     used = [row["source"] for row in found["sources"] if row["status"] == "used"]
     then = " > " if console.options.ascii_only else " → "
     counts = found["counts"]
-    size = f"{_count(counts['responses'], 'response')}, {_count(counts['units'], 'fact unit')}"
+    size = f"{quantity(counts['responses'], 'response')}, {quantity(counts['units'], 'claim')}"
     failed = counts.get("failures", 0)
     lines = [
         ("Run", f"{found['run']} ({found['mode']}: {MODES.get(found['mode'], 'unknown mode')})"),
         ("Sources", (then if found["mode"] == "seq" else ", ").join(used) or "none"),
         ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
-        ("Size", f"{size}, {_count(failed, 'failure') if failed else 'no failures'}"),
+        ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
     ]
     for row in found["sources"]:
         if row["status"] != "used":
@@ -95,7 +98,7 @@ def _print_header(found: Row, console: Console) -> None:
     if found["errors"]:
         n = sum(row["n"] for row in found["errors"])
         why = ", ".join(f"{row['source']} {row['reason']} {row['n']:,}" for row in found["errors"])
-        lines.append(("Errors", f"{_count(n, 'judgement')} without an answer, no votes: {why}"))
+        lines.append(("Errors", f"{quantity(n, 'judgement')} without an answer, no votes: {why}"))
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column()
@@ -111,7 +114,7 @@ _SCORE_COLUMNS = {
     "people": "human_score",
     "responses": "n_responses",
     "no claims": "n_without_units",
-    "units": "n_units",
+    "claims": "n_units",
 }
 
 
@@ -136,9 +139,10 @@ def _print_scores(found: Row, console: Console) -> None:
         return
     line = Text("\n").append(f"Factuality score {whole['factuality_score']:.3f}", style="bold")
     line.append(
-        f"  undecided units count 0; {whole['decided_score']:.3f} of the decided ones, "
-        f"coverage {whole['coverage']:.3f}"
+        f"  of decided claims {whole['decided_score']:.3f}, coverage {whole['coverage']:.3f}"
     )
+    if found["evidence_support"] is not None:
+        line.append(f", evidence support {found['evidence_support']:.3f}")
     console.print(line)
     if beside(whole):
         console.print(Text(found["problem"], style="bold yellow"))
@@ -177,18 +181,21 @@ def _print_corrected(found: Row, console: Console) -> None:
         if row["level"] == "run" and row["strata_without_label"]:
             console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))
     _title(f"The judge's errors ({_command(found, 'judge_errors')} has them by source)", console)
-    names = ["model", "error", "value", "low", "high", "n"]
+    names = ["value", "low", "high", "n"]
     print_rows(
-        ["model", "error", "share", "low", "high", "units"],
-        [[row[name] for name in names] for row in found["judge_errors"]],
+        ["model", "judged", "share", "low", "high", "claims"],
+        [
+            [row["model"], ERRORS_IN_WORDS[row["error"]], *map(row.get, names)]
+            for row in found["judge_errors"]
+        ],
         console,
     )
 
 
 _CONTRIBUTIONS = {
-    "seq": "Source contributions: the share of fact units that each decided",
-    "mv": "Source contributions: the share of valid votes, and of those that agree with verdicts",
-    "single": "Sources alone: the share of fact units that each decides",
+    "seq": "Who decided: the share of claims that each source decided",
+    "mv": "Share of the valid votes, and of those that agree with verdicts",
+    "single": "Sources alone: the share of claims that each decides",
 }
 
 
@@ -199,7 +206,7 @@ def _print_contributions(found: Row, console: Console) -> None:
             continue
         _title(title, console)
         counted = "n_votes" if mode == "mv" else "n_decided"
-        names = ["source", "", "share", "votes" if mode == "mv" else "units"]
+        names = ["source", "", "share", "votes" if mode == "mv" else "claims"]
         lines = [
             [
                 "(undecided)" if row["source"] == NO_SOURCE else row["source"],
@@ -232,10 +239,10 @@ def bar(share: float | None, ascii_only: bool = False) -> str:
 
 
 def _print_example(row: Row, console: Console) -> None:
-    label = row["label"]
-    symbols = _ASCII_SYMBOLS if console.options.ascii_only else _SYMBOLS
-    head = Text(f"{symbols[label]} {row['verdict']}", style=f"bold {_STYLES[label]}")
-    if label is not None:
+    style, plain = _LOOKS[row["state"]]
+    symbol = plain if console.options.ascii_only else SYMBOLS[row["state"]]
+    head = Text(f"{symbol} {row['state']}", style=f"bold {style}")
+    if row["label"] is not None:
         by = "all sources" if row["source"] == MULTI else row["source"]
         votes = f"{row['n_supported']} for, {row['n_refuted']} against"
         head.append(f" by {by} ({votes}{', tied' if row['tied'] else ''})", style="not bold")

@@ -85,7 +85,7 @@ class Unusable:
 
 
 def is_many(n: int, of: int) -> bool:
-    """Tell whether so many unusable judgements are to be told wherever a score is shown."""
+    """Return whether so many judgements were unusable that every score must say so."""
     return n * _MANY > of
 
 
@@ -95,29 +95,31 @@ def in_numbers(n: int, of: int) -> str:
 
 
 def beside(row: Mapping[str, Any]) -> str:
-    """Return what is told beside a score of this row of a view, or nothing."""
+    """Return the note to show beside a score of this row of a view, "" if there is none."""
     n, of = row.get("n_unusable") or 0, row.get("n_judgements") or 0
     return in_numbers(n, of) if is_many(n, of) else ""
 
 
 def without_score(row: Mapping[str, Any]) -> str:
-    """Return which responses are in no mean, and why, or nothing where all are."""
+    """Return how many responses have no score, and why; nothing where all have one."""
     reasons = {
         "n_without_units": "without a claim",
         "n_unsupported": "in a language that the judge does not know",
         "n_unjudged": "without a usable judgement",
     }
-    told = [f"{row[name]:,} {why}" for name, why in reasons.items() if row[name]]
-    return f"In no mean, of {row['n_responses']:,} responses: {', '.join(told)}" if told else ""
+    parts = [f"{row[name]:,} {why}" for name, why in reasons.items() if row[name]]
+    if not parts:
+        return ""
+    return f"No score for some of {row['n_responses']:,} responses: {', '.join(parts)}"
 
 
 def no_score(row: Mapping[str, Any] | None) -> str:
     """Return why a row of a view with scores has none, or why there is no row."""
     if row is None or not row["n_units"]:
-        return "no response has a fact unit, so there is no score"
+        return "no response has a claim, so there is no score"
     if row["n_judgements"] and row["n_unusable"] >= row["n_judgements"]:
         return "no judgement was usable, so there is no score"
-    return "no fact unit was decided, so there is no score"
+    return "no claim was decided, so there is no score"
 
 
 def unusable(results: "Results") -> Unusable:
@@ -171,7 +173,7 @@ def _advice(run: "Run", reasons: Sequence[str]) -> str:
         return f"--formulation prompt{less}"
     if run.llm.get("formulation") != "prompt":
         return "--formulation prompt"
-    return "another --model; `ufo doctor` tells how well one judges"
+    return "another --model; `ufo doctor` tests how well one judges"
 
 
 def _advice_for_extraction(reason: str) -> str:

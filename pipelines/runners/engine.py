@@ -1,11 +1,10 @@
-"""Follow the job of a run on an engine: its name there, how far it is, and how it is ended.
+"""Monitor and cancel the job of a run on an engine.
 
-    DIR/run=NAME/.attempt-ID/chunks/portable/job.json       the job that was started last
+    DIR/run=NAME/.attempt-ID/chunks/portable/job.json       the newest job
                                             /TRY/…          its parts
-                                            /TRY/counts/…   what each of its workers has counted
+                                            /TRY/counts/…   the counters of each of its workers
 
-An engine's own page has the job under its name. Beam's job server for Flink does not end a job that
-it has submitted, so that is asked of Flink itself.
+Beam's job server for Flink does not cancel jobs, so they are cancelled by Flink's REST interface.
 """
 
 import json
@@ -14,10 +13,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from http.client import HTTPException
 from typing import Any
+from urllib.request import ProxyHandler, Request, build_opener
 
 from pipelines.options.beam_flags import runner_of, value_of, waits
-from pipelines.runners.parts import Counters, summed_files
+from pipelines.runs.finish import Counters, sum_counters
 from schemas import storage
 from schemas.errors import RunError
 from transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
@@ -39,11 +40,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class EngineJob:
-    """A job on an engine. `name` is its name there, which is the user's where he `named` it; `url`
-    is where Flink is asked about it, None where it is not on a Flink that has an address.
+    """A job on an engine, by its `name` there; `named` if the user chose it with `--job_name`.
 
-    `counts` is the folder where its workers tell what they have done, for these `sources` in this
-    `mode`, of `lines` of input. `waited` if the command waits for its end.
+    `url` is the address of Flink's REST interface, None without one. `counts` is the folder in
+    which its workers write their counters; `sources`, `mode` and `lines` (of input) are the run's.
+    `waited` if the command waits for the end of the job.
     """
 
     runner: str
@@ -57,18 +58,18 @@ class EngineJob:
     waited: bool = True
 
     def flags(self) -> list[str]:
-        """Return what Beam is to be told of it."""
+        """Return the Beam flags that name the job."""
         return [] if self.named else [f"--job_name={self.name}"]
 
     def keep(self, folder: str) -> None:
-        """Note in a folder that the job is started."""
+        """Write the job into a folder, for `started_job`."""
         storage.write(storage.join(folder, FILE), json.dumps(asdict(self)).encode())
 
     def until_there(self, result: Any, sleep: Callable[[float], None] = time.sleep) -> None:
-        """Return once the engine has the job, or it has ended; `result` is Beam's.
+        """Wait until the engine has accepted the job, or it has ended; `result` is Beam's.
 
-        Beam's job server, which brings it to Flink, ends with this process, and says that the job
-        runs before Flink knows of it.
+        Beam's job server reports a running job before it has submitted it to Flink, and ends with
+        this process.
 
         Raises:
             RuntimeError: the runner reports that it failed.
@@ -86,7 +87,7 @@ class EngineJob:
         state = None
         with suppress(OSError, ValueError, KeyError):
             state = _state(self.url, self.name)[1]
-        # A name of the user's may have been an earlier job's.
+        # An earlier job may have the same name if the user chose it.
         return state is not None and not (self.named and state in _ENDED)
 
     def cancel(
@@ -95,18 +96,17 @@ class EngineJob:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> str:
-        """End the job, and return what there is to tell of that; `result` is Beam's, None where the
-        job was not handed over yet."""
-        told = False
-        with suppress(Exception):  # what a runner raises here is its own; Flink is asked again
+        """Cancel the job and return a message; `result` is Beam's, None before submission."""
+        cancelled = False
+        with suppress(Exception):  # whatever the runner raises; Flink is asked below
             if result is not None:
                 result.cancel()
-                told = True
+                cancelled = True
         if self.url is None:
-            return f"the job {self.name} is told to stop" if told else ""
+            return f"the job {self.name} is asked to stop" if cancelled else ""
         if _cancel_on_flink(self.url, self.name, sleep, clock):
             return f"the job {self.name} is cancelled"
-        return f"the job {self.name} may go on: cancel it at {self.url}"
+        return f"the job {self.name} may still run: cancel it at {self.url}"
 
 
 def job_of(
@@ -120,7 +120,7 @@ def job_of(
     """Return the job that evaluates the run in `run_folder` into the new `folder` of a try."""
     name = value_of(flags, "job_name")
     run, token = (re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in (run_folder, folder))
-    # Dataflow takes small letters, digits and hyphens.
+    # Dataflow allows lower-case letters, digits and hyphens.
     ours = re.sub(r"[^a-z0-9]+", "-", f"ufo-{run.removeprefix('run=')}-{token}".lower())
     master = value_of(flags, "flink_master") or ""
     url = None
@@ -141,7 +141,7 @@ def job_of(
 
 
 def started_job(folder: str) -> EngineJob | None:
-    """Return the job that was started last for a run, None where there was none."""
+    """Return the job started last for a run, or None."""
     path = storage.join(folder, FILE)
     with suppress(OSError, ValueError, TypeError):
         if storage.exists(path):
@@ -151,16 +151,16 @@ def started_job(folder: str) -> EngineJob | None:
 
 
 def end_earlier(folder: str, say: Say) -> None:
-    """Cancel the job of a try that was killed, if it still runs: nobody takes its results.
+    """Cancel the job of a killed command if it still runs, since its results are not used.
 
     Raises:
-        RunError: it runs, and finishes the run itself: nobody was to wait for it.
+        RunError: the job runs and finishes the run by itself (`--no_wait_until_finish`).
     """
     earlier = started_job(folder)
     if earlier is None or earlier.url is None or earlier.named:
         return
     state = None
-    with suppress(OSError, ValueError, KeyError):  # who runs jobs there will tell what is wrong
+    with suppress(OSError, ValueError, KeyError):  # submitting the new job reports what is wrong
         state = _state(earlier.url, earlier.name)[1]
     if state in (None, *_ENDED):
         return
@@ -173,9 +173,9 @@ def end_earlier(folder: str, say: Say) -> None:
 
 
 class LiveCounts:
-    """What the workers of a job have counted so far, under the names of a usage log."""
+    """The live counters of a job's workers, under the names of a usage log."""
 
-    exact = False  # of work that was lost with its worker and done again, both are counted
+    exact = False  # work that was lost with its worker and repeated is counted twice
 
     def __init__(self, job: EngineJob) -> None:
         self._job = job
@@ -183,7 +183,7 @@ class LiveCounts:
         self._next = 0.0
 
     def totals(self) -> dict[str, float]:
-        """Return the sums; of a folder far away, those of some seconds ago."""
+        """Return the sums; those of a remote folder may be some seconds old."""
         now = time.monotonic()
         if now >= self._next:
             far = storage.is_remote(self._job.counts)
@@ -192,20 +192,19 @@ class LiveCounts:
         return self._found
 
     def messages(self) -> list[str]:
-        """What goes wrong is in the engine's own log of each worker."""
+        """Return no messages: the engine logs those of its workers."""
         return []
 
 
 def counted(job: EngineJob) -> Counters:
-    """Return what the workers of a job have counted so far: step → name → number."""
-    return summed_files(path for path in storage.files_below(job.counts) if path.endswith(".json"))
+    """Return the counters of a job's workers so far: step → name → number."""
+    return sum_counters(path for path in storage.files_below(job.counts) if path.endswith(".json"))
 
 
 def totals_of(job: EngineJob, counters: Counters) -> dict[str, float]:
-    """Return what steps have counted as numbers of a run, under the names of a usage log.
+    """Convert counters by step to totals under the names of a usage log.
 
-    A response without claims is done when it is extracted, another one when no source is to be
-    asked about it any more.
+    A response without claims is done after extraction, others after their last source.
     """
     if not counters:
         return {}
@@ -233,7 +232,7 @@ def totals_of(job: EngineJob, counters: Counters) -> dict[str, float]:
 def _cancel_on_flink(
     url: str, name: str, sleep: Callable[[float], None], clock: Callable[[], float]
 ) -> bool:
-    """End the newest job of that name; returns whether it is certain that none goes on."""
+    """Cancel the newest job of that name; return whether it has certainly ended."""
     started, asked = clock(), False
     while clock() - started < _SECONDS_TO_END:
         try:
@@ -253,23 +252,24 @@ def _cancel_on_flink(
 
 
 def _state(url: str, name: str) -> tuple[str | None, str | None]:
-    """Return the number and the state of the newest job of that name."""
+    """Return the id and the state of the newest job of that name."""
     found = [job for job in _ask(f"{url}/jobs/overview")["jobs"] if job["name"] == name]
     newest = max(found, key=lambda job: job["start-time"], default=None)
     return (newest["jid"], newest["state"]) if newest else (None, None)
 
 
 def _ask(url: str, method: str = "GET") -> Any:
-    """Return what Flink answers.
+    """Return the JSON reply of Flink's REST interface.
 
     Raises:
         OSError: it cannot be reached, or refuses.
-        ValueError: that is no Flink.
+        ValueError: what answers is not Flink.
     """
-    import httpx
-
+    if not url.startswith(("http://", "https://")):
+        raise OSError(f"{url} is no address of Flink's REST interface")
+    direct = build_opener(ProxyHandler({}))
     try:
-        reply = httpx.request(method, url, timeout=_SECONDS_TO_ANSWER, trust_env=False)
-        return reply.raise_for_status().json()
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        with direct.open(Request(url, method=method), timeout=_SECONDS_TO_ANSWER) as reply:  # noqa: S310
+            return json.load(reply)
+    except HTTPException as error:
         raise OSError(str(error)) from error

@@ -1,8 +1,8 @@
-"""Run on this machine: the input in chunks, each a small pipeline, in worker processes.
+"""Run on this machine: one small Beam pipeline for each chunk, in worker processes.
 
-One in-process runner holds every shuffle in memory, runs a stage as one bundle
-and is bound by the interpreter's lock. So the input is evaluated in chunks, each finished on disk
-before the next: memory stays flat, every core works, and a killed run resumes at its chunk.
+Beam's in-process runner keeps every shuffle in memory and is bound by the interpreter's lock. With
+chunks, each finished on disk, memory stays bounded, all cores are used, and a killed run resumes at
+its unfinished chunks.
 """
 
 import re
@@ -15,27 +15,28 @@ from itertools import chain, islice
 from pipelines.logs import quiet_beam
 from pipelines.runners import processes
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.inputs import Chunk
+from pipelines.runs.chunks import Chunk
 from pipelines.runs.progress import Progress, deciders
 from pipelines.stopping import check_stop
 from schemas.errors import Interrupted, RunError, UfoError, ends_run
 from schemas.records import Part
+from schemas.temporary import own_folder
 from transforms.job import Job
 
-_ENDING_SECONDS = 8.0  # more than a process takes that waits for its last answers
+_ENDING_SECONDS = 8.0  # longer than a process waits for its last replies
 
 
 def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
     """Evaluate one chunk in this process; returns the parts that it wrote below `folder`."""
-    quiet_beam()  # which makes remarks while it is imported
-    # Here, since a process that leaves all chunks to its workers has no use for Beam.
+    quiet_beam()  # before the import, which logs
+    # Beam is slow to import, and a process whose workers evaluate all chunks does not need it.
     from pipelines.graph import evaluate_chunk
 
     try:
         return evaluate_chunk(chunk, job, folder)
     except Exception as error:
-        if _is_behind(MemoryError, error) and not is_interrupt(error):
-            raise MemoryError from error  # on the way to another process what is behind it is lost
+        if _is_caused_by(MemoryError, error) and not is_interrupt(error):
+            raise MemoryError from error  # pickling for the parent process drops the cause
         raise
 
 
@@ -48,8 +49,8 @@ def run_chunks(
 ) -> list[Part]:
     """Evaluate all chunks and return their parts in the chunks' order.
 
-    Chunks that the attempt has finished already are not evaluated again. A single chunk, or one
-    worker, needs no other process.
+    Chunks that are finished already are skipped. A single chunk, or one worker, is evaluated in
+    this process.
 
     Raises:
         Interrupted: by Ctrl-C; what was finished is kept.
@@ -74,21 +75,22 @@ def run_chunks(
 
     todo = waiting()
     if job.client is not None:
-        # What a run may cost is kept by one process.
+        # --max_cost is enforced within one process.
         capped = job.client.max_cost is not None
         workers = 1 if capped else int(min(workers, job.client.limits_of().most_workers))
     try:
-        # No more processes than chunks: each has its share of what an endpoint allows.
+        # No more processes than chunks, since each gets an equal share of an endpoint's limits.
         first = list(islice(todo, workers))
         if len(first) < 2:
             for chunk in chain(first, todo):
                 check_stop()
-                with _memory_told(attempt, [chunk]):
+                with _memory_errors_explained(attempt, [chunk]):
                     found = run_chunk(chunk, job, attempt.chunk_folder(chunk.number))
                 finished(chunk, found)
         else:
             share = job.among(len(first))
-            _in_processes(chain(first, todo), share, attempt, len(first), finished)
+            with own_folder():  # from it a later process learns whose semaphores were left
+                _in_processes(chain(first, todo), share, attempt, len(first), finished)
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(
@@ -100,25 +102,25 @@ def run_chunks(
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Tell whether Ctrl-C, or SIGTERM, is behind an error."""
-    return _is_behind(KeyboardInterrupt, error)
+    """Return whether Ctrl-C or SIGTERM caused an error."""
+    return _is_caused_by(KeyboardInterrupt, error)
 
 
-def _is_behind(kind: type[BaseException], error: BaseException | None) -> bool:
-    # Beam raises an error of its own for whatever a step did, Ctrl-C in one included.
+def _is_caused_by(kind: type[BaseException], error: BaseException | None) -> bool:
+    # Beam wraps every error of a step, KeyboardInterrupt included.
     while error is not None and not isinstance(error, kind):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 @contextmanager
-def _memory_told(attempt: Attempt, chunks: Iterable[Chunk]) -> Iterator[None]:
-    """Say of these chunks that memory was not enough, where that or a worker's death ends them."""
+def _memory_errors_explained(attempt: Attempt, chunks: Iterable[Chunk]) -> Iterator[None]:
+    """Raise a RunError that names these chunks if memory runs out or a worker dies."""
     try:
         yield
     except Exception as error:
         died = isinstance(error, BrokenProcessPool)
-        if is_interrupt(error) or not (died or _is_behind(MemoryError, error)):
+        if is_interrupt(error) or not (died or _is_caused_by(MemoryError, error)):
             raise
         numbers = ", ".join(str(chunk.number) for chunk in chunks)
         what = (
@@ -126,17 +128,17 @@ def _memory_told(attempt: Attempt, chunks: Iterable[Chunk]) -> Iterator[None]:
         )
         raise RunError(
             f"{what} at chunk {numbers}; a smaller --chunk_size or fewer --workers take less. What "
-            f"was finished is kept in {attempt.folder}; the same command goes on from there."
+            f"was finished is kept in {attempt.folder}; the same command resumes it."
         ) from error
 
 
 def of_step(error: BaseException, attempt: Attempt, what: str = "a chunk") -> UfoError:
-    """Return the error that ends the run because of one that a step of `what` raised."""
-    # Beam adds in which step an error was raised, which is nothing to the user.
+    """Return the error that ends the run, for an error raised within `what`."""
+    # Beam appends the name of the step, which means nothing to the user.
     message = re.sub(r" \[while running '.*?'\]", "", str(getattr(error, "message", error)))
     if isinstance(error, UfoError):
         return type(error)(message)
-    kept = f"What was finished is kept in {attempt.folder}; the same command goes on from there."
+    kept = f"What was finished is kept in {attempt.folder}; the same command resumes it."
     if ends_run(error):
         return RunError(f"{message}\n{kept}")
     return RunError(f"{what} failed: {type(error).__name__}: {message}\n{kept}")
@@ -152,7 +154,7 @@ def _in_processes(
     pool = processes.pool(workers)
     under_way: dict[Future[list[Part]], Chunk] = {}
     try:
-        # One chunk more than workers waits its turn; further ones stay in the file.
+        # One chunk more than workers is queued; further ones are not read yet.
         for chunk in chunks:
             folder = attempt.chunk_folder(chunk.number)
             with processes.signals_held_back():
@@ -164,7 +166,7 @@ def _in_processes(
     except Exception as error:
         if not ends_run(error):
             raise
-        # Nothing more is sent by anyone, and what was answered is being kept: let them end.
+        # The workers send nothing more and are storing their replies: let them end.
         for future in under_way:
             future.cancel()
         done = wait(under_way, timeout=_ENDING_SECONDS).done
@@ -184,7 +186,7 @@ def _take(
 ) -> None:
     for future in wait(under_way, return_when=FIRST_COMPLETED).done:
         died = isinstance(future.exception(), BrokenProcessPool)
-        # Whichever worker has died, all that were at work are lost with it.
-        with _memory_told(attempt, under_way.values() if died else [under_way[future]]):
+        # If one worker dies, the pool loses the chunks of all.
+        with _memory_errors_explained(attempt, under_way.values() if died else [under_way[future]]):
             parts = future.result()
         finished(under_way.pop(future), parts)

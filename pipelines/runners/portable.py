@@ -1,26 +1,27 @@
-"""Run on an engine that people operate (Flink, Dataflow, …): one pipeline, many workers.
+"""Run on a distributed engine (Flink, Dataflow, …): one pipeline, many workers.
 
-The same graph as on this machine. The engine cuts the work, holds the state and restarts what
-fails, so there is one chunk, and no home-made processes. Who submits the pipeline waits for it and
-finishes the run; with `--no_wait_until_finish` the graph's last step does.
+The graph is the same as on this machine. The engine divides the work, holds the state and restarts
+what fails, so the whole input is one chunk. The command that submits the pipeline waits for it and
+finishes the run; with `--no_wait_until_finish` the last step of the graph finishes it.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
+from typing import Any
 from uuid import uuid4
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.graph import evaluate, finish_in_graph
+from pipelines import logs
+from pipelines.graph import evaluate, finish_in_graph, keep_counters, written_parts
 from pipelines.options.beam_flags import waits, workers_of
 from pipelines.runners.engine import CHUNK, COUNTS, LiveCounts, end_earlier, job_of
 from pipelines.runners.local import is_interrupt, of_step
-from pipelines.runners.parts import check_whole, keep_engines_counters, written
 from pipelines.runs.attempt import Attempt
-from pipelines.runs.finish import FinishSpec
-from pipelines.runs.inputs import Chunk
+from pipelines.runs.chunks import Chunk
+from pipelines.runs.finish import FinishSpec, check_complete
 from pipelines.runs.progress import Progress, deciders
 from schemas import storage
 from schemas.errors import Interrupted
@@ -28,7 +29,7 @@ from schemas.records import Part
 from transforms.splits import Split
 
 SHARDS_A_WORKER = 4
-# A batch of responses, and a part file, is what a worker holds in memory at once.
+# A worker holds one batch of responses and one part file in memory.
 RESPONSES_A_SHARD = 500
 RESPONSES_A_PART = 20_000
 
@@ -41,13 +42,13 @@ def run_portable(
     spec: FinishSpec,
     progress: Progress,
 ) -> list[Part] | None:
-    """Evaluate everything as one pipeline on the runner that `flags` name; returns its parts, or
-    None where the flags say not to wait: then the pipeline finishes the run, as `spec` tells.
+    """Evaluate all chunks as one pipeline on the runner in `flags` and return its parts.
 
-    `workers` is how many processes there are where the flags do not tell.
+    With `--no_wait_until_finish` return None once the job is submitted: its last step finishes the
+    run by `spec`. `workers` is the number of processes if the flags do not set one.
 
     Raises:
-        Interrupted: by Ctrl-C or SIGTERM; the job on the engine is ended, too.
+        Interrupted: by Ctrl-C or SIGTERM; the job on the engine is cancelled too.
         RunError: the runner reports that the pipeline failed.
     """
     job = spec.job
@@ -59,44 +60,57 @@ def run_portable(
         return done
     folder = storage.absolute(attempt.chunk_folder(CHUNK))
     end_earlier(folder, progress.say)
-    # A try that was stopped may have left parts there, and its job may still be writing.
+    # A stopped try may have left parts, and its job may still be writing: use a new folder.
     storage.delete(folder)
-    all_tries, folder = folder, storage.join(folder, uuid4().hex[:8])
+    tries_folder, folder = folder, storage.join(folder, uuid4().hex[:8])
     storage.make_folder(storage.join(folder, COUNTS))
-    # Workers have working folders of their own.
-    placed = [replace(split, path=storage.absolute(split.path)) for split in splits]
-    # An engine's processes are on machines of their own, so they can only be counted.
+    # The working directory of a worker is another one.
+    absolute = [replace(split, path=storage.absolute(split.path)) for split in splits]
+    # Workers on other machines share no limiter: each gets its share of the limits.
     workers = workers_of(flags, workers)
     shards = max(job.shards, SHARDS_A_WORKER * workers, ceil(whole.n_lines / RESPONSES_A_SHARD))
     files = max(workers, ceil(whole.n_lines / RESPONSES_A_PART))
     names = [source.name for source in job.sources]
-    there = job_of(flags, attempt.run_folder, folder, names, job.mode, whole.n_lines)
-    job = replace(job.elsewhere().among(workers), parts=files, shards=shards, counts=there.counts)
+    engine_job = job_of(flags, attempt.run_folder, folder, names, job.mode, whole.n_lines)
+    job = replace(
+        job.elsewhere().among(workers), parts=files, shards=shards, counts=engine_job.counts
+    )
     result = None
     try:
-        pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
-        source = pipeline | "splits" >> beam.Create(placed).with_output_types(Split)
+        pipeline = beam.Pipeline(options=PipelineOptions([*flags, *engine_job.flags()]))
+        source = pipeline | "splits" >> beam.Create(absolute).with_output_types(Split)
         parts = evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
         if not waits(flags):
             finish_in_graph(parts, replace(spec, job=job))
-        there.keep(all_tries)
-        progress.say(f"{there.runner} has the job {there.name}.")
-        with progress.watching(LiveCounts(there), priced=False):
+        engine_job.keep(tries_folder)
+        progress.say(f"Submitted the job {engine_job.name} to {engine_job.runner}.")
+        with progress.watching(LiveCounts(engine_job), priced=False):
             result = pipeline.run()
             if not waits(flags):
-                there.until_there(result)
+                engine_job.until_there(result)
                 return None
             result.wait_until_finish()
     except (Exception, KeyboardInterrupt) as error:
-        ended = there.cancel(result)
+        ended = engine_job.cancel(result)
         if is_interrupt(error):
             raise Interrupted(
                 f"interrupted{ended and '; '}{ended}; the same command completes the run"
             ) from None
         raise of_step(error, attempt, "the pipeline") from error
-    keep_engines_counters(result, attempt.chunk_folder(CHUNK))
-    found = written(folder)
-    check_whole(found, job)
+    keep_engine_counters(result, attempt.chunk_folder(CHUNK))
+    found = written_parts(folder)
+    check_complete(found, job)
     attempt.mark_done(CHUNK, found)
     progress.chunk(whole.n_lines, found, True, deciders(found, job.mode))
     return found
+
+
+def keep_engine_counters(result: Any, folder: str) -> None:
+    """Write the counters of an engine's job, or report that its service does not return them.
+
+    The results are written by then, so the run is finished without counters.
+    """
+    try:
+        keep_counters(result, folder)
+    except Exception as error:  # whatever the runner's service raises
+        logs.tell(f"The engine does not report its counters: {type(error).__name__}: {error}")

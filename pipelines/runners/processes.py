@@ -1,7 +1,7 @@
-"""Start the worker processes of a run.
+"""Start the worker processes of a run, with loky.
 
-They are loky's, which, unlike the standard library's, do not import the `__main__` of the script or
-notebook that starts them, and report a sibling that was killed.
+Unlike the standard library's, loky's workers do not import the `__main__` of the script or notebook
+that starts them, and a killed worker is reported.
 """
 
 import os
@@ -20,16 +20,16 @@ _OF_THE_PARENT = (signal.SIGINT, signal.SIGTERM)
 
 
 def pool(workers: int) -> ProcessPoolExecutor:
-    """Return an executor of so many processes, which end with this one."""
-    started_with = (os.getpid(), logs.telling())
+    """Return an executor with this number of processes, which end with this one."""
+    started_with = (os.getpid(), logs.settings_for_worker())
     return ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=started_with)
 
 
 @contextmanager
 def signals_held_back() -> Iterator[None]:
-    """Within this context Ctrl-C and SIGTERM wait, and processes that are started are not told.
+    """Block Ctrl-C and SIGTERM within this context, also in processes started meanwhile.
 
-    Else Ctrl-C, which reaches the whole group, would have a worker that only just starts print a
+    Ctrl-C reaches the whole process group, and a worker that is just starting would print a
     traceback.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_PARENT)
@@ -39,16 +39,15 @@ def signals_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _start_evaluator(parent: int, telling: logs.Telling) -> None:
+def _start_evaluator(parent: int, settings: logs.LogSettings) -> None:
     as_worker(parent)
     quiet_beam()
     trace_where_asked()
-    logs.start(telling)
+    logs.start(settings)
 
 
 def as_worker(parent: int) -> None:
-    """Make this process a worker: it leaves Ctrl-C and SIGTERM, which may reach the whole group, to
-    the process `parent`, and ends when that one has ended."""
+    """Make this process a worker: ignore Ctrl-C and SIGTERM, and end with the process `parent`."""
     for number in _OF_THE_PARENT:
         signal.signal(number, signal.SIG_IGN)
     end_with(parent)

@@ -1,53 +1,52 @@
-"""Keep an attempt at a run on disk, which a run that was stopped goes on from.
+"""Keep an attempt at a run on disk, so that a stopped run can be resumed.
 
-DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint the attempt was started with
-                        /process.json       which process works, or worked, on it
-                        /chunks/00012/…     its parts, and done.json once all are written
+DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint of the attempt
+                        /process.json       the last process that worked on it
+                        /chunks/00012/…     the parts of a chunk, and done.json when all are written
 """
 
 import json
 import os
 import re
-import shutil
 import socket
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from pipelines.runners.parts import write_rows
 from schemas import storage
 from schemas.errors import UsageError
 from schemas.records import Part
+from schemas.tables import read_rows, to_arrow, write_rows
+from schemas.temporary import shared_folder
+from transforms.llm.usage_log import UsageReader
 
-_SHARED = Path("/dev/shm")  # noqa: S108 - where Linux has the semaphores of processes
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _ATTEMPT = "attempt.json"
+_REQUEST_KEY = ("request_id", "worker_id", "seconds")
 DONE = "done.json"
 PROCESS = "process.json"
 FINAL = "final"
-"""The chunk that has the parts of all others, once all are evaluated."""
+"""The pseudo-chunk that lists the parts of all chunks, once all are evaluated."""
 
 command: list[str] = []
-"""The words of this program's command; none where it is not ours."""
+"""The arguments of the `ufo` command of this process; empty when used as a library."""
 
 Fingerprint = Mapping[str, Any]
-"""Plain JSON values, so that one that was read back is equal."""
+"""Plain JSON values, so that it compares equal after a round trip through JSON."""
 
 
 def checked_name(name: str) -> str:
-    """Return the name of a run, which is also part of a folder's.
+    """Check the name of a run, which is part of its folder's name, and return it.
 
     Raises:
-        UsageError: it has other characters than letters, digits, `.`, `_` and `-`.
+        UsageError: it is no letters, digits, `.`, `_` and `-` alone.
     """
     if not _RUN_NAME.fullmatch(name):
         raise UsageError(
@@ -58,7 +57,7 @@ def checked_name(name: str) -> str:
 
 
 def name_of(fingerprint: Fingerprint) -> str:
-    """Return the default name of a run: a hash of the inputs' names and of what affects results."""
+    """Return the default name of a run: a hash of the input names and the options that matter."""
     left_out = ("inputs", "chunk_size")
     stable = {key: value for key, value in fingerprint.items() if key not in left_out}
     stable["inputs"] = [item["name"] for item in fingerprint["inputs"]]
@@ -67,7 +66,7 @@ def name_of(fingerprint: Fingerprint) -> str:
 
 
 def differences(old: Fingerprint, new: Fingerprint, at: str = "") -> list[str]:
-    """Return what differs between two fingerprints, one line each."""
+    """Return the differences between two fingerprints, one line each."""
     found = []
     for key in sorted({*old, *new}):
         before, after = old.get(key), new.get(key)
@@ -90,8 +89,8 @@ def _short(value: object) -> str:
 
 
 @contextmanager
-def only_one(output: str, folder: str, name: str) -> Iterator[None]:
-    """Hold the run's lock, so that two commands do not write one folder."""
+def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
+    """Hold the run's lock, so that only one command writes its folder."""
     if storage.is_remote(output):
         try:
             storage.files_below(folder)
@@ -114,14 +113,14 @@ def only_one(output: str, folder: str, name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # Deleted while it is held; who waits for a lock on a deleted file is told to try again.
+        # Deleted while it is held: filelock notices a deleted file and tries again.
         with suppress(OSError):
             os.unlink(lock.lock_file)
         lock.release()
 
 
 class Attempt:
-    """One try at a run. `chunks` done by an earlier process of the same attempt are kept."""
+    """One attempt at a run; chunks finished by an earlier process are kept."""
 
     def __init__(self, run_folder: str, identifier: str, fingerprint: Fingerprint) -> None:
         self.run_folder = run_folder
@@ -139,11 +138,11 @@ class Attempt:
     ) -> "Attempt":
         """Resume the unfinished attempt of this run, or start one.
 
-        `reused_from` tells the run from which the results come that are not evaluated here.
+        `reused_from` is the run from which results are reused, part of what must match.
 
         Raises:
-            UsageError: an unfinished attempt was started with another fingerprint, and not `fresh`;
-                or nothing can be written there.
+            UsageError: there is an unfinished attempt with another fingerprint, and not
+                `fresh`; or the folder cannot be written.
         """
         for path in storage.files_below(run_folder):
             match = re.search(r"\.attempt-([0-9a-f]+)[/\\]" + re.escape(_ATTEMPT) + "$", path)
@@ -154,9 +153,9 @@ class Attempt:
             attempt = cls(run_folder, match[1], fingerprint)
             if fresh:
                 storage.delete(attempt.folder)
-                storage.delete(attempt.here())
+                storage.delete(attempt.local_folder())
             elif old == started:
-                storage.make_folder(attempt.here())
+                storage.make_folder(attempt.local_folder())
                 return attempt
             else:
                 changed = "\n  ".join(differences(old, started))
@@ -166,15 +165,15 @@ class Attempt:
                     "over, or --run NAME to keep both."
                 )
         attempt = cls(run_folder, uuid4().hex[:8], fingerprint)
-        attempt.note(reused_from)
-        storage.make_folder(attempt.here())
+        attempt.write_fingerprint(reused_from)
+        storage.make_folder(attempt.local_folder())
         return attempt
 
-    def note(self, reused_from: str | None = None) -> None:
-        """Write down what the attempt is of, by which one who resumes it knows it.
+    def write_fingerprint(self, reused_from: str | None = None) -> None:
+        """Write the attempt's fingerprint, by which it is recognised when it is resumed.
 
         Raises:
-            UsageError: nothing can be written there.
+            UsageError: the folder cannot be written.
         """
         text = json.dumps({**self.fingerprint, **_reused(reused_from)}, indent=1)
         try:
@@ -185,63 +184,63 @@ class Attempt:
             raise UsageError(message) from error
 
     def chunk_folder(self, chunk: int | str) -> str:
-        """Return the folder of a chunk's parts, made if need be."""
+        """Return the folder of a chunk's parts, created if missing."""
         name = chunk if isinstance(chunk, str) else f"{chunk:05d}"
         folder = storage.join(self.folder, "chunks", name)
         storage.make_folder(folder)
         return folder
 
-    def here(self) -> str:
-        """Return the attempt's folder on this machine, for what only its processes share."""
+    def local_folder(self) -> str:
+        """Return a folder on this machine for files that only its processes share."""
         if not storage.is_remote(self.folder):
             return self.folder
-        return os.path.join(tempfile.gettempdir(), f"ufo-{self.identifier}")
+        return os.path.join(shared_folder(), f"ufo-{self.identifier}")
 
-    def input_folder(self, here: bool) -> str:
-        """Return the folder for copies of inputs that workers cannot read as they are; on this
-        machine if the workers are `here`."""
-        folder = storage.join(self.here() if here else self.folder, "input")
+    def input_folder(self, local: bool) -> str:
+        """Return the folder for copies of inputs that workers cannot read as they are.
+
+        It is on this machine if the workers are `local`.
+        """
+        folder = storage.join(self.local_folder() if local else self.folder, "input")
         storage.make_folder(folder)
         return folder
 
     def usage_log(self) -> str:
-        """Return the local file in which the processes of this machine count what they do."""
-        return storage.join(self.here(), "usage.jsonl")
+        """Return the path of the usage log of the processes on this machine."""
+        return storage.join(self.local_folder(), "usage.jsonl")
 
     def done(self, chunk: int | str) -> list[Part] | None:
-        """Return the parts of a chunk that is finished, or None."""
+        """Return the parts of a finished chunk, or None if it is not finished."""
         path = storage.join(self.chunk_folder(chunk), DONE)
         if not storage.exists(path):
             return None
         return [Part(**item) for item in json.loads(storage.read(path))]
 
     def mark_done(self, chunk: int | str, parts: Sequence[Part]) -> None:
-        """Record that a chunk is finished, all its parts being written."""
+        """Record that a chunk is finished; all its parts must be written."""
         text = json.dumps([asdict(part) for part in parts])
         storage.write(storage.join(self.chunk_folder(chunk), DONE), text.encode())
 
     def abandon(self) -> None:
-        """Delete the attempt, unless some of it is done."""
+        """Delete the attempt unless one of its chunks is finished."""
         if not any(path.endswith(DONE) for path in storage.files_below(self.folder)):
             storage.delete(self.folder)
-            storage.delete(self.here())
+            storage.delete(self.local_folder())
 
     def write_part(self, table: str, rows: pa.Table) -> Part:
-        """Write a table that is made as a whole, such as `sources`."""
+        """Write a table as one part, for tables such as `sources` that no worker writes."""
         storage.make_folder(self.folder)
         path = storage.join(self.folder, f"{table}.parquet")
         write_rows(path, rows)
         return Part(table, path, rows.num_rows)
 
-    def note_process(self, lines: int | None, engine: str | None = None) -> None:
-        """Write down which process works on it from now on, and on how many lines (None: not
-        known); or which engine has it, where this process does not wait.
+    def write_process(self, lines: int | None, engine: str | None = None) -> None:
+        """Write which process works on the attempt, for `ufo status`.
 
-        What an earlier one that was killed left on this machine is removed.
+        `lines` is the number of input lines, None if unknown; `engine` the runner that finishes the
+        run without this process.
         """
         path = storage.join(self.folder, PROCESS)
-        if storage.exists(path):
-            _clean_after(json.loads(storage.read(path)))
         found = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
@@ -253,24 +252,26 @@ class Attempt:
         storage.write(path, json.dumps(found).encode())
 
 
-def _clean_after(process: Mapping[str, Any]) -> None:
-    """Remove what a process left that was killed: semaphores of its workers, files of queries."""
-    if process.get("host") != socket.gethostname() or process.get("engine"):
-        return
-    number = int(process["pid"])
-    try:
-        os.kill(number, 0)
-        return  # it lives
-    except ProcessLookupError:
-        pass
-    except OSError:
-        return
-    for path in _SHARED.glob(f"sem.loky-{number}-*"):
-        with suppress(OSError):
-            path.unlink()
-    shutil.rmtree(Path(tempfile.gettempdir()) / f"ufo-duckdb-{number}", ignore_errors=True)
-
-
 def _without_secrets(word: str) -> str:
     # A URL may carry a password before its host, or a key in its query.
     return re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)\S*", "…", word) if "://" in word else word
+
+
+def unrecorded_usage(parts: Sequence[Part], attempt: Attempt, usage_log: str) -> list[Part]:
+    """Return a part with the requests in the usage log that are in none of `parts`, if any.
+
+    These are the requests of processes that were stopped, whose answers the resumed run takes from
+    the cache for free, and the probes of endpoints. Takes about 50 bytes of memory for each
+    request.
+    """
+    known: set[int] = set()
+    for part in parts:
+        if part.table == "usage":
+            columns = read_rows(part.path, _REQUEST_KEY).to_pydict()
+            known.update(map(hash, zip(*columns.values(), strict=True)))
+    rows = [
+        row
+        for row in UsageReader(usage_log).rows()
+        if hash(tuple(getattr(row, name) for name in _REQUEST_KEY)) not in known
+    ]
+    return [attempt.write_part("usage", to_arrow("usage", rows))] if rows else []

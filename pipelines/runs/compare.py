@@ -4,9 +4,9 @@ from typing import Any
 
 from pipelines.reports.unusable import beside, no_score
 from pipelines.runs.results import choose_runs
-from pipelines.wording import many
 from schemas.errors import UsageError
 from schemas.results import Results
+from schemas.text import quantity
 
 Row = dict[str, Any]
 
@@ -25,7 +25,7 @@ WHERE s.run = ? AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
 def compare(directory: str, baseline: str, run: str) -> tuple[Row, list[Row]]:
     """Return how `run` differs from `baseline`, and the claims whose verdict turned.
 
-    The first is the row of the macro `run_comparison`, with `unusable`, what is to be told of the
+    The first is the row of the macro `run_comparison`, with `unusable`, the warning about the
     judgements of both; the second are the rows of `turned_claims`.
 
     Raises:
@@ -47,11 +47,11 @@ def compare(directory: str, baseline: str, run: str) -> tuple[Row, list[Row]]:
             f"runs {baseline!r} and {run!r} share no question and no response with a score, so "
             "there is nothing to compare; they are to be runs over the same questions."
         )
-    return {**found, "unusable": [told for told in many if told]}, turned
+    return {**found, "unusable": [note for note in many if note]}, turned
 
 
 def _judged(results: Results, run: str) -> str:
-    """Return what is told of the run's judgements where many are unusable.
+    """Return the warning about a run of which many judgements are unusable.
 
     Raises:
         UsageError: the run has decided nothing, so that it has no score.
@@ -59,8 +59,8 @@ def _judged(results: Results, run: str) -> str:
     (row,) = results.query(_JUDGED, [run]).to_pylist()
     if not row["n_decided"]:
         raise UsageError(f"run {run!r}: {no_score(row)}, and nothing to compare")
-    told = beside(row)
-    return f"{told} in run {run}" if told else ""
+    note = beside(row)
+    return f"{note} in run {run}" if note else ""
 
 
 def check_baseline(directory: str, baseline: str, run: str | None = None) -> None:
@@ -73,7 +73,7 @@ def check_baseline(directory: str, baseline: str, run: str | None = None) -> Non
 
 
 def is_worse(found: Row, p: float) -> bool:
-    """Tell whether the drop is significant at level `p`."""
+    """Return whether the drop is significant at level `p`."""
     return found["p"] is not None and bool(found["p"] < p)
 
 
@@ -82,16 +82,16 @@ def in_words(found: Row) -> str:
     pairs = _count(found["n_questions"], "question", found["n_responses"], "response")
     alone = found["only_baseline"] + found["only_run"]
     left = f"; {alone:,} without a pair left out" if alone else ""
-    told = "(one pair only: no interval, no p)"
+    note = "(one pair only: no interval, no p)"
     if found["p"] is not None:
-        told = f"({found['low']:+.3f} to {found['high']:+.3f}), one-sided p = {found['p']:.2g}"
+        note = f"({found['low']:+.3f} to {found['high']:+.3f}), one-sided p = {found['p']:.2g}"
     return (
         f"{found['run_score']:.3f} against {found['baseline_score']:.3f} of {found['baseline']}: "
-        f"{found['difference']:+.3f} {told}, paired by {pairs}{left}"
+        f"{found['difference']:+.3f} {note}, paired by {pairs}{left}"
         + "".join(f"; {unusable}" for unusable in found["unusable"])
     )
 
 
 def _count(questions: int, one: str, responses: int, other: str) -> str:
     counts = ((questions, one), (responses, other))
-    return " and ".join(many(n, what) for n, what in counts if n)
+    return " and ".join(quantity(n, what) for n, what in counts if n)

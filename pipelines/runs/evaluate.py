@@ -1,4 +1,4 @@
-"""Evaluate an input: what `ufo evaluate` and `ufo.evaluate` both do."""
+"""Evaluate an input, for both `ufo evaluate` and `ufo.evaluate`."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -20,11 +20,11 @@ from pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_r
 from pipelines.runs.run import (
     Finished,
     Plan,
-    begun_log,
-    carry_out,
     chunks_of,
     evaluate_here,
-    planned,
+    execute,
+    make_plan,
+    start_usage_log,
 )
 from pipelines.runs.sources import Chosen, choose, job_of, recorded
 from pipelines.services import endpoints
@@ -42,14 +42,14 @@ from transforms.sources.web.snapshot import finish_recording
 
 
 def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
-    """Evaluate the input and finish the run's folder, or complete an unfinished attempt.
+    """Evaluate the input and finish the run, or resume an unfinished attempt.
 
-    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is handed
-    to the engine, whose job finishes the folder by itself.
+    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is
+    submitted to the engine, whose job finishes it.
 
     Raises:
-        UsageError: whatever can be told before the first response is evaluated.
-        RunError: the run could not be finished; the same command goes on where it stopped.
+        UsageError: the command is wrong; found before the first response is evaluated.
+        RunError: the run could not be finished; the same command resumes it.
     """
     started = time.monotonic()
     check_detached(settings.beam, settings.given("fail_under", "max_error_share", "baseline"))
@@ -62,15 +62,15 @@ def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
     models = settings.models_asked(chosen.specs)
     asked = models, settings.unpriced(models), chosen.remote
     files = input_files(paths, "evaluate")
-    plan = planned(settings, settings.mode, files, *asked, chosen.fingerprint)
+    plan = make_plan(settings, settings.mode, files, *asked, chosen.fingerprint)
     if settings.baseline is not None:
         check_baseline(settings.output, settings.baseline, plan.name)
 
     def finished(attempt: Attempt, parts: list[Part]) -> Manifest:
-        return finish(attempt, parts, chosen.statuses, facts_of(settings, chosen, plan.name))
+        return finish(attempt, parts, chosen.statuses, run_facts(settings, chosen, plan.name))
 
     evaluate = partial(_evaluate, chosen, plan)
-    return carry_out(plan, evaluate, finished, partial(_reuse, plan), quiet, started)
+    return execute(plan, evaluate, finished, partial(_reuse, plan), quiet, started)
 
 
 def evaluated(
@@ -78,14 +78,14 @@ def evaluated(
     quiet: bool,
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None,
 ) -> tuple[Results, str]:
-    """Return the results of a run whose options are Python keywords, and its folder."""
+    """Evaluate with options given as Python keywords; return the results and the run's folder."""
     settings = settings_of(values, sources)
     done = run_evaluate(settings, quiet)
     return open_results(settings.output, done.name), done.folder
 
 
-def facts_of(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:
-    """Return what a manifest says of a run beside what was counted."""
+def run_facts(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:
+    """Return the fields of a manifest that describe the run."""
     return {
         "run": name,
         "mode": settings.mode,
@@ -96,12 +96,12 @@ def facts_of(settings: Settings, chosen: Chosen, name: str) -> dict[str, Any]:
 
 
 def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | None:
-    """Return what is taken over from another run, or from an earlier writing of this one."""
+    """Return the results to reuse: of the run in `--since`, or of this run to retry errors."""
     settings, output = plan.settings, plan.settings.output
     if settings.since is not None:
         base = checked_name(settings.since)
         found = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
-        progress.say(f"Responses that are as they were in run {base} are taken over from it.")
+        progress.say(f"Unchanged responses are reused from run {base}.")
         return found
     if earlier is None or settings.if_finished != "retry_errors":
         return None
@@ -116,14 +116,16 @@ def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | 
 def _evaluate(
     chosen: Chosen, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
 ) -> list[Part] | None:
-    """Evaluate what is not evaluated yet; return the parts of all tables but `sources`, None where
-    an engine has the run and nobody waits."""
-    here = runner_of(plan.settings.beam) in IN_PROCESS
+    """Evaluate what is not evaluated yet; return the parts of all tables but `sources`.
+
+    None if an engine finishes the run without this command.
+    """
+    in_process = runner_of(plan.settings.beam) in IN_PROCESS
     try:
-        evaluate = _in_process if here else _on_engine
+        evaluate = _in_process if in_process else _on_engine
         parts = evaluate(chosen, plan, attempt, reuse, progress)
     finally:
-        wait_for(end_run(attempt.identifier))  # what the run has opened to the web
+        wait_for(end_run(attempt.identifier))  # closes its connections
     if parts is not None:
         for folder in recorded(plan.settings, chosen.specs):
             finish_recording(folder)
@@ -134,12 +136,12 @@ def _in_process(
     chosen: Chosen, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
 ) -> list[Part]:
     settings = plan.settings
-    log = begun_log(plan, attempt, reuse.spent if reuse else None)
+    log = start_usage_log(plan, attempt, reuse.spent if reuse else None)
     client, _ = endpoints.probed(settings, chosen.specs, log) if plan.models else (None, [])
     job = job_of(settings, chosen.specs, client, attempt.identifier, log)
     chunks = chunks_of(plan, attempt, "evaluate", progress, reuse=reuse)
     parts = evaluate_here(chunks, job, plan, attempt, progress)
-    # Once the input was gone through, which tells what is taken over.
+    # After the input was read, which finds the responses to reuse.
     return [*_reused(settings.output, attempt, reuse, progress), *parts]
 
 
@@ -149,25 +151,25 @@ def _on_engine(
     settings = plan.settings
     client, probes = endpoints.probed(settings, chosen.specs)
     job, probed = engine_job(settings, chosen, attempt, client, probes)
-    chunks = list(chunks_of(plan, attempt, "evaluate", progress, here=False, reuse=reuse))
-    there_already = [*_reused(settings.output, attempt, reuse, progress), *probed]
-    spec = finish_spec(settings, chosen, attempt, plan.name, job, there_already)
-    quiet_beam()  # which makes remarks while it is imported
-    # Here, since only an engine needs Beam in this process.
+    chunks = list(chunks_of(plan, attempt, "evaluate", progress, local=False, reuse=reuse))
+    written = [*_reused(settings.output, attempt, reuse, progress), *probed]
+    spec = finish_spec(settings, chosen, attempt, plan.name, job, written)
+    quiet_beam()  # before the import, which logs
+    # Beam is slow to import, and only an engine needs it in this process.
     from pipelines.runners.portable import run_portable
 
     workers = settings.processes()
     found = run_portable(chunks, attempt, settings.beam, workers, spec, progress)
-    return None if found is None else [*there_already, *found]
+    return None if found is None else [*written, *found]
 
 
 def _reused(output: str, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:
-    """Return the parts with what is taken over, as the input that was gone through has told."""
+    """Return parts with the reused results of the responses that the input has."""
     if reuse is None:
         return []
     parts = copy_reused(output, reuse, attempt.chunk_folder(REUSED))
     if reuse.compared:
-        progress.say(f"{len(reuse.taken):,} responses taken over from run {reuse.run}.")
+        progress.say(f"{len(reuse.taken):,} responses reused from run {reuse.run}.")
     return parts
 
 
@@ -178,8 +180,7 @@ def engine_job(
     client: ClientSettings | None,
     probes: Sequence[Usage],
 ) -> tuple[Job, list[Part]]:
-    """Return the job of an engine's workers, and a part with the requests that told what endpoints
-    can do, if there were any."""
+    """Return the job of an engine's workers, and a part with the requests that probed endpoints."""
     parts = [attempt.write_part("usage", to_arrow("usage", probes))] if probes else []
     return job_of(settings, chosen.specs, client, attempt.identifier), parts
 
@@ -192,13 +193,13 @@ def finish_spec(
     job: Job,
     parts: Sequence[Part],
 ) -> FinishSpec:
-    """Return what the last step of an engine's job needs; `parts` are there already."""
+    """Return what the last step of an engine's job needs; `parts` are written already."""
     return FinishSpec(
         storage.absolute(attempt.run_folder),
         attempt.identifier,
         attempt.fingerprint,
         chosen.statuses,
-        facts_of(settings, chosen, name),
+        run_facts(settings, chosen, name),
         job,
         tuple(replace(part, path=storage.absolute(part.path)) for part in parts),
         tuple(map(storage.absolute, recorded(settings, chosen.specs))),

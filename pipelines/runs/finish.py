@@ -1,17 +1,18 @@
-"""Finish a run: its parts are moved in, and its manifest is written last.
+"""Finish a run: check its parts, move them into the run's folder, write the manifest last.
 
-    DIR/run=NAME/<table>/part-ID-….parquet      moved in at the end
-    DIR/run=NAME/manifest.json                  written last: what readers read is what it lists
+    DIR/run=NAME/<table>/part-ID-….parquet
+    DIR/run=NAME/manifest.json                  lists the parts that readers read
 
-Until the manifest is replaced, an earlier finished run of the name stays readable; what it does not
-list any more is deleted right after. Where nobody waits for an engine (`--no_wait_until_finish`, a
-template's launcher, a stream), the graph's last step finishes the run. Its manifest then has no
-counters: these are the engine's to show.
+An earlier finished run of the same name stays readable until the manifest is replaced; its parts
+are deleted right after. If no command waits for the engine (`--no_wait_until_finish`, a template's
+launcher, a stream), the last step of the graph finishes the run; its manifest then has no counters.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -19,41 +20,53 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.runners.parts import check_whole, read_rows, summed, write_rows
 from pipelines.runs.attempt import DONE, Attempt, Fingerprint
 from pipelines.version import VERSION
 from schemas import storage
 from schemas.errors import RunError
 from schemas.records import Part, SourceStatus
-from schemas.tables import OF_EVALUATE, SCHEMA_VERSION, TABLES, to_arrow
+from schemas.tables import (
+    OF_EVALUATE,
+    SCHEMA_VERSION,
+    TABLES,
+    read_rows,
+    to_arrow,
+    write_rows,
+)
 from transforms.job import Job
-from transforms.llm.usage_log import UsageReader
+from transforms.recall.job import RecallJob
 from transforms.sources.web.snapshot import finish_recording
+from transforms.votes import ALL, MV, SEQ, SINGLE
 
 _MANIFEST = "manifest.json"
 _NEEDED = ("attempt", "counts", "finished_at", "fingerprint", "tables")
 _COUNTS = {"responses": "responses", "units": "fact_units", "failures": "failures"}
-_OF_A_REQUEST = ("request_id", "worker_id", "seconds")
+
+COUNTERS = "counters.json"
+"""The file with a chunk's Beam counters. Each chunk has one, so that a retry counts once."""
+
+Counters = dict[str, dict[str, int]]
+"""Step → name → number, as `transforms.beam.counting` declares them."""
 
 Manifest = dict[str, Any]
 
 
 def manifest_of(folder: str) -> Manifest | None:
-    """Return the manifest of the finished run in a folder, None where there is none.
+    """Return the manifest of the finished run in a folder, or None if there is none.
 
     Raises:
-        RunError: there is one, and it is damaged.
+        RunError: the manifest is damaged.
     """
     path = storage.join(folder, _MANIFEST)
     if not storage.exists(path):
         return None
     try:
         manifest: Manifest = json.loads(storage.read(path))
-        lacking = [name for name in _NEEDED if name not in manifest]
+        missing = [name for name in _NEEDED if name not in manifest]
     except (ValueError, TypeError) as error:
         raise _damaged(path, folder, str(error)) from error
-    if lacking or not isinstance(manifest, dict):
-        raise _damaged(path, folder, f"it lacks {', '.join(lacking)}")
+    if missing or not isinstance(manifest, dict):
+        raise _damaged(path, folder, f"it lacks {', '.join(missing)}")
     return manifest
 
 
@@ -62,11 +75,12 @@ def _damaged(path: str, folder: str, why: str) -> RunError:
 
 
 def earlier_manifest(folder: str) -> Manifest | None:
-    """Return the manifest of the finished run in a folder, None where there is none; what a run
-    left that was stopped between its manifest and its end is deleted.
+    """Return the manifest of the finished run in a folder, or None if there is none.
+
+    If the run was stopped just after its manifest was written, finish its clean-up.
 
     Raises:
-        RunError: there is one, and it is damaged.
+        RunError: the manifest is damaged.
     """
     manifest = manifest_of(folder)
     if manifest is not None:
@@ -81,26 +95,25 @@ def finish_tables(
     parts: Iterable[Part],
     facts: Mapping[str, Any],
     counts: Mapping[str, str],
-    among: Iterable[str],
-    again: bool = False,
+    names: Iterable[str],
+    repeatable: bool = False,
 ) -> Manifest:
-    """Move the parts in, write the manifest, delete what it does not list; returns it.
+    """Move the parts in, write the manifest, delete what it does not list; return the manifest.
 
-    `facts` is what the manifest says beside what is counted: `counts` names the tables whose rows
-    are. `among` are the tables that the run has, those without rows included.
+    `facts` are further fields of the manifest; `counts` maps a name in its `counts` to the table
+    whose rows are counted; `names` are all tables of the run, empty ones included.
 
-    A run that is stopped in here is completed by the same command: parts that were moved already
-    are found where they went. With `again` they are copied, and deleted at the end, so that an
-    engine that has forgotten how far it was may begin anew.
+    If the run is stopped in here, the same command completes it and finds the parts that were
+    moved already. With `repeatable` parts are copied, and deleted at the end, so that an engine may
+    run this step again from the start.
     """
-    tables: dict[str, dict[str, Any]] = {table: {"rows": 0, "files": []} for table in among}
+    tables: dict[str, dict[str, Any]] = {table: {"rows": 0, "files": []} for table in names}
     for part in parts:
-        _move_in(attempt, part, tables[part.table], again)
+        _move_in(attempt, part, tables[part.table], repeatable)
     for table, entry in tables.items():
         if not entry["files"]:
-            # Plain DuckDB over the folder fails on a table without a file.
+            # DuckDB cannot read a folder without a file.
             _move_in(attempt, attempt.write_part(table, to_arrow(table, [])), entry)
-    chunks = storage.files_below(storage.join(attempt.folder, "chunks"))
     manifest = {
         "format": "ufo-run",
         "schema_version": SCHEMA_VERSION,
@@ -109,23 +122,23 @@ def finish_tables(
         "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         **facts,
         "counts": {label: tables[table]["rows"] for label, table in counts.items()},
-        "counters": summed(path[: -len(DONE)] for path in chunks if path.endswith(DONE)),
+        "counters": _chunk_counters(attempt),
         "fingerprint": attempt.fingerprint,
         "tables": tables,
     }
     text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
     storage.write(storage.join(attempt.run_folder, _MANIFEST), text.encode())
     sweep(attempt.run_folder, tables)
-    storage.delete(attempt.here())
+    storage.delete(attempt.local_folder())
     return manifest
 
 
-def _move_in(attempt: Attempt, part: Part, entry: dict[str, Any], again: bool = False) -> None:
+def _move_in(attempt: Attempt, part: Part, entry: dict[str, Any], copy: bool = False) -> None:
     folder = storage.join(attempt.run_folder, part.table)
     storage.make_folder(folder)
     name = f"part-{attempt.identifier}-{len(entry['files']):05d}.parquet"
     target = storage.join(folder, name)
-    if again:
+    if copy:
         storage.copy(part.path, target)
     elif storage.exists(part.path) or not storage.exists(target):
         storage.move(part.path, target)
@@ -134,9 +147,9 @@ def _move_in(attempt: Attempt, part: Part, entry: dict[str, Any], again: bool = 
 
 
 def sweep(run_folder: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
-    """Delete the run's parts that these tables of a manifest do not list, and all attempts."""
+    """Delete the parts that the tables of a manifest do not list, and all attempts."""
     kept = {name for entry in tables.values() for name in entry["files"]}
-    # A run of this name may have been another command's, with other tables.
+    # An earlier run of this name may have other tables: `ufo recall` writes others.
     for table in TABLES:
         for path in storage.files_below(storage.join(run_folder, table)):
             name = re.split(r"[/\\]", path)[-1]
@@ -153,19 +166,21 @@ def finish(
     parts: Sequence[Part],
     statuses: Sequence[SourceStatus],
     facts: Mapping[str, Any],
-    again: bool = False,
+    repeatable: bool = False,
 ) -> Manifest:
-    """Finish an evaluation of these parts, to which the table `sources` is added; returns its
-    manifest. With `again` it can be done any number of times: see `finish_tables`."""
+    """Finish an evaluation with these parts and the table `sources`; return the manifest.
+
+    See `finish_tables` for `repeatable`.
+    """
     parts = [*parts, attempt.write_part("sources", to_arrow("sources", statuses))]
-    return finish_tables(attempt, parts, facts, _COUNTS, OF_EVALUATE, again)
+    return finish_tables(attempt, parts, facts, _COUNTS, OF_EVALUATE, repeatable)
 
 
 def each_passage_once(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts with each passage in the first part that has it, and in no other.
+    """Remove duplicate passages: each stays in the first part that has it.
 
-    Chunks find the same passages of an index, and each wrote its own. Takes some 100 bytes of
-    memory a distinct passage.
+    Every chunk writes the passages that it retrieved. Takes about 100 bytes of memory for each
+    distinct passage.
     """
     if sum(part.table == "passages" for part in parts) < 2:
         return list(parts)
@@ -176,44 +191,73 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
             found.append(part)
             continue
         ids = read_rows(part.path, ["passage_id"])["passage_id"].to_pylist()
-        again = [passage_id for passage_id in ids if passage_id in seen]
+        repeated = [passage_id for passage_id in ids if passage_id in seen]
         seen.update(ids)
-        if again:
+        if repeated:
             rows = read_rows(part.path)
-            rows = rows.filter(pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(again))))
-            # Beside the first writing: an attempt that is resumed in here starts from that again.
+            rows = rows.filter(
+                pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(repeated)))
+            )
+            # A new file: an attempt that is resumed in here needs the original.
             part = replace(part, path=part.path + ".once", rows=rows.num_rows)
             write_rows(part.path, rows)
         found.append(part)
     return found
 
 
-def left_out(parts: Sequence[Part], attempt: Attempt, usage_log: str) -> list[Part]:
-    """Return a part with the requests that the run paid for and that are in none of `parts`.
+def check_complete(parts: Sequence[Part], job: Job) -> None:
+    """Check that every fact unit, or fact of a recall run, has its verdicts.
 
-    A killed or stopped process has paid for requests, and those who go on find the answers in the
-    cache and pay nothing: without these rows nobody would be told of them. That is one part, with
-    the probes of this process too, or none. Takes some 50 bytes of memory a request.
+    Raises:
+        RunError: some are missing, because the runner lost elements.
     """
-    told: set[int] = set()
-    for part in parts:
-        if part.table == "usage":
-            columns = read_rows(part.path, _OF_A_REQUEST).to_pydict()
-            told.update(map(hash, zip(*columns.values(), strict=True)))
-    rows = [
-        row
-        for row in UsageReader(usage_log).rows()
-        if hash(tuple(getattr(row, name) for name in _OF_A_REQUEST)) not in told
-    ]
-    return [attempt.write_part("usage", to_arrow("usage", rows))] if rows else []
+    if isinstance(job, RecallJob):
+        records = _read(parts, "recall_records", "n_facts", "n_answers")
+        wanted = len(job.formulations) * sum(row["n_facts"] * row["n_answers"] for row in records)
+        rows = _read(parts, "recall_verdicts", "formulation")
+        n_verdicts = sum(row["formulation"] in job.formulations for row in rows)
+    else:
+        n_rows: Counter[str] = Counter()
+        for part in parts:
+            n_rows[part.table] += part.rows
+        n_sources = len(job.sources)
+        for_each_unit = {SEQ: 1, MV: 1, SINGLE: n_sources, ALL: 2 + n_sources}[job.mode]
+        n_verdicts, wanted = n_rows["verdicts"], for_each_unit * n_rows["fact_units"]
+    if n_verdicts != wanted:
+        raise RunError(
+            f"there are {n_verdicts:,} verdicts, not {wanted:,}: the runner lost some. Please "
+            "report it with Beam's version and the command."
+        )
+
+
+def _read(parts: Sequence[Part], table: str, *columns: str) -> list[dict[str, Any]]:
+    tables = [read_rows(part.path, columns) for part in parts if part.table == table]
+    return [row for rows in tables for row in rows.to_pylist()]
+
+
+def sum_counters(paths: Iterable[str]) -> Counters:
+    """Return the sums over counter files; a file that does not exist adds nothing."""
+    found: dict[str, Counter[str]] = {}
+    for path in paths:
+        with suppress(FileNotFoundError):
+            for step, counts in json.loads(storage.read(path)).items():
+                found.setdefault(step, Counter()).update(counts)
+    return {step: dict(counts) for step, counts in sorted(found.items())}
+
+
+def _chunk_counters(attempt: Attempt) -> Counters:
+    """Return the sums over the finished chunks of an attempt."""
+    paths = storage.files_below(storage.join(attempt.folder, "chunks"))
+    finished = {path.removesuffix(DONE) + COUNTERS for path in paths if path.endswith(DONE)}
+    return sum_counters(path for path in paths if path in finished)
 
 
 @dataclass(frozen=True, slots=True)
 class FinishSpec:
-    """What the last step of a graph needs to finish a run: plain values that travel to a worker.
+    """What the last step of a graph needs to finish a run; plain values, sent to a worker.
 
-    `parts` are there already: of responses taken over from another run, of probes. `recorded` are
-    the folders of the web's snapshots that the run adds to.
+    `parts` are those written before the graph runs: of reused responses and of probes. `recorded`
+    are the folders of the web snapshots that the run writes.
     """
 
     run_folder: str
@@ -226,21 +270,20 @@ class FinishSpec:
     recorded: tuple[str, ...] = ()
 
     def finish(self, parts: Iterable[Part]) -> Manifest:
-        """Finish the run, whose graph wrote these parts; returns its manifest.
+        """Finish the run with the parts that its graph wrote; return the manifest.
 
-        An engine may run the last step again, where it has lost that it was done: then the run is
-        left as it is.
+        Does nothing if the run is finished already, since an engine may repeat the last step.
 
         Raises:
-            RunError: the parts are not whole, see `check_whole`.
+            RunError: verdicts are missing, see `check_complete`.
         """
         earlier = earlier_manifest(self.run_folder)
         if earlier is not None and earlier["attempt"] == self.identifier:
             return earlier
         found = sorted(parts, key=lambda part: part.path)
-        check_whole(found, self.job)
+        check_complete(found, self.job)
         for folder in self.recorded:
             finish_recording(folder)
         attempt = Attempt(self.run_folder, self.identifier, self.fingerprint)
         once = each_passage_once([*self.parts, *found])
-        return finish(attempt, once, self.statuses, self.facts, again=True)
+        return finish(attempt, once, self.statuses, self.facts, repeatable=True)

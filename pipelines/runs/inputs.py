@@ -1,37 +1,36 @@
-"""Read the input of a run: which files, their fingerprints, and chunks of records in their order.
+"""Find the input files, measure them, and make JSON Lines of those in another format."""
 
-Cutting is what makes results independent of how the work is spread: it numbers the lines and knows
-which ids were used before, so that chunks can be evaluated in any order by anybody.
-"""
-
+import gzip
+import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b, sha256
-from math import ceil
+from hashlib import sha256
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import BinaryIO, Final, cast
 from uuid import uuid4
 
-from pipelines.runs.formats import GZIP, HEAD, LINES, form_of, plain_blocks, rows_in
+from pipelines.runs.formats import ARRAY, CSV, PARQUET, count_rows, json_rows
 from schemas import storage
 from schemas.errors import NothingToEvaluate, UsageError
-from schemas.records import Failure
-from transforms.read import parse
-from transforms.splits import Line, Split, lines
+from transforms.columns import NAMES
 
-MOST_LINES = 4_000
-_FEWEST_LINES = 500
-_PIECES = 8
-_BLOCK = 1 << 20
+LINES: Final = "JSON Lines"
+GZIP: Final = "gzip"
+HEAD_BYTES: Final = 64 * 1024
+"""How many bytes of a file `format_of` needs."""
+
+_BLOCK: Final = 1 << 20
+_BOM: Final = b"\xef\xbb\xbf"
+_BEGINS_ARRAY: Final = re.compile(rb"\[\s*($|[{\]])")
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One input file: its path, the name its lines are known by, bytes, SHA-256, lines.
+    """One input file: its path, the name used in keys such as `file:line`, bytes, SHA-256, lines.
 
-    `form` is what it is by its content, see `formats`. `lines` are those of JSON, or rows, where
-    they are `counted`; 0 in compressed files.
+    `format` is detected from the content (see `format_of`). `lines` is the number of JSON lines or
+    of rows; 0 for a compressed file, whose lines are not counted.
     """
 
     path: str
@@ -39,31 +38,25 @@ class InputFile:
     size: int
     sha256: str
     lines: int
-    form: str = LINES
+    format: str = LINES
 
     @property
     def counted(self) -> bool:
         """Whether the lines were counted."""
-        return self.form != GZIP
+        return self.format != GZIP
 
-    def plain(self, here: bool = True) -> bool:
-        """Tell whether workers read stretches of it as it is: JSON Lines, and on this machine
-        where the workers are `here`, who would else fetch it time and again."""
-        return self.form == LINES and not (here and storage.is_remote(self.path))
+    def is_plain(self, local: bool = True) -> bool:
+        """Return whether workers can read ranges of the file as it is.
 
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Up to `--chunk_size` lines, evaluated as one pipeline and finished on disk as one."""
-
-    number: int
-    splits: tuple[Split, ...]
-    n_lines: int
+        That takes JSON Lines, and for `local` workers a local file: they would download a remote
+        one once for each range.
+        """
+        return self.format == LINES and not (local and storage.is_remote(self.path))
 
 
 @dataclass(frozen=True, slots=True)
 class PlainFile:
-    """A local JSON Lines file: where it is, and what its lines are named after."""
+    """A JSON Lines file that workers can read: the name used in keys, its path and its bytes."""
 
     name: str
     path: str
@@ -71,7 +64,7 @@ class PlainFile:
 
 
 def find_inputs(patterns: Sequence[str]) -> list[str]:
-    """Return the files that the patterns name, in their order, each once.
+    """Return the files that match the patterns, in order and without duplicates.
 
     Raises:
         UsageError: a pattern that matches nothing, a missing file, or a folder.
@@ -83,7 +76,8 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
         except (OSError, ValueError) as error:
             raise UsageError(f"--input {pattern!r} cannot be read: {error}") from error
         if not paths:
-            what = "pattern matches no file" if glob_like(pattern) else "file does not exist"
+            is_glob = any(char in pattern for char in "*?[")
+            what = "pattern matches no file" if is_glob else "file does not exist"
             raise UsageError(f"--input {pattern!r}: the {what}; check the path")
         for path in paths:
             if not storage.is_remote(path) and storage.is_folder(path):
@@ -94,43 +88,37 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
 
 
 def input_files(paths: Sequence[str], action: str) -> tuple[InputFile, ...]:
-    """Return the input files, each read once; `action` is what is done with their lines.
+    """Measure the input files; `action` is the verb for the error message if all are empty.
 
     Raises:
         UsageError: a file cannot be read.
         NothingToEvaluate: all files are empty.
     """
-    files = [measure(path, name) for path, name in zip(paths, shown_names(paths), strict=True)]
+    files = [measure(path, name) for path, name in zip(paths, display_names(paths), strict=True)]
     if not any(file.size for file in files):
-        raise nothing_in(files, action)
+        raise empty_input(files, action)
     return tuple(files)
 
 
-def nothing_in(files: Sequence[InputFile], action: str) -> NothingToEvaluate:
-    """Return the error of files that have no line."""
+def empty_input(files: Sequence[InputFile], action: str) -> NothingToEvaluate:
+    """Return the error for files that have no line."""
     paths = ", ".join(file.path for file in files)
     return NothingToEvaluate(f"--input {paths}: empty; there is nothing to {action}")
 
 
-def shown_names(paths: Sequence[str]) -> list[str]:
-    """Return what to call the files in keys such as `file:line`: without folders, if that tells
-    them apart."""
+def display_names(paths: Sequence[str]) -> list[str]:
+    """Return the names of files for keys such as `file:line`: without folders if that is unique."""
     short = [re.split(r"[/\\]", path)[-1] for path in paths]
     return short if len(set(short)) == len(short) else list(paths)
 
 
-def lines_of(files: Sequence[InputFile]) -> int | None:
-    """Return how many lines the files have; None where that is not known."""
+def total_lines(files: Sequence[InputFile]) -> int | None:
+    """Return the number of lines of all files, or None if one of them is not counted."""
     return sum(file.lines for file in files) if all(file.counted for file in files) else None
 
 
-def glob_like(pattern: str) -> bool:
-    """Tell whether a path has the characters of a pattern."""
-    return any(char in pattern for char in "*?[")
-
-
 def measure(path: str, name: str) -> InputFile:
-    """Return the file's size, hash, form and number of lines; reads it once.
+    """Return the file's size, hash, format and number of lines.
 
     Raises:
         UsageError: the file cannot be read.
@@ -139,7 +127,7 @@ def measure(path: str, name: str) -> InputFile:
     try:
         with storage.open_read(path) as stream:
             while block := stream.read(_BLOCK):
-                form = form if size else form_of(block[:HEAD])
+                form = form if size else format_of(block[:HEAD_BYTES])
                 digest.update(block)
                 size += len(block)
                 lines += block.count(b"\n")
@@ -147,17 +135,67 @@ def measure(path: str, name: str) -> InputFile:
         lines += last != b"\n"
         if form not in (LINES, GZIP):
             with storage.open_read(path) as stream:
-                lines = rows_in(form, stream)
+                lines = count_rows(form, stream)
     except (OSError, ValueError) as error:
         raise UsageError(f"--input {path!r} cannot be read: {error}") from error
     counted = 0 if form == GZIP else lines
     return InputFile(path, name, size, digest.hexdigest(), counted, form)
 
 
-def spool(file: InputFile, folder: str) -> str:
-    """Copy a file that is not plain into `folder` as JSON Lines; returns its path.
+def format_of(head: bytes) -> str:
+    """Return the format of a file from its first bytes, whatever its name.
 
-    One line a record or row, in their order, so that `file:line` means the same in both.
+    Parquet and gzip have a signature. Text that begins with `[` is a JSON array, text whose first
+    line is a header of several columns is CSV (comma, semicolon or tab), all else JSON Lines.
+    """
+    if head.startswith(b"PAR1"):
+        return PARQUET
+    if head.startswith(b"\x1f\x8b"):
+        return GZIP
+    first, *rest = head.removeprefix(_BOM).lstrip().splitlines() or [b""]
+    has_objects = any(_is_json(line) for line in rest if line.startswith(b"{"))
+    if first.startswith(b"["):
+        alone = any(rest) and (_is_json(first) or (has_objects and not _BEGINS_ARRAY.match(first)))
+        return LINES if alone else ARRAY
+    names = re.split("[,;\t]", first.decode("utf-8", "replace"))
+    if any(name.strip(' "').casefold() in NAMES for name in names):
+        return CSV
+    return LINES if has_objects or first.startswith(b"{") or len(names) == 1 else CSV
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def as_json_lines(form: str, stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the bytes of a file of any format as JSON Lines.
+
+    Raises:
+        ValueError: the file is damaged, or compressed twice.
+    """
+    if form == GZIP:
+        plain = cast(BinaryIO, gzip.GzipFile(fileobj=stream))
+        form = format_of(plain.read(HEAD_BYTES))
+        plain.seek(0)
+        if form == GZIP:
+            raise ValueError("it is compressed twice")
+        yield from as_json_lines(form, plain)
+    elif form != LINES:
+        for line in json_rows(form, stream):
+            yield line.encode(errors="surrogateescape") + b"\n"
+    else:
+        while block := stream.read(_BLOCK):
+            yield block
+
+
+def spool(file: InputFile, folder: str) -> str:
+    """Copy a file that is not plain into `folder` as JSON Lines and return the copy's path.
+
+    The copy has one line for each record or row, in order, so `file:line` names the same record.
 
     Raises:
         UsageError: the file is damaged.
@@ -173,7 +211,7 @@ def spool(file: InputFile, folder: str) -> str:
     temporary = f"{target}.{uuid4().hex[:8]}.tmp"
     try:
         with open(temporary, "wb") as sink, storage.open_read(file.path) as stream:
-            for block in plain_blocks(file.form, stream):
+            for block in as_json_lines(file.format, stream):
                 sink.write(block)
     except (OSError, EOFError, ValueError) as error:
         storage.delete(temporary)
@@ -182,91 +220,13 @@ def spool(file: InputFile, folder: str) -> str:
     return target
 
 
-def plain_file(file: InputFile, folder: str, here: bool = True) -> PlainFile:
-    """Return a file as workers read it, who are `here` or not; `folder` is for a copy of one that
-    they cannot read as it is.
+def plain_file(file: InputFile, folder: str, local: bool = True) -> PlainFile:
+    """Return a JSON Lines file that workers can read; `local` workers run on this machine.
+
+    A file that is not plain is copied into `folder`.
 
     Raises:
         UsageError: the file is damaged.
     """
-    path = file.path if file.plain(here) else spool(file, folder)
+    path = file.path if file.is_plain(local) else spool(file, folder)
     return PlainFile(file.name, path, storage.size(path))
-
-
-def usual_chunk_size(files: Sequence[InputFile], asks_models: bool) -> int:
-    """Return how many lines a chunk of these files has where nobody says."""
-    # Who waits for a model is best off with many responses at once, however few there are.
-    if asks_models or not all(file.counted for file in files):
-        return MOST_LINES
-    return even_chunks(sum(file.lines for file in files))
-
-
-def even_chunks(n_lines: int) -> int:
-    """Return how many lines a chunk should have where processors are all that a run waits for.
-
-    A small input goes evenly into two, four or eight processes, in chunks that are large beside
-    what one costs (as much as 150 responses); a large one into chunks of up to MOST_LINES, as many
-    as keep four processes busy up to the end. It
-    depends on the input alone, so that a run goes on with any number of processes.
-    """
-    pieces = max(1, min(_PIECES, n_lines // _FEWEST_LINES))
-    if n_lines > pieces * MOST_LINES:
-        pieces = 4 * ceil(n_lines / MOST_LINES / 4)
-    return max(1, ceil(n_lines / pieces))
-
-
-def in_chunks(
-    files: Sequence[PlainFile],
-    chunk_size: int,
-    max_line_bytes: int,
-    reused: Callable[[Any], bool] = lambda record: False,
-    parse: Callable[[str, bytes, int], Any] = parse,
-) -> Iterator[Chunk]:
-    """Yield the chunks. Reads the files once, a line at a time, as the chunks are asked for.
-
-    `reused` tells a record whose results are taken over from an earlier run. `parse` makes a
-    record, or a failure, of a line.
-    """
-    seen: set[bytes] = set()
-    number = 0
-    splits: list[Split] = []
-    room = chunk_size
-
-    for file in files:
-        gathered: list[tuple[Line, bool, bool]] = []
-        whole = Split(file.name, file.path, 0, file.size, first_line=1)
-        with storage.open_read(file.path) as stream:
-            for line in lines(stream, whole, max_line_bytes):
-                record = parse(line.key, line.data, max_line_bytes)
-                repeated = reuse = False
-                if not isinstance(record, Failure):
-                    digest = _digest(record.response_id)
-                    repeated = digest in seen
-                    seen.add(digest)
-                    reuse = not repeated and reused(record)
-                gathered.append((line, repeated, reuse))
-                room -= 1
-                if not room:
-                    yield Chunk(number, (*splits, _split(file, gathered)), chunk_size)
-                    number, splits, gathered, room = number + 1, [], [], chunk_size
-        if gathered:
-            splits.append(_split(file, gathered))
-    if splits:
-        yield Chunk(number, tuple(splits), chunk_size - room)
-
-
-def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool]]) -> Split:
-    first, last = gathered[0][0], gathered[-1][0]
-    return Split(
-        file.name,
-        file.path,
-        first.start,
-        last.end,
-        first.number,
-        frozenset(row for row, (_, repeated, _) in enumerate(gathered) if repeated),
-        frozenset(row for row, (_, _, reuse) in enumerate(gathered) if reuse),
-    )
-
-
-def _digest(response_id: str) -> bytes:
-    return blake2b(response_id.encode(), digest_size=16).digest()

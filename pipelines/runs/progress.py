@@ -1,5 +1,7 @@
 """Show the progress of a run on stderr: a bar on a terminal, plain lines elsewhere."""
 
+import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,11 +10,13 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any, Protocol
 
+from rich.cells import cell_len
+
 from pipelines import logs
-from pipelines.runners.parts import read_rows
-from pipelines.wording import many
 from schemas import storage
 from schemas.records import Part
+from schemas.tables import read_rows
+from schemas.text import quantity
 from transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
@@ -30,7 +34,8 @@ POOLED = ("mv", "all")
 """The modes in which no source decides alone."""
 
 _SECONDS_BETWEEN_LINES = 5.0
-_SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_BETWEEN_LOOKS = 0.5
+_ROOMY = 80  # columns of a terminal; in fewer the bar is short
 
 _LOGGED = (EXTRACTED, REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
 
@@ -45,19 +50,19 @@ class Counts(Protocol):
         """Return the sum of each number so far."""
 
     def messages(self) -> Sequence[str]:
-        """Return what `totals` found that the user is to be told."""
+        """Return the warnings in `totals` for the user."""
 
 
 class Progress:
-    """Counts finished chunks, and what is told of those under way: responses, units and who decided
-    them, requests, tokens and their cost, rate and time left.
+    """Counts finished chunks, and what is known of those under way: responses, units by deciding
+    source, requests, tokens and their cost, rate and time left.
 
     `total` is the number of lines of the input; `quiet` says nothing. Lines of a run that goes on
     were done earlier, and do not count for the rate.
 
     A unit is decided by the first source with a valid answer (Multi-Seq), or by the one source that
     is asked. Where the votes of several are `pooled` (Multi-MV, and `all`), none decides alone, and
-    it is told for how many units each source had a valid answer.
+    the line shows for how many units each source had a valid answer.
     """
 
     def __init__(self, total: int, quiet: bool = False, pooled: bool = False) -> None:
@@ -99,9 +104,9 @@ class Progress:
         self._tell()
 
     @contextmanager
-    def watching(self, counts: Counts, priced: bool) -> Iterator[None]:
-        """Tell, within this context, what the processes of the run count too; `priced` if the cost
-        of what they ask is known."""
+    def watching(self, counts: Counts | None = None, priced: bool = False) -> Iterator[None]:
+        """Keep the bar moving within this context, and tell what the processes of the run count
+        too, where they do; `priced` if the cost of what they ask is known."""
         self._priced = priced
         done = Event()
         looking = Thread(target=self._look, args=(counts, done.wait), daemon=True)
@@ -111,25 +116,30 @@ class Progress:
         finally:
             done.set()
             looking.join()
-            if not counts.exact:
+            if counts is not None and not counts.exact:
                 self._live = {}
 
-    def _look(self, counts: Counts, wait: Callable[[float], bool]) -> None:
+    def _look(self, counts: Counts | None, wait: Callable[[float], bool]) -> None:
         over = False
         while not over:
             over = wait(_SECONDS_BETWEEN_LOOKS)
-            now = counts.totals()
-            for message in counts.messages():
-                self.say(message)
-            if now != self._live:
+            moves = self._on_terminal
+            if counts is not None:
+                now = counts.totals()
+                for message in counts.messages():
+                    self.say(message)
+                moves = moves or now != self._live
                 self._live = now
-                if not over:
-                    self._tell()
+            if moves and not over:
+                self._tell()
 
     def line(self) -> str:
         """Return where the run is, in words."""
+        return " · ".join(self._items())
+
+    def _items(self) -> list[str]:
         seconds = monotonic() - self._started
-        # What a chunk under way has done is told by those who do it, and only by them.
+        # The progress of a chunk in work is known from the live counts of its steps alone.
         fresh = max(self._fresh, round(self._live.get(RESPONSES, 0)))
         done = self._earlier + fresh
         rate = fresh / seconds if seconds > 0 else 0.0
@@ -143,20 +153,16 @@ class Progress:
         shares = ", ".join(f"{source} {count:,}" for source, count in decided.items())
         if shares and self._pooled:
             shares = f"answered by {shares}"
-        return " · ".join(
-            filter(
-                None,
-                (
-                    f"{done:,}/{max(self._total, done):,} responses",
-                    f"{extracted:,} extracted" if done < extracted else "",
-                    many(units, "unit") + (f" ({shares})" if shares else ""),
-                    many(failures, "failure") if failures else "",
-                    *self._requests(),
-                    f"{rate:,.{0 if rate >= 1 else 2}f}/s" if rate else "",
-                    f"{_duration(left / rate)} left" if rate and left else "",
-                ),
-            )
+        items = (
+            f"{done:,}/{max(self._total, done):,} responses",
+            f"{extracted:,} extracted" if done < extracted else "",
+            quantity(units, "unit") + (f" ({shares})" if shares else ""),
+            quantity(failures, "failure") if failures else "",
+            *self._requests(),
+            f"{rate:,.{0 if rate >= 1 else 2}f}/s" if rate else "",
+            f"{_duration(left / rate)} left" if rate and left else "",
         )
+        return [item for item in items if item]
 
     def _figures(self) -> dict[str, Any]:
         fresh = max(self._fresh, round(self._live.get(RESPONSES, 0)))
@@ -204,7 +210,7 @@ class Progress:
                     logs.event("progress", **self._figures())
                     self._spoke = now
             elif self._on_terminal:
-                self._stream.write(f"\r\x1b[2K{self._bar()} {self.line()}")
+                self._stream.write(f"\r\x1b[2K{self._drawn(self._columns())}")
                 self._stream.flush()
             elif now - self._spoke >= _SECONDS_BETWEEN_LINES:
                 print(self.line(), file=self._stream, flush=True)
@@ -222,7 +228,24 @@ class Progress:
                 self._stream.write("\r\x1b[2K")
             print(text, file=self._stream, flush=True)
 
-    def _bar(self, width: int = 24) -> str:
+    def _columns(self) -> int:
+        try:
+            found = os.get_terminal_size(self._stream.fileno()).columns
+        except (OSError, ValueError):  # it only says that it is a terminal
+            found = 0
+        return found or shutil.get_terminal_size().columns
+
+    def _drawn(self, columns: int) -> str:
+        """Return the bar, the time and as much of the line as fits: how many responses and the time
+        left stay longest. The last column stays free, as some terminals break the line there."""
+        minutes, seconds = divmod(int(monotonic() - self._started), 60)
+        before = f"{self._bar(24 if columns >= _ROOMY else 4)} {minutes}:{seconds:02}"
+        items = self._items()
+        while cell_len(drawn := " · ".join([before, *items])) >= columns and len(items) > 1:
+            items.pop(1)
+        return drawn if cell_len(drawn) < columns else drawn[: columns - 1]
+
+    def _bar(self, width: int) -> str:
         done = self._earlier + max(self._fresh, round(self._live.get(RESPONSES, 0)))
         share = min(1.0, done / self._total) if self._total else 1.0
         full = round(share * width)

@@ -1,4 +1,4 @@
-"""Recall an input: what `ufo recall` and `ufo.recall` both do."""
+"""Compute factual recall of an input, for both `ufo recall` and `ufo.recall`."""
 
 import time
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ from pipelines.runs.reuse import Reuse
 from pipelines.runs.run import (
     Finished,
     Plan,
-    begun_log,
-    carry_out,
     chunks_of,
     evaluate_here,
-    planned,
+    execute,
+    make_plan,
+    start_usage_log,
 )
 from pipelines.services import endpoints
 from schemas import storage
@@ -43,14 +43,14 @@ _COUNTS = {
 
 
 def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
-    """Recall the input and finish the run's folder, or complete an unfinished attempt.
+    """Verify the facts of the input and finish the run, or resume an unfinished attempt.
 
     Progress goes to stderr, unless `quiet`. With `facts_only` the sheet `facts.csv` is written
     beside the run.
 
     Raises:
-        UsageError: whatever can be told before the first record.
-        RunError: the run could not be finished; the same command goes on where it stopped.
+        UsageError: the command is wrong; found before the first record is read.
+        RunError: the run could not be finished; the same command resumes it.
     """
     started = time.monotonic()
     paths = find_inputs(settings.input)
@@ -62,17 +62,17 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
     unpriced = settings.unpriced(models)
     if settings.facts_only:
         _refuse_to_overwrite(settings.output)
-    plan = planned(settings, MODE, input_files(paths, "recall"), models, unpriced)
+    plan = make_plan(settings, MODE, input_files(paths, "recall"), models, unpriced)
     evaluate = partial(_evaluate, settings, plan)
     finish = partial(_finish, settings, plan)
-    done = carry_out(plan, evaluate, finish, quiet=quiet, started=started)
+    done = execute(plan, evaluate, finish, quiet=quiet, started=started)
     if settings.facts_only and not done.skipped:
         _write_sheet(settings.output, plan.name)
     return done
 
 
 def recalled(values: Mapping[str, Any], quiet: bool) -> tuple[Results, str]:
-    """Return the results of a run whose options are Python keywords, and its folder."""
+    """Run with options given as Python keywords; return the results and the run's folder."""
     settings = recall_settings_of(values)
     done = run_recall(settings, quiet)
     return open_results(settings.output, done.name), done.folder
@@ -81,8 +81,8 @@ def recalled(values: Mapping[str, Any], quiet: bool) -> tuple[Results, str]:
 def _evaluate(
     settings: RecallSettings, plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
 ) -> list[Part]:
-    """Recall what is not recalled yet; returns the parts of all tables."""
-    log = begun_log(plan, attempt)
+    """Verify what is not verified yet; return the parts of all tables."""
+    log = start_usage_log(plan, attempt)
     client, _ = endpoints.probed(settings, (), log) if plan.models else (None, [])
     job = RecallJob(
         sources=(),

@@ -1,7 +1,7 @@
-"""Open finished runs wherever they lie; those of another file system are copied here first.
+"""Open finished runs by path or URI; remote ones are downloaded into a cache first.
 
-Part files never change and have names of their own, so each is brought once; manifests and labels
-are looked at each time. Of the tables only those are brought that are wanted.
+Part files never change, so each is downloaded once; manifests and labels are compared each time.
+Only the tables that are needed are downloaded.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -33,10 +33,10 @@ def open_results(
     only: Iterable[str] | None = None,
     **options: Any,
 ) -> Results:
-    """Return the results of a run as `schemas.results.open_results` does, from anywhere.
+    """Return the results of a run like `schemas.results.open_results`, also of a remote folder.
 
     Raises:
-        UsageError, RunError: as there; also where the folder cannot be reached.
+        UsageError, RunError: as there; also if the folder cannot be reached.
     """
     tables = None if only is None else tables_of(with_needs(only))
     found = choose_runs(directory, run, all_runs, tables)
@@ -51,9 +51,9 @@ def choose_runs(
     all_runs: bool = False,
     tables: Collection[str] | None = (),
 ) -> list[Run]:
-    """Return runs as `schemas.runs.choose_runs` does, from anywhere.
+    """Return runs like `schemas.runs.choose_runs`, also of a remote folder.
 
-    `tables` are those of which the part files are wanted, None: all.
+    `tables` are those whose part files are needed, None for all.
     """
     there = str(directory)
     if not storage.is_remote(there):
@@ -61,12 +61,12 @@ def choose_runs(
     there = there.rstrip("/")
     here = kept_folder("runs", sha256(there.encode()).hexdigest()[:16])
     with _named(here, there), FileLock(here / ".lock"):
-        _bring_manifests(here, there, run)
+        _download_manifests(here, there, run)
         found = runs.choose_runs(here, run, all_runs)
-        _bring_labels(here, there)
+        _download_labels(here, there)
         if tables is not None:
             found = [_with(one, tables) for one in found]
-        _bring_parts(here, there, found)
+        _download_parts(here, there, found)
     return found
 
 
@@ -76,7 +76,7 @@ def _with(run: Run, tables: Collection[str]) -> Run:
 
 @contextmanager
 def _named(here: Path, there: str) -> Iterator[None]:
-    """Speak of the folder as the user does, and of what cannot be reached as of what it is."""
+    """Replace the path of the local copy in error messages by the remote folder."""
     try:
         yield
     except UfoError as error:
@@ -85,41 +85,41 @@ def _named(here: Path, there: str) -> Iterator[None]:
         raise RunError(f"{there!r} cannot be read: {error}") from error
 
 
-def _bring_manifests(here: Path, there: str, run: str | None) -> None:
-    """Bring the manifest of one run, or where there is none of that name, of all."""
+def _download_manifests(here: Path, there: str, run: str | None) -> None:
+    """Download the manifest of one run, or of all if there is no run of that name."""
     if run is not None:
         name = f"{RUN_PREFIX}{run}/{MANIFEST}"
         if storage.exists(storage.join(there, name)):
-            _bring(here, there, [name])
+            _download(here, there, [name])
             return
     found = _below(there, f"{RUN_PREFIX}*/{MANIFEST}")
     for path in here.glob(f"{RUN_PREFIX}*/{MANIFEST}"):
         if path.relative_to(here).as_posix() not in found:
             path.unlink()
-    _bring(here, there, found)
+    _download(here, there, found)
 
 
-def _bring_labels(here: Path, there: str) -> None:
+def _download_labels(here: Path, there: str) -> None:
     found = _below(there, f"{LABELS}/*.parquet")
     for path in (here / LABELS).glob("*.parquet"):
         if path.relative_to(here).as_posix() not in found:
             path.unlink()
-    _bring(here, there, found)
+    _download(here, there, found)
 
 
-def _bring_parts(here: Path, there: str, found: Sequence[Run]) -> None:
+def _download_parts(here: Path, there: str, found: Sequence[Run]) -> None:
     missing = []
     for run in found:
         listed = {path for paths in run.files.values() for path in paths}
         missing += [path.relative_to(here).as_posix() for path in listed if not path.exists()]
-    _bring(here, there, sorted(missing))
+    _download(here, there, sorted(missing))
 
 
 def _below(there: str, pattern: str) -> list[str]:
     return [path[len(there) + 1 :] for path in storage.matches(storage.join(there, pattern))]
 
 
-def _bring(here: Path, there: str, names: Sequence[str]) -> None:
+def _download(here: Path, there: str, names: Sequence[str]) -> None:
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         jobs = [
             threads.submit(storage.fetch, storage.join(there, name), here / name) for name in names

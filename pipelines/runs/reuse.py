@@ -1,4 +1,4 @@
-"""Take results over from an earlier run: of another input, or of this one where it had errors."""
+"""Reuse results of an earlier run (`--since`), or of this run to retry its errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,21 +7,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.runners.parts import read_rows, write_rows
 from pipelines.runs.attempt import differences
 from pipelines.runs.finish import manifest_of
 from pipelines.runs.results import choose_runs, open_results
 from schemas import storage
 from schemas.errors import UsageError
 from schemas.records import InputRecord, Part
-from schemas.tables import arrow_schema
+from schemas.tables import arrow_schema, read_rows, write_rows
 from transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
 from transforms.read import record_hash
 
 REUSED = "reused"
 
-# Failures are not reused: those of reading come again with the input, and a response that had one
-# of another step is evaluated again.
+# Failures are not reused: reading the input repeats those of step `read`, and a response with
+# another failure is evaluated again.
 _BY_RESPONSE = ("responses", "sentences", "fact_units", "evidence", "verdicts", "usage")
 
 _SPENT = f"""
@@ -44,12 +43,12 @@ _WITHOUT_ERRORS = """
 
 @dataclass(slots=True)
 class Reuse:
-    """The results of an earlier run that this one takes over: of responses without any error.
+    """The results of an earlier run that this one reuses: those of responses without any error.
 
-    `hashes` has the hash of each such response's record. With `compared` only those are taken whose
-    record is the same now. `taken` are those that the input was found to have; `again` counts the
-    responses that had an error. `spent` is what an earlier writing of this very run has spent, by
-    the usage log's names.
+    `hashes` maps each such response to the hash of its record. With `compared` a response is reused
+    only if its record is unchanged. `taken` are those found in the input so far; `again` is the
+    number of responses with an error. `spent` is what this run spent earlier, under the names of
+    the usage log.
     """
 
     run: str
@@ -62,11 +61,11 @@ class Reuse:
 
     @property
     def source(self) -> str:
-        """The run and which writing of it."""
+        """The run and its attempt, as `run@attempt`."""
         return f"{self.run}@{self.attempt}"
 
     def takes(self, record: InputRecord) -> bool:
-        """Tell whether the results of this record are taken over."""
+        """Return whether the results of this record are reused."""
         if record.response_id not in self.hashes:
             return False
         if self.compared and self.hashes[record.response_id] != record_hash(record):
@@ -78,12 +77,12 @@ class Reuse:
 def reuse_from(
     output: str, run: str, earlier: Mapping[str, Any], fingerprint: Mapping[str, Any], since: bool
 ) -> Reuse:
-    """Return what is taken over from a finished run, whose manifest is `earlier`.
+    """Return what can be reused from a finished run, whose manifest is `earlier`.
 
-    `since` is for another input; without, the run is to be completed where it had errors.
+    With `since` the input may differ; without it the errors of the run are retried.
 
     Raises:
-        UsageError: its results are those of other options, or of another input where it may not be.
+        UsageError: the run was made with other options, or with another input without `since`.
     """
     left_out = ("inputs", "chunk_size") if since else ()
     old, new = (
@@ -113,7 +112,7 @@ def since_run(output: str, run: str) -> dict[str, Any]:
     """Return the manifest of the finished run that `--since` names.
 
     Raises:
-        UsageError: there is none of that name.
+        UsageError: there is no such run.
         RunError: it is damaged.
     """
     manifest = manifest_of(storage.join(output, f"run={run}"))
@@ -124,7 +123,7 @@ def since_run(output: str, run: str) -> dict[str, Any]:
 
 
 def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
-    """Write the rows of the reused responses, and the passages they cite, below `folder`."""
+    """Copy the rows of the reused responses, and the passages they cite, into `folder`."""
     parts = []
     with open_results(output, reuse.run) as results:
         (source,) = results.runs
@@ -136,7 +135,7 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
             key, wanted = "passage_id", pa.array(sorted(cited), pa.string())
         for number, path in enumerate(source.files[table]):
             rows = read_rows(str(path))
-            # This run has spent what its earlier writing spent, whatever became of that.
+            # When errors are retried, all requests of the run stay in its usage.
             if table != "usage" or reuse.compared:
                 rows = rows.filter(pc.is_in(rows[key], value_set=wanted))
             if table == "evidence":
@@ -154,7 +153,7 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
 
 
 def _paid_before(usage: "pa.Table") -> "pa.Table":
-    """Return usage rows of another run as this one's: answers that were there, and cost nothing."""
+    """Mark usage rows of another run as cached and free of cost."""
     values = {"cached": True, "cost_usd": 0.0}
     for name, value in values.items():
         at = usage.schema.get_field_index(name)

@@ -1,7 +1,7 @@
-"""Carry out a run: plan → attempt → evaluate → finish, whichever command starts it.
+"""Execute a run: plan → attempt → evaluate → finish.
 
-`ufo evaluate` (`evaluate.py`) and `ufo recall` (`recall.py`) differ in what they make of a record,
-and in what they refuse.
+Shared by `ufo evaluate` (`evaluate.py`) and `ufo recall` (`recall.py`), which pass in their own
+evaluation.
 """
 
 import json
@@ -24,20 +24,20 @@ from pipelines.runs.attempt import (
     checked_name,
     differences,
     name_of,
-    only_one,
+    run_lock,
+    unrecorded_usage,
 )
-from pipelines.runs.finish import Manifest, earlier_manifest, left_out
-from pipelines.runs.inputs import (
+from pipelines.runs.chunks import (
     Chunk,
-    InputFile,
+    InputReport,
+    check_columns,
+    default_chunk_size,
+    given_claims_warning,
     in_chunks,
-    lines_of,
-    nothing_in,
-    plain_file,
-    usual_chunk_size,
 )
+from pipelines.runs.finish import Manifest, earlier_manifest
+from pipelines.runs.inputs import InputFile, empty_input, plain_file, total_lines
 from pipelines.runs.progress import POOLED, Progress, deciders
-from pipelines.runs.reading import Reading, remark_on_claims
 from pipelines.runs.reuse import Reuse
 from pipelines.version import VERSION
 from schemas import storage
@@ -55,9 +55,9 @@ from transforms.read import parse as parse_line
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished run. `skipped` where it had been finished before and was left as it is.
+    """A finished run. `skipped` if it was finished before and was not evaluated again.
 
-    `submitted` where an engine has it and nobody waits: it is not finished, and has no manifest.
+    `submitted` if an engine finishes it without this command: it has no manifest yet.
     """
 
     name: str
@@ -70,10 +70,10 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A run before anything is written: its input, and what its results are a function of.
+    """A run before anything is written: its input, its settings and its fingerprint.
 
-    `models` are those that it asks; of the `unpriced` ones no price is known. `calls_out` if it may
-    send requests, of which an account is kept.
+    `models` are those that it asks; the price of the `unpriced` ones is unknown. `sends_requests`
+    if it may send requests, which are then written to the usage log.
     """
 
     settings: Settings
@@ -84,11 +84,11 @@ class Plan:
     fingerprint: Fingerprint
     models: tuple[str, ...]
     unpriced: tuple[str, ...]
-    calls_out: bool
+    sends_requests: bool
 
     @property
     def n_lines(self) -> int:
-        """The lines of the input, as far as they were counted."""
+        """The number of input lines, without those of compressed files."""
         return sum(file.lines for file in self.files)
 
 
@@ -98,11 +98,11 @@ def fingerprint_of(
     asks_models: bool,
     sources: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Return what the results are a function of, as plain JSON; equal ones have equal results."""
+    """Return everything that affects the results, as plain JSON: equal ones have equal results."""
     found: dict[str, Any] = {
         "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
         "options": settings.affecting(),
-        "chunk_size": settings.chunk_size or usual_chunk_size(files, asks_models),
+        "chunk_size": settings.chunk_size or default_chunk_size(files, asks_models),
         "schema_version": SCHEMA_VERSION,
         "ufo_version": VERSION,
     }
@@ -112,7 +112,7 @@ def fingerprint_of(
     return plain
 
 
-def planned(
+def make_plan(
     settings: Settings,
     mode: str,
     files: tuple[InputFile, ...],
@@ -121,11 +121,12 @@ def planned(
     remote: bool = False,
     sources: Sequence[Mapping[str, Any]] | None = None,
 ) -> Plan:
-    """Return the plan of a run, whose name is named by what is told from now on; `remote` if one of
-    its sources waits for something elsewhere.
+    """Return the plan of a run, and add its name to the log lines from now on.
+
+    `remote` if one of its sources sends requests.
 
     Raises:
-        UsageError: `--run` is no name.
+        UsageError: the name given with `--run` is invalid.
     """
     fingerprint = fingerprint_of(settings, files, bool(models), sources)
     name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
@@ -135,7 +136,7 @@ def planned(
     return Plan(settings, name, folder, mode, files, fingerprint, *asked)
 
 
-def carry_out(
+def execute(
     plan: Plan,
     evaluate: Callable[[Attempt, Reuse | None, Progress], list[Part] | None],
     finish: Callable[[Attempt, list[Part]], Manifest],
@@ -143,78 +144,78 @@ def carry_out(
     quiet: bool = False,
     started: float | None = None,
 ) -> Finished:
-    """Carry out a planned run, or complete an unfinished attempt at it.
+    """Execute a planned run, or complete an unfinished attempt at it.
 
-    `reuse` tells what is taken over, from this run as it was finished earlier or from another one.
-    `evaluate` returns the parts of all tables; None where an engine has the run and nobody waits.
+    `reuse` returns the results to reuse, given the earlier manifest of this run, if any. `evaluate`
+    returns the parts of all tables, or None if an engine finishes the run without this command.
 
     Raises:
-        UsageError: whatever can be told before the first record.
-        RunError: the run could not be finished; the same command goes on where it stopped.
+        UsageError: the command is wrong; found before the first record is evaluated.
+        RunError: the run could not be finished; the same command resumes it.
     """
     started = time.monotonic() if started is None else started
     settings = plan.settings
     progress = Progress(plan.n_lines, quiet, plan.mode in POOLED)
     manifest: Manifest | None = None
-    with only_one(settings.output, plan.folder, plan.name):
+    with run_lock(settings.output, plan.folder, plan.name):
         earlier = earlier_manifest(plan.folder)
         if earlier and settings.if_finished == "skip":
-            _tell_changes(plan, earlier, progress)
+            _report_skipped(plan, earlier, progress)
             seconds = time.monotonic() - started
             return Finished(plan.name, plan.folder, earlier, seconds, skipped=True)
         reused = reuse(earlier, progress)
         source = reused.source if reused else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
-        attempt.note_process(
-            lines_of(plan.files), None if waits(settings.beam) else runner_of(settings.beam)
+        attempt.write_process(
+            total_lines(plan.files), None if waits(settings.beam) else runner_of(settings.beam)
         )
-        _tell_judging(plan, progress)
+        _report_judging(plan, progress)
         traced = around("ufo.run", **{"ufo.run": plan.name, "ufo.mode": plan.mode})
-        with _kept(attempt), traced:
+        with _errors_explained(attempt), traced:
             parts = attempt.done(FINAL)
-            if parts is not None:  # by a process that was stopped at its end
+            if parts is not None:  # an earlier process was stopped while finishing
                 progress.chunk(plan.n_lines, parts, False, deciders(parts, plan.mode))
             else:
                 parts = evaluate(attempt, reused, progress)
                 if parts is not None:
-                    # Before the first part moves: a run that is stopped while they do, and goes on,
-                    # finds some of them moved.
+                    # Before the first part moves, so that a run stopped meanwhile is not evaluated
+                    # again.
                     attempt.mark_done(FINAL, parts)
             if parts is not None:
                 progress.say(progress.line())
                 manifest = finish(attempt, parts)
-                if doubts := remark_on_claims(manifest["counters"]):
-                    progress.say(doubts)
+                if warning := given_claims_warning(manifest["counters"]):
+                    progress.say(warning)
     seconds = time.monotonic() - started
     return Finished(plan.name, plan.folder, manifest or {}, seconds, submitted=manifest is None)
 
 
-def _tell_changes(plan: Plan, earlier: Manifest, progress: Progress) -> None:
-    """Tell that a finished run is left as it is, and in what it differs from this command."""
+def _report_skipped(plan: Plan, earlier: Manifest, progress: Progress) -> None:
+    """Report that a finished run is left as it is, and how it differs from this command."""
     progress.say(f"Run {plan.name} is finished; left as it is (--if_finished skip).")
     changed = differences(earlier["fingerprint"], plan.fingerprint)
     if changed:
         progress.say("  It was made with other inputs or options: " + "; ".join(changed))
 
 
-def _tell_judging(plan: Plan, progress: Progress) -> None:
-    """Tell the user how it is judged where a verifier does, and which costs will be unknown."""
+def _report_judging(plan: Plan, progress: Progress) -> None:
+    """Report the verifier that judges, if any, and the models without a price."""
     settings = plan.settings
     if settings.verifier_used():
         how = "without a language model"
         if settings.judge_class.needs_endpoint:
-            how = "and by a model what is open"
+            how = "and by a model where that is not sure"
         progress.say(f"Judging offline, {how}. {judged_by(settings.verifier)}")
     if plan.unpriced:
         progress.say(
-            f"No price is known of {', '.join(plan.unpriced)}: its cost is left empty. Give one "
+            f"No price is known for {', '.join(plan.unpriced)}: its cost is left empty. Give one "
             "with --prices FILE."
         )
 
 
 @contextmanager
-def _kept(attempt: Attempt) -> Iterator[None]:
-    """Within this context the run is evaluated; what stops it says what is kept of the attempt.
+def _errors_explained(attempt: Attempt) -> Iterator[None]:
+    """Report what is kept when a file error stops the run; delete an attempt that has not begun.
 
     Raises:
         RunError: a file could not be read or written.
@@ -227,7 +228,7 @@ def _kept(attempt: Attempt) -> Iterator[None]:
     except OSError as error:
         raise RunError(
             f"the run stopped: {error}. What was finished is kept in {attempt.folder}; the "
-            "same command goes on from there."
+            "same command resumes it."
         ) from error
 
 
@@ -236,37 +237,41 @@ def chunks_of(
     attempt: Attempt,
     action: str,
     progress: Progress,
-    here: bool = True,
+    local: bool = True,
     reuse: Reuse | None = None,
     parse: Callable[[str, bytes, int], Any] | None = None,
 ) -> Iterator[Chunk]:
-    """Return the chunks of the input, which is read as they are asked for; `here` if workers of
-    this machine evaluate them. `parse` makes something else than records of the lines.
+    """Return the chunks of the input, which is read lazily.
+
+    `local` if workers of this machine evaluate them. `parse` replaces the parser of records.
 
     Raises:
-        NothingToEvaluate: there is no line.
-        NothingUsable: no line can be used.
+        NothingToEvaluate: the input has no line.
+        NothingUsable: no line is usable.
+        UsageError: `--map` names a column that no record has.
     """
-    reading = Reading()
+    report = InputReport()
     if parse is None:
-        parse = partial(parse_line, columns=plan.settings.map, unknown=reading.unknown)
-    folder = attempt.input_folder(here)
-    plain = [plain_file(file, folder, here) for file in plan.files]
+        parse = partial(parse_line, columns=plan.settings.map, unknown=report.add_unknown)
+    folder = attempt.input_folder(local)
+    plain = [plain_file(file, folder, local) for file in plan.files]
     size, most = attempt.fingerprint["chunk_size"], plan.settings.max_line_bytes
+    check_columns(plain, plan.settings.map, most)
     takes = reuse.takes if reuse else lambda record: False
-    found = in_chunks(plain, size, most, takes, reading.counting(parse))
+    found = in_chunks(plain, size, most, takes, report.observed(parse))
     names = [file.path for file in plan.files]
-    chunks = reading.held_back(found, names, progress.say)
+    chunks = report.checked(found, names, progress.say)
     first = next(chunks, None)
     if first is None:
-        raise nothing_in(plan.files, action)
+        raise empty_input(plan.files, action)
     return chain([first], chunks)
 
 
-def begun_log(plan: Plan, attempt: Attempt, spent: Mapping[str, float] | None = None) -> str | None:
-    """Return where the processes of this machine write down what they send and spend; None where
-    they send nothing. `spent` is what was spent before the attempt."""
-    if not plan.calls_out:
+def start_usage_log(
+    plan: Plan, attempt: Attempt, spent: Mapping[str, float] | None = None
+) -> str | None:
+    """Start the usage log, with what was `spent` before; None if the run sends no requests."""
+    if not plan.sends_requests:
         return None
     log = attempt.usage_log()
     UsageLog(log).begin(spent)
@@ -280,16 +285,16 @@ def evaluate_here(
     attempt: Attempt,
     progress: Progress,
 ) -> list[Part]:
-    """Evaluate the chunks in processes of this machine; returns all parts, also one with what
-    earlier processes spent in vain."""
+    """Evaluate the chunks in processes of this machine and return all parts."""
     workers = plan.settings.processes(plan.models)
     log = job.usage_log
     if log is None:
-        return run_chunks(chunks, job, attempt, workers, progress)
+        with progress.watching():
+            return run_chunks(chunks, job, attempt, workers, progress)
     try:
         priced = bool(plan.models) and not plan.unpriced
         with progress.watching(UsageReader(log), priced):
             parts = run_chunks(chunks, job, attempt, workers, progress)
     finally:
         wait_for(end_run(log))
-    return parts + left_out(parts, attempt, log)
+    return parts + unrecorded_usage(parts, attempt, log)

@@ -44,7 +44,7 @@ def choose(settings: Settings) -> Chosen:
 
     Raises:
         UsageError: an unknown source or option, a name used twice, several sources for `single`.
-        SourceUnavailable: a source named explicitly can serve nobody.
+        SourceUnavailable: a source named explicitly is not configured.
         PluginError: a plug-in does not load.
     """
     settings.made_judge()
@@ -80,7 +80,7 @@ def choose(settings: Settings) -> Chosen:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)
         )
-    _check_heard(settings, specs)
+    _check_used(settings, specs)
     _check_abstaining(settings, len(specs))
     if settings.mode == "single" and len(specs) > 1:
         names = ", ".join(spec.name for spec in specs)
@@ -94,8 +94,8 @@ def choose(settings: Settings) -> Chosen:
 def _check_abstaining(settings: Settings, n_sources: int) -> None:
     if settings.mode != "seq" or n_sources < 2:
         return
-    if settings.options == "tf":
-        who, other = "--options tf", "tfn"
+    if settings.verdict_labels == "tf":
+        who, other = "--verdict_labels tf", "tfn"
     elif not settings.judge_class.abstains:
         who, other = f"the judge {settings.judge.name!r}", "another judge"
     else:
@@ -106,9 +106,9 @@ def _check_abstaining(settings: Settings, n_sources: int) -> None:
     )
 
 
-def _check_heard(settings: Settings, sources: Iterable[Spec]) -> None:
-    """Refuse an option that nobody hears; it would be passed over in silence."""
-    for name, value in settings.given(*_unheard(settings.judge, sources)).items():
+def _check_used(settings: Settings, sources: Iterable[Spec]) -> None:
+    """Refuse an option that neither the judge nor a source uses; it would be ignored silently."""
+    for name, value in settings.given(*_unused(settings.judge, sources)).items():
         if value == Settings.__dataclass_fields__[name].default:
             continue
         why = (
@@ -123,10 +123,10 @@ def _check_heard(settings: Settings, sources: Iterable[Spec]) -> None:
 def unheard(judge: str, sources: Sequence[str]) -> list[str]:
     """Return the options of models, and of an index, that neither the judge nor sources of these
     types hear."""
-    return _unheard(JUDGES.spec(judge, {}), [SOURCES.spec(name) for name in sources])
+    return _unused(JUDGES.spec(judge, {}), [SOURCES.spec(name) for name in sources])
 
 
-def _unheard(judge: Spec, sources: Iterable[Spec]) -> list[str]:
+def _unused(judge: Spec, sources: Iterable[Spec]) -> list[str]:
     kinds = [SOURCES.kind(spec) for spec in sources]
     no_index = not any(_OF_AN_INDEX in options_of(kind) for kind in kinds)
     unheard = [_OF_AN_INDEX] if no_index else []
@@ -152,7 +152,7 @@ def job_of(
     run: str | None = None,
     usage_log: str | None = None,
 ) -> Job:
-    """Return what the steps of a run are told; `client` is how models are reached, `run` its id."""
+    """Return the job of a run; `client` has the settings of the clients, `run` is its id."""
     return Job(
         sources=tuple(sources),
         flags=settings.source_flags(),
@@ -176,7 +176,7 @@ def job_of_text(
     """Return the job of one text, of which `settings_of` checks the options; it needs no pipeline.
 
     Raises:
-        UsageError: an option or a source is wrong, or a source named can serve nobody.
+        UsageError: an option or a source is wrong, or a source named is not configured.
     """
     settings = settings_of({"input": "-", "output": "-", **values}, sources)
     return job_of(settings, choose(settings).specs)

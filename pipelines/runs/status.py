@@ -1,7 +1,7 @@
-"""Tell of the runs of an output folder whether they are finished, running or stopped.
+"""Determine which runs of an output folder are finished, running or stopped.
 
-An attempt's `process.json` tells which process works, or worked, on it; its chunks tell how far it
-is. Nothing is written here, and no run is held up.
+An attempt's `process.json` names the process that works on it; its finished chunks show the
+progress. Nothing is written or locked.
 """
 
 import json
@@ -37,8 +37,8 @@ from transforms.llm.usage_log import (
 )
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
-"""States of a run. `elsewhere`: an engine or another machine has it, and this one knows no more
-than when its last chunk was finished."""
+"""States of a run. `elsewhere`: an engine or another machine evaluates it, and whether it still
+runs cannot be seen from here."""
 DAMAGED = "damaged"
 """A finished run whose manifest cannot be read."""
 
@@ -49,7 +49,7 @@ _SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A run: where it is, how far, since when (UTC), and how to go on.
+    """The state of a run: its folder, progress, times (UTC), and the command to continue it.
 
     `chunks` are those finished, of `of_chunks` (None: not known, as of compressed input); `lines`
     and `of_lines` of the input likewise. `rows` are those of finished chunks by table, `spent` what
@@ -57,7 +57,7 @@ class Status:
 
     On an engine (`runner`) a run is one `job`, not chunks, and what its workers have counted so far
     is in `steps`, by step and name. `score` is a finished run's factuality score in words, with
-    what is to be told beside it; empty where the folder is not on this machine.
+    its warnings; empty if the folder is remote.
     """
 
     run: str
@@ -83,14 +83,14 @@ class Status:
 
 
 def statuses(output: str) -> list[Status]:
-    """Return the runs of a folder, the one that changed last at the end.
+    """Return the runs of a folder, ordered by their last change.
 
     Raises:
         UsageError: there is no such folder.
     """
     if not storage.is_remote(output) and not storage.is_folder(output):
         raise UsageError(
-            f"{output!r} is no folder; give the --output folder of an earlier 'ufo evaluate'"
+            f"{output!r} is not a folder; give the --output folder of an earlier 'ufo evaluate'"
         )
     if not storage.is_remote(output):
         output = str(Path(output))  # as the paths below it are written
@@ -111,7 +111,7 @@ def statuses(output: str) -> list[Status]:
 
 
 def _with_scores(output: str, found: Sequence[Status]) -> list[Status]:
-    """Return the same with the scores of finished runs, as far as they can be read here."""
+    """Add the scores of finished runs that can be read on this machine."""
     if storage.is_remote(output):
         return list(found)
     runs = []
@@ -145,10 +145,10 @@ def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[St
     except RunError as error:
         return [Status(run, DAMAGED, folder, next=str(error))]
     if finished:
-        told = f"ufo report {output} --run {run}"
+        command = f"ufo report {folder[: -len(f'/run={run}')]} --run {run}"
         rows = {name: int(count) for name, count in finished["counts"].items()}
         at = str(finished["finished_at"])
-        found.append(Status(run, FINISHED, folder, changed_at=at, rows=rows, next=told))
+        found.append(Status(run, FINISHED, folder, changed_at=at, rows=rows, next=command))
     for path in paths:
         match = re.search(r"\.attempt-([0-9a-f]+)[/\\]attempt\.json$", path)
         if match and not (finished and finished["attempt"] == match[1]):
@@ -198,7 +198,7 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
 
 
 def _of_job(job: EngineJob, about: dict[str, Any]) -> Status:
-    # What a job that was stopped has done is done again.
+    # A stopped job starts over.
     steps = {} if about["state"] == STOPPED else counted(job)
     totals = totals_of(job, steps)
     rows = {"fact_units": totals.get(UNITS), "failures": totals.get(FAILURES)}
@@ -233,7 +233,7 @@ def _alive(pid: int) -> bool:
 
 
 def _locked(run_folder: str) -> bool:
-    """Tell whether a process holds the run's lock: its number may be another one's by now."""
+    """Return whether a process holds the run's lock; the process id may have been reused."""
     if storage.is_remote(run_folder):
         return True
     try:
@@ -246,7 +246,7 @@ def _locked(run_folder: str) -> bool:
     except FileNotFoundError:
         return False
     except (ImportError, OSError):
-        return True  # nobody can tell here
+        return True  # cannot be determined on this system
     return False
 
 

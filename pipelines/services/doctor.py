@@ -1,4 +1,4 @@
-"""Diagnose the configured endpoints: what was tested is told as soon as it is known."""
+"""Diagnose the configured endpoints, and report each test as soon as it is done."""
 
 import asyncio
 import difflib

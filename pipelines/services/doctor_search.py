@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from schemas.extras import missing
 from schemas.records import Usage
 from transforms.llm.base import LlmError
 from transforms.llm.failures import SendError
 from transforms.llm.limiter import Limiter, Limits
 from transforms.llm.retry import Retry
-from transforms.sources.web.engine import Engine
 from transforms.sources.web.search import (
     BACKENDS,
     Locale,
@@ -62,8 +62,11 @@ async def _in_time(backend: SearchBackend, seconds: float) -> SearchDiagnosis:
 
 async def _diagnosed(backend: SearchBackend) -> SearchDiagnosis:
     problem = unavailable(backend)
-    if problem is not None:
-        return SearchDiagnosis(backend.name, "", 0, 0, problem)
+    absent = missing("web")
+    if problem is not None or absent is not None:
+        return SearchDiagnosis(backend.name, "", 0, 0, problem or f"it needs {absent}")
+    from transforms.sources.web.engine import Engine  # of the extra `web`
+
     engine = Engine(backend, Limiter(Limits(1)), _TWICE, connections=1)
     rows: list[Usage] = []
     results = 0

@@ -96,7 +96,7 @@ def _schema(word: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 async def tools(patient: Patient) -> Tested:
-    """Tell whether tools reach the model: the prompt has more tokens with them than without."""
+    """Test whether tools reach the model: the prompt then has more tokens than without them."""
     known = patient.known
     forms = (known.form,) if known.tools else (REQUIRED, TOOL)
     text = "Report the word: ready"
@@ -131,7 +131,7 @@ def _prompt_tokens(found: Completion) -> int | None:
 
 
 async def schema(patient: Patient) -> Tested:
-    """Tell whether the schema is enforced: the request asks for what the schema does not allow."""
+    """Test whether the schema is enforced, with a prompt that asks for a value outside it."""
     known = patient.known
     what = "strict schema" if known.strict else "schema"
     if known.form in (JSON_OBJECT, WORDS):
@@ -161,7 +161,7 @@ def _word(found: Completion) -> str | None:
 
 
 def sampling(known: Capabilities) -> Tested:
-    """Tell what came of a request for two choices at temperature 1, and of temperature 0 before."""
+    """Report support for temperatures 0 and 1, several choices and log probabilities."""
     lines: list[Line] = [
         (
             "temperature 0",
@@ -194,7 +194,7 @@ def sampling(known: Capabilities) -> Tested:
 
 
 async def token_limit(patient: Patient) -> Tested:
-    """Tell whether the token limit is obeyed, by the endpoint's own count of the reply."""
+    """Test whether the token limit is obeyed, by the endpoint's own count of the reply."""
     name = patient.known.limit_field
     facts: dict[str, Any] = {"token_limit_field": name, "token_limit_obeyed": None}
     if name is None:

@@ -37,7 +37,7 @@ def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple
 def probed(
     settings: Settings, sources: Sequence[SourceSpec], usage_log: str | None = None
 ) -> tuple[ClientSettings | None, list[Usage]]:
-    """Return how the models are reached and what they can do, and the requests that told it.
+    """Return the clients' settings with what the endpoints can do, and the requests that it took.
 
     None where the run asks no model. The workers need not find it out again. What is spent is
     written into `usage_log`, by the workers too.
@@ -49,11 +49,11 @@ def probed(
     if not roles:
         return None, []
     client = replace(settings.client(), usage_log=usage_log)
-    return wait_for(_probe(client, roles))
+    return wait_for(_probe(client, roles, settings.processes(["a model"]) > 1))
 
 
 async def _probe(
-    settings: ClientSettings, roles: Sequence[tuple[str, str]]
+    settings: ClientSettings, roles: Sequence[tuple[str, str]], several: bool
 ) -> tuple[ClientSettings, list[Usage]]:
     client = OpenAiClient(settings)
     usage: list[Usage] = []
@@ -72,12 +72,15 @@ async def _probe(
                 usage += sent
                 reached.add(endpoint.url)
                 await memory.put_many({key: {"found": asdict(before), "at": time.time()}})
+            elif several and await client.answers(role):
+                # Each of several processes waits for a server that was there when the run began.
+                reached.add(endpoint.url)
             known[endpoint] = before
     except LlmError as error:
         raise RunError(error.message) from error
     finally:
         await client.aclose()
-    # What failed here was told of here; the workers need not find it out one by one.
+    # A cache that failed here was reported here; the workers need not try it one by one.
     settings = replace(settings, cache_writes=memory.writes)
     if not memory.reads:
         settings = replace(settings, cache=None)

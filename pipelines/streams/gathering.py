@@ -15,11 +15,11 @@ Say = Callable[[str], None]
 
 
 class Arrivals:
-    """The files that match some patterns and are in no window yet: those not in `taken`, which has
-    their sizes.
+    """The files that match the patterns and are in no window yet.
 
-    A file counts as arrived when two looks in a row find it unchanged and not empty, so that a file
-    that is still being written is not read. `unsettled` if the last look found one of these.
+    `taken` has the sizes of files that are in a window. A file counts as arrived once two looks in
+    a row find it unchanged and not empty, so that a file that is being written is not read.
+    `unsettled` if the last look found such a file.
     """
 
     def __init__(self, patterns: Sequence[str], taken: dict[str, int], say: Say) -> None:
@@ -29,10 +29,10 @@ class Arrivals:
         self._say = say
         self._seen: dict[str, tuple[int, ...]] = {}
         self._waiting: dict[str, Taken] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def look(self) -> list[Taken]:
-        """Return the files that wait for a window, in the order in which they came."""
+        """Return the files that wait for a window, in order of arrival."""
         self.unsettled = False
         for pattern in self.patterns:
             for path in storage.matches(pattern):
@@ -58,8 +58,8 @@ class Arrivals:
                 del self._waiting[path]
 
     def _tell_change(self, path: str, size: int) -> None:
-        if self.taken[path] != size and path not in self._told:
-            self._told.add(path)
+        if self.taken[path] != size and path not in self._reported:
+            self._reported.add(path)
             self._say(
                 f"{path} has changed since a window took it; what was added is not evaluated. "
                 "Write new responses to files of their own."
@@ -67,9 +67,9 @@ class Arrivals:
 
 
 class Gathering:
-    """A window opens with its first file and closes `seconds` later, full or not.
+    """Open a window with its first file and close it `seconds` later.
 
-    After `idle_seconds` without a new file the gathering is `over`; without that never.
+    It is `over` after `idle_seconds` without a new file; never if that is None.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Gathering:
         if self._news is None:
             self._news = now
         if not waiting:
-            self._opened = None  # or what waited went away
+            self._opened = None  # the waiting files may have been deleted
             idle = self._idle_seconds is not None and now - self._news >= self._idle_seconds
             self.over = idle and not self._arrivals.unsettled
             return None
@@ -112,7 +112,7 @@ class Gathering:
             return None
         window = self.windows.close(waiting)
         if window is None:
-            # Another command takes files here too; those that it has not taken still wait.
+            # Another command takes files of this stream too; the others still wait.
             self._arrivals.taken.update(self.windows.taken(self._arrivals.patterns))
             return None
         self._arrivals.take(waiting)

@@ -28,16 +28,9 @@ from apache_beam.utils.timestamp import Duration, Timestamp
 
 from pipelines.graph import evaluate
 from pipelines.runs.attempt import Attempt
+from pipelines.runs.chunks import InputReport, check_columns, default_chunk_size, in_chunks
 from pipelines.runs.finish import FinishSpec
-from pipelines.runs.inputs import (
-    in_chunks,
-    lines_of,
-    measure,
-    plain_file,
-    shown_names,
-    usual_chunk_size,
-)
-from pipelines.runs.reading import Reading
+from pipelines.runs.inputs import display_names, measure, plain_file, total_lines
 from pipelines.streams.gathering import Gathering
 from pipelines.streams.windows import Windows, number_of
 from schemas import storage
@@ -171,12 +164,12 @@ class _Open(beam.DoFn):  # type: ignore[misc]
         if stream.windows.finished(window):
             return  # an engine that restarted from a checkpoint emits it again
         taken = stream.windows.files(window) or []
-        folder = stream.attempt(window, {}).input_folder(here=False)
+        folder = stream.attempt(window, {}).input_folder(local=False)
         inputs, files, plain = [], [], []
-        for one, name in zip(taken, shown_names([one.path for one in taken]), strict=True):
+        for one, name in zip(taken, display_names([one.path for one in taken]), strict=True):
             try:
                 file = measure(one.path, name)
-                plain.append(plain_file(file, folder, here=False))
+                plain.append(plain_file(file, folder, local=False))
             except UsageError as error:
                 inputs.append({"name": name, "size": one.size, "sha256": None})
                 failure = Failure("read", name, "unreadable_file", error.message)
@@ -184,17 +177,21 @@ class _Open(beam.DoFn):  # type: ignore[misc]
             else:
                 files.append(file)
                 inputs.append({"name": name, "size": file.size, "sha256": file.sha256})
-        chunk_size = stream.chunk_size or usual_chunk_size(files, stream.asks_models)
+        chunk_size = stream.chunk_size or default_chunk_size(files, stream.asks_models)
         fingerprint = {**stream.ending.fingerprint, "inputs": inputs, "chunk_size": chunk_size}
         attempt = stream.attempt(window, fingerprint)
-        attempt.note()
-        attempt.note_process(lines_of(files), stream.engine)
+        attempt.write_fingerprint()
+        attempt.write_process(total_lines(files), stream.engine)
         yield TaggedOutput(_OPENED, json.dumps({"window": window, "fingerprint": fingerprint}))
-        reading, job = Reading(), stream.ending.job
-        read = partial(parse, columns=job.columns, unknown=reading.unknown)
+        report, job = InputReport(), stream.ending.job
+        try:
+            check_columns(plain, job.columns, job.max_line_bytes)
+        except UsageError as error:  # Other windows may have them.
+            _LOG.warning("%s: %s", window, error)
+        read = partial(parse, columns=job.columns, unknown=report.add_unknown)
         for chunk in in_chunks(plain, chunk_size, job.max_line_bytes, parse=read):
             yield from chunk.splits
-        if remark := reading.remark():
+        if remark := report.warning():
             _LOG.warning("%s: %s", window, remark)
 
 
@@ -261,7 +258,7 @@ def finished(closed: "beam.PCollection[str]", stream: Stream) -> "beam.PCollecti
     opened = windows | "open" >> opening.with_outputs(*outputs, main="splits")
     splits = opened.splits | "spread" >> beam.Reshuffle()
     parts = evaluate(splits, stream.ending.job, stream.parts, opened[_UNREAD])
-    written = parts | "told" >> beam.Map(_told).with_output_types(str)
+    written = parts | "to json" >> beam.Map(_to_json).with_output_types(str)
     return (
         (written, opened[_OPENED])
         | "both" >> beam.Flatten()
@@ -271,5 +268,5 @@ def finished(closed: "beam.PCollection[str]", stream: Stream) -> "beam.PCollecti
     )
 
 
-def _told(part: Part) -> str:
+def _to_json(part: Part) -> str:
     return json.dumps(asdict(part))

@@ -54,7 +54,7 @@ def stream_portable(
     """
     stream = stream_of(settings, windows)
     windows = stream.windows
-    told = {window for window, _ in windows.all() if windows.finished(window)}
+    reported = {window for window, _ in windows.all() if windows.finished(window)}
     flags = engine_flags(settings)
     names = [source.name for source in stream.ending.job.sources]
     place = storage.join(windows.lock, stream.identifier)
@@ -62,7 +62,7 @@ def stream_portable(
     try:
         pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
         finished(watched(stream, pipeline), stream)
-        say(f"{there.runner} has the job {there.name}.")
+        say(f"Submitted the job {there.name} to {there.runner}.")
         result = pipeline.run()
         there.until_there(result, sleep)
     except Exception as error:
@@ -75,7 +75,7 @@ def stream_portable(
         while True:
             over = windows.ended(stream.identifier) and not windows.unfinished()
             failed = not over and PipelineState.is_terminal(result.state)
-            for news in _news(windows, told):
+            for news in _news(windows, reported):
                 on_window(news)
                 number += 1
             if over:
@@ -147,12 +147,12 @@ def stream_of(settings: Settings, windows: Windows) -> Stream:
     )
 
 
-def _news(windows: Windows, told: set[str]) -> Iterator[Finished]:
-    """Yield the finished windows that are not in `told`, and add them to it."""
+def _news(windows: Windows, reported: set[str]) -> Iterator[Finished]:
+    """Yield the finished windows that are not in `reported`, and add them to it."""
     for window, _ in windows.all():
-        if window in told or not windows.finished(window):
+        if window in reported or not windows.finished(window):
             continue
-        told.add(window)
+        reported.add(window)
         manifest = earlier_manifest(windows.final(window))
         if manifest is not None:
             ended = datetime.fromisoformat(manifest["finished_at"])

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from pipelines.options.beam_flags import BOUNDED, check_detached, runner_of
 from pipelines.options.settings import Settings
-from pipelines.runs.attempt import checked_name, only_one
+from pipelines.runs.attempt import checked_name, run_lock
 from pipelines.runs.evaluate import run_evaluate
 from pipelines.runs.run import Finished
 from pipelines.runs.sources import choose
@@ -70,7 +70,7 @@ def stream(
     check_detached(settings.beam, {}, BOUNDED)
     choose(settings)
     windows = Windows(settings.output, name)
-    with only_one(settings.output, windows.lock, name):
+    with run_lock(settings.output, windows.lock, name):
         if runner_of(settings.beam) not in BOUNDED:
             from pipelines.streams.portable import stream_portable
 

@@ -102,7 +102,7 @@ class Windows:
         return found
 
     def finished(self, window: str) -> bool:
-        """Tell whether a window is evaluated, or was found to have no line at all."""
+        """Return whether a window is evaluated, or was found to have no line at all."""
         if window not in self._finished and (
             storage.exists(storage.join(self.final(window), _MANIFEST))
             or storage.exists(storage.join(self.staged(window), EMPTY))
@@ -203,7 +203,7 @@ class Windows:
         self._gathered(identifier, ended=True)
 
     def ended(self, identifier: str) -> bool:
-        """Tell whether `end` was called, or another command has taken over."""
+        """Return whether `end` was called, or another command has taken over."""
         found = json.loads(storage.read(storage.join(self.lock, _STREAM)))
         return bool(found["ended"]) or found["gathered_by"] != identifier
 

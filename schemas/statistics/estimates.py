@@ -54,8 +54,8 @@ def wilson(k: Floats, n: Floats) -> tuple[Floats, Floats]:
         middle = k + Z * Z / 2
         half = Z * np.sqrt(np.maximum(k * (n - k) / n, 0) + Z * Z / 4)
         low, high = (middle - half) / (n + Z * Z), (middle + half) / (n + Z * Z)
-    nobody = ~(n > 0)
-    low[nobody] = high[nobody] = np.nan
+    empty = ~(n > 0)
+    low[empty] = high[empty] = np.nan
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 

@@ -71,7 +71,7 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
 
     Raises:
         UsageError: no such folder, a file that cannot be read, a name that is taken already, views
-            that need each other, or a view that needs one which there is not.
+            that need each other, or a view that needs one that does not exist.
     """
     views = {view.name: view for view in _read(files(__name__).iterdir(), "")}
     shipped = tuple(views)

@@ -1,9 +1,9 @@
 -- Why verdicts are wrong
 -- Of the wrong verdicts (a verdict that differs from people's label) that people tagged: the share
 -- whose claim was wrong (not what the response says, or not checkable), whose evidence was wrong, and
--- whose judgement was, with Wilson's 95 % interval (1927). 'ufo label sample DIR --errors' draws 30
--- of the n_wrong to be tagged, 'ufo label import' reads the tags back.
--- needs: human_labels
+-- whose judgement was, with a 95 % interval clustered as that of `judge_errors`. 'ufo label sample DIR
+-- --errors' draws 30 of the n_wrong to be tagged, 'ufo label import' reads the tags back.
+-- needs: cluster_of, human_labels
 -- empty: it takes verdicts that differ from a label that people gave
 -- order: run, mode, share DESC, tag
 WITH wrong AS (
@@ -12,8 +12,10 @@ WITH wrong AS (
         v.mode,
         v.source,
         v.response_id,
-        v.unit_id
+        v.unit_id,
+        cluster_of(r.dataset, r.question, r.response_id) AS cluster
     FROM verdicts AS v
+    INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
     INNER JOIN human_labels AS h
         ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
     WHERE v.label != h.label
@@ -31,22 +33,33 @@ tags AS (
     GROUP BY run, response_id, unit_id
 ),
 
-counted AS (
+asked AS (
     SELECT
         w.run,
         w.mode,
-        count(*) AS n_wrong,
-        count(t.tag) AS n_tagged,
-        unnest(['wrong_claim', 'wrong_evidence', 'wrong_judgement']) AS tag,
-        unnest([
-            count(*) FILTER (WHERE t.tag = 'wrong_claim'),
-            count(*) FILTER (WHERE t.tag = 'wrong_evidence'),
-            count(*) FILTER (WHERE t.tag = 'wrong_judgement')
-        ]) AS n
+        w.cluster,
+        t.tag AS given,
+        unnest(['wrong_claim', 'wrong_evidence', 'wrong_judgement']) AS tag
     FROM wrong AS w
     LEFT JOIN tags AS t
         ON t.run = w.run AND t.response_id = w.response_id AND t.unit_id = w.unit_id
-    GROUP BY w.run, w.mode
+),
+
+counted AS (
+    SELECT
+        run,
+        mode,
+        tag,
+        count(*) FILTER (WHERE given = tag) AS n,
+        count(given) AS n_tagged,
+        count(*) AS n_wrong,
+        mean_interval(
+            list({
+                'value': CAST(given = tag AS INTEGER), 'weight': 1, 'cluster': cluster
+            }) FILTER (WHERE given IS NOT NULL)
+        ) AS found
+    FROM asked
+    GROUP BY run, mode, tag
 )
 
 SELECT
@@ -57,7 +70,7 @@ SELECT
     n_tagged,
     n_wrong,
     n / nullif(n_tagged, 0) AS share,
-    wilson(n, n_tagged).low AS low,
-    wilson(n, n_tagged).high AS high,
-    'Wilson' AS method
+    found.low AS low,
+    found.high AS high,
+    found.method AS method
 FROM counted

@@ -4,8 +4,9 @@
 -- false_supported is the share of `supported` verdicts that people found false, false_refuted that
 -- of `refuted` ones they found true, wrong that of all verdicts that differ, undecided the share of
 -- labelled units without a verdict. value counts sampled units by their weights; low and high are
--- Wilson's 95 % interval (1927), for weighted units at Kish's effective number (1965).
--- needs: human_labels
+-- 95 % bounds, clustered by question, or by response where it has none: Wilson's at the effective
+-- number of independent claims (Korn and Graubard 1998).
+-- needs: cluster_of, human_labels
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet
 -- order: run, mode, source, model, error
 WITH labelled AS (
@@ -16,7 +17,8 @@ WITH labelled AS (
         r.model,
         v.label AS verdict,
         h.label,
-        coalesce(h.weight, 1) AS weight
+        coalesce(h.weight, 1) AS weight,
+        cluster_of(r.dataset, r.question, r.response_id) AS cluster
     FROM verdicts AS v
     INNER JOIN human_labels AS h
         ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
@@ -59,8 +61,11 @@ counted AS (
         question.error AS error,
         count(*) AS n,
         count(*) FILTER (WHERE question.is_error) AS n_errors,
-        coalesce(sum(weight) FILTER (WHERE question.is_error), 0) / sum(weight) AS value,
-        pow(sum(weight), 2) / sum(pow(weight, 2)) AS effective
+        mean_interval(list({
+            'value': CAST(question.is_error AS INTEGER),
+            'weight': weight,
+            'cluster': cluster
+        })) AS found
     FROM asked
     WHERE question.applies
     GROUP BY run, mode, source, model, question.error
@@ -74,8 +79,8 @@ SELECT
     error,
     n,
     n_errors,
-    value,
-    wilson(value * effective, effective).low AS low,
-    wilson(value * effective, effective).high AS high,
-    'Wilson' AS method
+    found.value AS value,
+    found.low AS low,
+    found.high AS high,
+    found.method AS method
 FROM counted

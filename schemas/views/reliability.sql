@@ -3,9 +3,10 @@
 -- (`people`). measure `score`: the factuality score of a response and that of people. `credibility`:
 -- the share of a unit's evidence that supports it, and the share that people found true; the same
 -- for `probability`, the highest probability of its evidence to support it, where the judge gives one.
--- low and high are Wilson's 95 % interval (1927) as if units were independent; that of scores is wide,
--- as their variance is below that of a share. The score is of the run's own mode, seq for all.
--- needs: scores, human_labels
+-- low and high are 95 % bounds, clustered by question, or by response where it has none: Wilson's at
+-- the effective number of independent values (Korn and Graubard 1998); a bin of one question has none.
+-- The score is of the run's own mode, seq for all.
+-- needs: cluster_of, scores, human_labels
 -- order: run, measure, bin
 -- empty: the input has no labels of people of responses or claims; see `label` and `claims`
 WITH counted AS (
@@ -26,26 +27,20 @@ measures AS (
         s.run,
         'score' AS measure,
         s.factuality_score AS measured,
-        s.human_score AS people
+        s.human_score AS people,
+        cluster_of(s.dataset, s.question, s.response_id) AS cluster
     FROM scores AS s
     INNER JOIN runs AS r ON r.run = s.run
     WHERE s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
     UNION ALL
     SELECT
         c.run,
-        'credibility' AS measure,
-        c.credibility AS measured,
-        h.label AS people
+        unnest(['credibility', 'probability']) AS measure,
+        unnest([c.credibility, c.probability]) AS measured,
+        h.label AS people,
+        cluster_of(r.dataset, r.question, r.response_id) AS cluster
     FROM counted AS c
-    INNER JOIN human_labels AS h
-        ON h.run = c.run AND h.response_id = c.response_id AND h.unit_id = c.unit_id
-    UNION ALL
-    SELECT
-        c.run,
-        'probability' AS measure,
-        c.probability AS measured,
-        h.label AS people
-    FROM counted AS c
+    INNER JOIN responses AS r ON r.run = c.run AND r.response_id = c.response_id
     INNER JOIN human_labels AS h
         ON h.run = c.run AND h.response_id = c.response_id AND h.unit_id = c.unit_id
 ),
@@ -57,14 +52,15 @@ binned AS (
         least(CAST(floor(measured * 10) AS BIGINT), 9) AS bin,
         count(*) AS n,
         avg(measured) AS measured,
-        avg(people) AS people
+        mean_interval(list({'value': people, 'weight': 1, 'cluster': cluster})) AS found
     FROM measures
     WHERE measured IS NOT NULL AND people IS NOT NULL
     GROUP BY ALL
 )
 
 SELECT
-    *,
-    wilson(people * n, n).low AS low,
-    wilson(people * n, n).high AS high
+    * EXCLUDE (found),
+    found.value AS people,
+    found.low AS low,
+    found.high AS high
 FROM binned

@@ -88,8 +88,10 @@ def plan(output: str, index_root: str, full: str, night: str) -> dict[str, str]:
     version = f"{Path(index).name}-" if index else ""
     prefix = f"nightly-{version}"
     run = prefix + "".join(letter if letter.isalnum() else "-" for letter in night)
-    told = subprocess.run([BIN, "status", output, "--json"], capture_output=True, text=True)
-    runs = json.loads(told.stdout) if told.returncode == 0 else []  # the first night has no folder
+    completed = subprocess.run([BIN, "status", output, "--json"], capture_output=True, text=True)
+    runs = (
+        json.loads(completed.stdout) if completed.returncode == 0 else []
+    )  # the first night has no folder
     finished = [
         one["run"]
         for one in runs
@@ -99,7 +101,7 @@ def plan(output: str, index_root: str, full: str, night: str) -> dict[str, str]:
     return {"run": run, "since": finished[-1] if finished and not again else "", "index": index}
 
 
-# The result is the last line of stdout; what is told on the way goes to the log of the task.
+# The result is the last line of stdout; other output goes to the log of the task.
 EVALUATE = """
 set -euo pipefail
 : "${UFO_INPUT:?the setting 'input' is missing; see the text of the DAG}"
@@ -129,19 +131,19 @@ def gate(summary: dict[str, Any], fail_under: str, max_failure_rate: str) -> Non
 def report(summary: dict[str, Any] | None, output: str) -> str:
     """Print the report of the night, of one that the gate stopped too; returns it."""
     if not summary:
-        raise AirflowSkipException("nothing was evaluated; the task 'evaluate' tells why")
-    told = subprocess.run(
+        raise AirflowSkipException("nothing was evaluated; see the log of the task 'evaluate'")
+    completed = subprocess.run(
         [BIN, "report", output, "--run", summary["run"]], capture_output=True, text=True
     )
-    if told.returncode:
-        raise RuntimeError(told.stderr)
-    print(told.stdout)
-    return told.stdout
+    if completed.returncode:
+        raise RuntimeError(completed.stderr)
+    print(completed.stdout)
+    return completed.stdout
 
 
 @task(outlets=[RUNS])
 def publish(summary: dict[str, Any]) -> Iterator[Metadata]:
-    """Tell whoever waits for the asset which run it is, its score and what it cost."""
+    """Attach the run, its score and its cost to the asset event."""
     extra = {
         "run": summary["run"],
         "score": summary["factuality_score"],
@@ -217,10 +219,10 @@ echo "$target"
 
 @task(outlets=[INDEX])
 def switch(built: str) -> Iterator[Metadata]:
-    """Let `current` be the new index, at once for whoever opens it next; delete the oldest."""
-    told = subprocess.run([BIN, "index", "info", built], capture_output=True, text=True)
-    if told.returncode:
-        raise RuntimeError(told.stderr)
+    """Let `current` be the new index, atomically; delete the oldest."""
+    completed = subprocess.run([BIN, "index", "info", built], capture_output=True, text=True)
+    if completed.returncode:
+        raise RuntimeError(completed.stderr)
     folder = Path(built)
     link = folder.parent / f".{CURRENT}.new"
     link.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 """Run `ufo evaluate` with the parameters of a launch of the flex template.
 
-A parameter comes as `--name=value`. One that was left empty in the console's form is none, a switch
-says true or false, and the launcher may pass options that Beam's Python does not know: they are
-told and left out, since Dataflow has checked the parameters against metadata.json already.
+A parameter comes as `--name=value`. Empty ones are dropped, a switch is
+true or false, and the launcher may pass options that Beam's Python does not know: they are
+logged and dropped, since Dataflow has checked the parameters against metadata.json already.
 """
 
 import os

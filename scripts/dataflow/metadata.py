@@ -24,7 +24,7 @@ REQUIRED = ("input", "output")
 # Flags that say nothing there, or are refused (`pipelines/options/dataflow.py`), and why. They are
 # in the metadata, since it has every flag, and not in the console's form.
 NOT_THERE = {
-    "workers": "the launcher evaluates nothing; max_num_workers is what Dataflow is told",
+    "workers": "the launcher evaluates nothing; max_num_workers is the option of Dataflow",
     "chunk_size": "Dataflow cuts the work itself",
     "dry_run": "it makes no job, which a launch takes for a failure; run it on any machine",
     "max_cost": "it is kept by the processes of one machine together",

@@ -28,14 +28,17 @@ def conf(**settings: object) -> str:
     return json.dumps({name: str(value) for name, value in settings.items()})
 
 
-def test_they_are_parsed_and_survive_serialisation(airflow: Airflow) -> None:
-    found = airflow()
+def test_they_are_parsed_and_survive_serialisation(airflow_beam: Airflow) -> None:
+    found = airflow_beam(UFO_RUNNER="DataflowRunner")
     assert found["errors"] == {}
     assert set(found["dags"]["ufo_nightly"]["tasks"]) == {
         *("plan", "evaluate", "gate", "report", "publish")
     }
     assert found["dags"]["ufo_index"]["tasks"] == ["build", "switch"]
     assert found["dags"]["ufo_nightly"]["schedule"] == "0 2 * * *"
+    assert set(found["dags"]["ufo_beam"]["tasks"]) == {
+        *("plan", "options", "run_on_beam", "evaluate", "gate", "report", "publish")
+    }
 
 
 def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
@@ -61,7 +64,7 @@ def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
     second = airflow("ufo_nightly", night)
     (event,) = second["events"]
     assert event["responses"] == len(responses)
-    assert f"30 responses taken over from run {first['events'][0]['run']}" in second["log"]
+    assert f"30 responses reused from run {first['events'][0]['run']}" in second["log"]
     assert "Factuality score" in second["log"], "the report"
 
 

@@ -2,12 +2,16 @@
 
 import importlib.util
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from schemas.results import open_results
 from tests.llm_server import LlmServer, Reply
+from tests.llm_server.chat import Chat
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "baseline_selfcheck.py"
 CLAIMS = (("Oslo is in Norway.", True), ("Oslo is in Peru.", False), ("Oslo hums.", True))
@@ -16,13 +20,13 @@ CLAIMS = (("Oslo is in Norway.", True), ("Oslo is in Peru.", False), ("Oslo hums
 class Knows:
     """Knows Norway by itself, and all that a passage says; else it cannot tell."""
 
-    def __init__(self):
-        self.passages = []
+    def __init__(self) -> None:
+        self.passages: list[Any] = []
 
-    def matches(self, chat):
+    def matches(self, chat: Chat) -> bool:
         return "Judge by what you know yourself" in chat.system
 
-    def answer(self, chat):
+    def answer(self, chat: Chat) -> Reply:
         passage, claim = chat.user.split("<claim>")
         self.passages.append(passage)
         if "Norway" in claim:
@@ -33,20 +37,22 @@ class Knows:
 
 
 @pytest.fixture(name="script")
-def _script():
+def _script() -> ModuleType:
     spec = importlib.util.spec_from_file_location("baseline_selfcheck", SCRIPT)
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 @pytest.fixture(name="knows")
-def _knows():
+def _knows() -> Knows:
     return Knows()
 
 
 @pytest.fixture(name="flags")
-def _flags(knows, monkeypatch):
+def _flags(knows: Knows, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, ...]]:
     with LlmServer(answerers=[knows]) as server:
         monkeypatch.setenv("OPENAI_API_KEY", server.key)
         at = (
@@ -63,7 +69,7 @@ def _flags(knows, monkeypatch):
 
 
 @pytest.fixture(name="responses")
-def _responses(tmp_path):
+def _responses(tmp_path: Path) -> Path:
     record = {
         "id": "r",
         "response": " ".join(claim for claim, _ in CLAIMS),
@@ -81,7 +87,14 @@ def _responses(tmp_path):
     return path
 
 
-def test_both_runs_are_in_the_result_tables(script, knows, flags, responses, tmp_path, capsys):
+def test_both_runs_are_in_the_result_tables(
+    script: ModuleType,
+    knows: Knows,
+    flags: tuple[str, ...],
+    responses: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     words = ["--output", str(tmp_path / "out"), "--input", str(responses), *flags]
     assert script.main(words) == 0
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
@@ -99,7 +112,9 @@ def test_both_runs_are_in_the_result_tables(script, knows, flags, responses, tmp
         assert (found.rsplit(":")[-1], n) == (source, 6)
 
 
-def test_the_labelled_responses_are_taken_where_no_input_is_given(script, flags, tmp_path, capsys):
+def test_the_labelled_responses_are_taken_where_no_input_is_given(
+    script: ModuleType, flags: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "data" / "factcheck_gpt"
     folder.mkdir(parents=True)
     sentence = {
@@ -117,7 +132,9 @@ def test_the_labelled_responses_are_taken_where_no_input_is_given(script, flags,
     assert last["selfcheck"]["n_units"] == 10
 
 
-def test_a_run_that_fails_ends_it_with_its_exit_code(script, responses, tmp_path, monkeypatch):
+def test_a_run_that_fails_ends_it_with_its_exit_code(
+    script: ModuleType, responses: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     words = ["--output", str(tmp_path / "out"), "--input", str(responses), "--judg", "x"]
     assert script.main(words) == 2

@@ -1,15 +1,18 @@
 """How a run is held against people's labels, by sentence."""
 
+from typing import Any
+
 import pytest
 
 import ufo
 from benchmarks.evidence_agreement import Labels, agreement, labels_of
 from benchmarks.measure_extraction import scored
+from pipelines.reports.answers import Evaluation
 
 REFERENCE = "Etna is a volcano in Sicily. Etna is 3,400 metres high. Etna last erupted in 2021."
 
 
-def record(name, *claims, **more):
+def record(name: str, *claims: tuple[Any, ...], **more: float) -> dict[str, Any]:
     text = " ".join(claim for claim, _ in claims)
     given = [
         {"claim": claim, "query": "?", "label": label, "sentence_index": row}
@@ -20,7 +23,7 @@ def record(name, *claims, **more):
 
 
 @pytest.fixture(scope="module")
-def result():
+def result() -> Evaluation:
     records = [
         record(
             "a",
@@ -39,13 +42,13 @@ def result():
     return ufo.evaluate(records, sources=["reference"], judge="offline", workers=1, quiet=True)
 
 
-def test_labels_are_a_sentences_own_or_those_of_its_claims(result):
+def test_labels_are_a_sentences_own_or_those_of_its_claims(result: Evaluation) -> None:
     labels = labels_of(result)
     assert labels.sentences == {("a", 0): 1, ("a", 1): 0, ("a", 2): 0, ("b", 0): 0, ("c", 0): 1}
     assert labels.responses == pytest.approx({"a": 1 / 3, "b": 0.25, "c": 1.0})
 
 
-def test_agreement_is_over_what_was_decided_and_right_over_all(result):
+def test_agreement_is_over_what_was_decided_and_right_over_all(result: Evaluation) -> None:
     found = agreement(result, labels_of(result))
     # Decided: a.0 and c.0 as people say, a.1 too, b.0 otherwise; a.2 is not in the reference.
     assert found["labelled"] == 5
@@ -57,13 +60,13 @@ def test_agreement_is_over_what_was_decided_and_right_over_all(result):
     assert found["response_error"] > 0
 
 
-def test_nothing_labelled_gives_no_figure(result):
+def test_nothing_labelled_gives_no_figure(result: Evaluation) -> None:
     found = agreement(result, Labels({}, {}))
     assert found.pop("labelled") == 0
     assert set(found.values()) == {None}
 
 
-def test_words_are_counted_as_multisets_and_runs_in_order():
+def test_words_are_counted_as_multisets_and_runs_in_order() -> None:
     assert scored("One two three.", "one TWO three").f1 == 1
     half = scored("a b c d", "d c")
     assert (half.precision, half.recall) == (1, 0.5)

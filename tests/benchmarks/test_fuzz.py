@@ -21,6 +21,7 @@ def test_pdfs() -> None:
     assert documents(200, "application/pdf", pdfs(), SEED).total() == 200
 
 
+@pytest.mark.slow
 def test_replies_of_a_search_engine_and_an_endpoint() -> None:
     assert set(searches(250, SEED)) == {"error", "found"}
     assert {"judged", "no judgement", "no JSON"} <= set(replies(250, SEED))

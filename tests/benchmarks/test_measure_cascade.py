@@ -23,7 +23,7 @@ def test_what_is_asked_and_what_that_buys(tmp_path: Path) -> None:
         for n, (text, label) in enumerate(said)
     ]
     (tmp_path / "wice" / "dev.jsonl").write_text("\n".join(rows))
-    words = [sys.executable, SCRIPT, "--data", tmp_path, "--verifier", STATED]
+    words = [sys.executable, str(SCRIPT), "--data", str(tmp_path), "--verifier", STATED]
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])

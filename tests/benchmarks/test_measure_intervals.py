@@ -5,14 +5,14 @@ import numpy as np
 from benchmarks.measure_intervals import Tally, cases
 
 
-def test_an_interval_that_is_not_there_is_not_counted():
+def test_an_interval_that_is_not_there_is_not_counted() -> None:
     tally = Tally()
     for low, high in ((0.1, 0.3), (0.25, 0.45), (np.nan, np.nan)):
         tally.add(low, high, 0.2)
     assert tally.row() == {"coverage": 0.5, "width": 0.2, "told": 0.667}
 
 
-def test_intervals_lie_about_what_is_called_the_truth():
+def test_intervals_lie_about_what_is_called_the_truth() -> None:
     off: dict[str, list[float]] = {}
     for draw in cases():
         random = np.random.default_rng(4)

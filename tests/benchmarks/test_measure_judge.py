@@ -5,7 +5,9 @@ import gzip
 import json
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +25,11 @@ def data(tmp_path: Path) -> Path:
     """Write claims on invented towns: half of them as the passage says, half with another year."""
     for folder in ("factcheck_gpt", "wice", "begin", "verifier"):
         (tmp_path / folder).mkdir()
-    benchmark, stance, wice, begin, pairs = [], [], [], [], []
+    benchmark: list[Any] = []
+    stance: list[Any] = []
+    wice: list[Any] = []
+    begin: list[Any] = []
+    pairs: list[Any] = []
     for number, town in enumerate(TOWNS):
         true = number % 2 == 0
         year = 1800 + number
@@ -43,8 +49,10 @@ def data(tmp_path: Path) -> Path:
         label = "Fully attributable" if true else "Generic"
         begin.append({"response": claim, "knowledge": passage, "begin_label": label})
         for answer in ("supported", "refuted", "noans"):
-            pair = {"claim": f"{answer} {town} {year}", "passage": f"{town} {year}"}
-            pair |= {"label": answer, "origin": "invented", "document": town, "licensed": True}
+            texts = {"claim": f"{answer} {town} {year}", "passage": f"{town} {year}"}
+            pair = dict[str, Any](
+                texts, label=answer, origin="invented", document=town, licensed=True
+            )
             pairs += [pair] * 10
     _write(tmp_path / "factcheck_gpt" / "benchmark.jsonl", benchmark)
     _write(tmp_path / "factcheck_gpt" / "stance.jsonl", stance)
@@ -59,7 +67,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _write(path: Path, rows: list[dict[str, object]]) -> None:
+def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 

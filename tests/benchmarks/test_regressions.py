@@ -17,7 +17,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return vectors, labels
 
 
-def test_both_classes_of_each_regression_weigh_the_same():
+def test_both_classes_of_each_regression_weigh_the_same() -> None:
     labels = np.array([SUPPORTED] + [NOANS] * 6 + [REFUTED] * 3)
     found = examples_of(np.zeros((10, 3)), labels, 2.0)
     assert found.weights[labels == SUPPORTED].sum() == pytest.approx(1.0)
@@ -27,13 +27,13 @@ def test_both_classes_of_each_regression_weigh_the_same():
     assert of_refuted[labels == SUPPORTED].sum() == 0
 
 
-def test_labels_that_say_only_not_supported_teach_nothing_of_refuted():
+def test_labels_that_say_only_not_supported_teach_nothing_of_refuted() -> None:
     found = examples_of(np.zeros((4, 3)), np.array([SUPPORTED, NOT, NOT, NOT]), 1.0)
     assert found.weights.sum() == pytest.approx(1.0)
     assert found.refuted_weights.sum() == 0
 
 
-def test_families_weigh_the_same_and_small_ones_nothing():
+def test_families_weigh_the_same_and_small_ones_nothing() -> None:
     labels = np.array([SUPPORTED, NOANS] * 33)
     families = np.array(["large"] * 40 + ["other"] * 20 + ["tiny"] * 6)
     found = examples_of_families(np.zeros((66, 3)), labels, families, 1.0, smallest=10)
@@ -41,7 +41,7 @@ def test_families_weigh_the_same_and_small_ones_nothing():
     assert shares == pytest.approx([0.5, 0.5, 0.0])
 
 
-def test_what_decides_is_learned_and_what_may_not_be_read_weighs_nothing():
+def test_what_decides_is_learned_and_what_may_not_be_read_weighs_nothing() -> None:
     vectors, labels = drawn(0)
     found = fit([examples_of(vectors, labels, 1.0)], NAMES, OF_REFUTED)
     assert found["said"][0] > 1 > found["number_differs"][0]
@@ -49,7 +49,7 @@ def test_what_decides_is_learned_and_what_may_not_be_read_weighs_nothing():
     assert (found["said"][1], found["noise"][1]) == (0, 0)
 
 
-def test_examples_without_weight_change_nothing():
+def test_examples_without_weight_change_nothing() -> None:
     part = examples_of(*drawn(0), 1.0)
     vectors, labels = drawn(1)
     nothing = Examples(-vectors, labels, np.zeros(300), np.zeros(300))

@@ -60,7 +60,7 @@ def test_the_metadata_has_every_flag_and_its_help() -> None:
 
 
 def test_the_metadata_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = [sys.executable, SCRIPTS / "metadata.py", "--check"]
+    command = [sys.executable, str(SCRIPTS / "metadata.py"), "--check"]
     assert subprocess.run(command, capture_output=True).returncode == 0
     old = tmp_path / "metadata.json"
     old.write_text(metadata.text().replace("majority", "minority"))
@@ -142,7 +142,7 @@ def test_docker_is_sent_what_the_image_is_made_of(tmp_path: Path) -> None:
     copied = re.findall(r"^COPY (?!--)(.+) \S+$", (SCRIPTS / "Dockerfile").read_text(), re.M)
     for name in " ".join(copied).split():
         assert (tmp_path / "context" / name).exists(), name
-    build = ["-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path / "dist"]
+    build = ["-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path / "dist")]
     done = subprocess.run(
         [sys.executable, *build, tmp_path / "context"], capture_output=True, text=True
     )

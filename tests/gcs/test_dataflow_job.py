@@ -143,8 +143,13 @@ def test_a_launch_of_the_template(
 ) -> None:
     place.put(index, "index")
     place.bucket["in.jsonl"] = as_lines(records())
-    words = ("--run=night", "--judge=llm", "--model=offline-judge", "--samples=2")
-    words += (f"--sources={','.join(SOURCES)}",)
+    words = (
+        "--run=night",
+        "--judge=llm",
+        "--model=offline-judge",
+        "--samples=2",
+        f"--sources={','.join(SOURCES)}",
+    )
     done = launcher.run(
         *("--input=gs://b/in.jsonl", "--output=gs://b/out", "--index=gs://b/index", *words),
         *("--streaming=false", "--citation="),

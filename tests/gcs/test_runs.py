@@ -69,7 +69,7 @@ def test_a_run_there_is_left_replaced_or_gone_on_from(place: Place) -> None:
         *words, "--input", "gs://b/more.jsonl.gz", "--run", "second", "--since", "first"
     )
     assert since.code == 0, since.err
-    assert "6 responses taken over from run first" in since.err
+    assert "6 responses reused from run first" in since.err
     counted = place.ufo("sql", "gs://b/out", "SELECT run, count(*) AS n FROM responses GROUP BY 1")
     assert "first" in counted.out
     assert "second  9" in counted.out

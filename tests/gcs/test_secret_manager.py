@@ -48,7 +48,7 @@ def manager() -> Iterator[str]:
 
 def read(address: str, named: str) -> subprocess.CompletedProcess[str]:
     script = Path(__file__).with_name("read_secret.py")
-    command = [PYTHON, script, address, named]
+    command = [str(PYTHON), str(script), address, named]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 

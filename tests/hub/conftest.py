@@ -20,7 +20,7 @@ def with_torch() -> Callable[..., str]:
         missing(f"there is no {PYTHON}: run scripts/hub/setup")
 
     def run(*paths: Path) -> str:
-        words = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths]
+        words = [str(PYTHON), "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, paths)]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, (done.stdout + done.stderr)[-8000:]
         return done.stdout

@@ -45,5 +45,5 @@ def test_an_index_is_searched_by_meaning(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no sentence-transformers model"):
+    with pytest.raises(UsageError, match="is not a sentence-transformers model"):
         make_embedder(str(tmp_path))

@@ -119,7 +119,7 @@ def test_a_page_over_the_limit_is_named_and_skipped_without_being_held() -> None
 
 def test_what_is_no_export_is_one_problem() -> None:
     [page] = _pages(b"<html><body>Not found</body></html>")
-    assert "no MediaWiki XML export" in page.problem
+    assert "not a MediaWiki XML export" in page.problem
 
 
 def test_damage_is_told_with_how_far_it_was_read() -> None:

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -62,7 +63,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Endpoint]:
 
 
 def test_texts_are_embedded_in_batches_and_in_order(endpoint: _Endpoint) -> None:
-    with ApiEmbedder("m") as embedder:
+    with closing(ApiEmbedder("m")) as embedder:
         assert (embedder.name, embedder.version, embedder.dimension) == ("openai:m", "", 0)
         vectors = embedder.embed(["x" * n for n in range(1, 151)])
         assert (embedder.version, embedder.dimension) == ("small-1", 2)
@@ -75,7 +76,7 @@ def test_texts_are_embedded_in_batches_and_in_order(endpoint: _Endpoint) -> None
 
 
 def test_an_empty_text_is_not_sent_as_one(endpoint: _Endpoint) -> None:
-    with ApiEmbedder("m") as embedder:
+    with closing(ApiEmbedder("m")) as embedder:
         embedder.embed(["", "a"])
         assert embedder.embed([]).shape == (0, 2)
     assert endpoint.requests[0]["input"] == [" ", "a"]
@@ -83,7 +84,10 @@ def test_an_empty_text_is_not_sent_as_one(endpoint: _Endpoint) -> None:
 
 def test_what_the_endpoint_refuses_ends_the_run_without_the_key(endpoint: _Endpoint) -> None:
     endpoint.status = 404
-    with ApiEmbedder("m") as embedder, pytest.raises(RunError, match="no such model") as raised:
+    with (
+        closing(ApiEmbedder("m")) as embedder,
+        pytest.raises(RunError, match="no such model") as raised,
+    ):
         embedder.embed(["a"])
     assert "127.0.0.1" in raised.value.message
     assert "sk-test" not in raised.value.message
@@ -91,12 +95,15 @@ def test_what_the_endpoint_refuses_ends_the_run_without_the_key(endpoint: _Endpo
 
 def test_a_vector_too_few_is_an_error(endpoint: _Endpoint) -> None:
     endpoint.dropped = 1
-    with ApiEmbedder("m") as embedder, pytest.raises(RunError, match="2 texts with 1 vectors"):
+    with (
+        closing(ApiEmbedder("m")) as embedder,
+        pytest.raises(RunError, match="2 texts with 1 vectors"),
+    ):
         embedder.embed(["a", "b"])
 
 
 def test_a_model_that_changes_on_the_way_is_an_error(endpoint: _Endpoint) -> None:
-    with ApiEmbedder("m") as embedder:
+    with closing(ApiEmbedder("m")) as embedder:
         embedder.embed(["a"])
         endpoint.model = "small-2"
         with pytest.raises(RunError, match="changed its model"):

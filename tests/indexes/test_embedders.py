@@ -29,7 +29,7 @@ def test_a_local_model_without_its_package_gives_the_pip_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(UsageError, match=r"no ONNX file.*pip install 'ufo-factuality\[dense\]'"):
+    with pytest.raises(UsageError, match=r"no ONNX file.*pip install 'ufo-factuality\[hub\]'"):
         make_embedder(str(tmp_path))
 
 

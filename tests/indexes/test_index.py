@@ -41,10 +41,9 @@ def test_a_named_page_is_considered_wherever_it_stands(build_folder: Build) -> N
     assert len(_titles(index, "sea", 4, ["Sea 0", "Sea 1", "Long"])) == 4
 
 
-def test_names_lead_to_pages_and_rows(build_folder: Build) -> None:
+def test_names_lead_to_pages(build_folder: Build) -> None:
     index = open_index(build_folder())
     assert index.pages_named(["black_Sea", "Glacier", "Rhine"]) == [(2,), (3,), ()]
-    assert index.rows_named(["Black Sea", "marie Curie", "Glacier"]) == [0, 2]
     assert index.names_in("Marie Curie saw the Black Sea.") == ("Marie Curie", "Black Sea")
 
 

@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -39,7 +42,7 @@ TITLES = [
 
 
 @pytest.fixture
-def table(build_folder) -> NameTable:  # type: ignore[no-untyped-def]
+def table(build_folder: Callable[..., Any]) -> NameTable:
     return NameTable(build_folder(dict.fromkeys([*TITLES, "danube"], "x")))
 
 
@@ -84,7 +87,7 @@ def test_titles_without_what_tells_them_apart(title: str, base: str) -> None:
 
 
 def test_the_page_of_that_title_comes_first_and_few_of_a_common_name(
-    build_folder,  # type: ignore[no-untyped-def]
+    build_folder: Callable[..., Any],
 ) -> None:
     titles = [*(f"Ulm ({number})" for number in range(30)), "Ulm"]
     table = NameTable(build_folder(dict.fromkeys(titles, "x")))

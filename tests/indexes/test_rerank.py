@@ -9,7 +9,7 @@ from indexes.rerank import choose
 Build = Callable[..., Path]
 
 
-def _none(at: int) -> np.ndarray:  # type: ignore[type-arg]
+def _none(at: int) -> np.ndarray:
     return np.zeros(3)
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.reader import RawPage, read_blocks
+from indexes.dump import RawPage
+from indexes.reader import read_blocks
 from indexes.slices import Slice, is_stream_index, slices_of
 
 HEAD = b'<mediawiki xml:lang="de"><siteinfo><base>https://w.example.org/wiki/M</base></siteinfo>\n'
@@ -26,8 +27,10 @@ def _dump(path: Path, streams: int = 6) -> list[int]:
 
 def _titles(slices: list[Slice]) -> list[str]:
     items = [item for part in slices for block in read_blocks(part, 2) for item in block.items]
-    assert all(isinstance(item, RawPage) and not item.problem for item in items)
-    return [item.xml.split(b"<title>")[1].split(b"<")[0].decode() for item in items]
+    pages = [item for item in items if isinstance(item, RawPage)]
+    assert pages == items
+    assert not any(page.problem for page in pages)
+    return [page.xml.split(b"<title>")[1].split(b"<")[0].decode() for page in pages]
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
+from typing import Any
+
 import pytest
 
 from indexes.store import PassageStore
 from schemas.ids import passage_id
 
 
-def test_rows_at_random(build_folder) -> None:  # type: ignore[no-untyped-def]
+def test_rows_at_random(build_folder: Any) -> None:
     store = PassageStore(build_folder({f"T{number}": f"Text {number}." for number in range(3_000)}))
     assert len(store) == 3_000
     assert [p.text for p in store.get([2_999, 0, 1_024, 0])] == [
@@ -16,7 +18,7 @@ def test_rows_at_random(build_folder) -> None:  # type: ignore[no-untyped-def]
             store.get([row])
 
 
-def test_the_rows_of_a_page(build_folder) -> None:  # type: ignore[no-untyped-def]
+def test_the_rows_of_a_page(build_folder: Any) -> None:
     pages = {"A": "One two three. " * 100, "B": "", "C": "C."}
     store = PassageStore(build_folder(pages))
     assert store.rows_of_pages([0]) == [0, 1, 2]
@@ -25,7 +27,7 @@ def test_the_rows_of_a_page(build_folder) -> None:  # type: ignore[no-untyped-de
     assert [p.ordinal for p in store.get(range(4))] == [0, 1, 2, 0]
 
 
-def test_a_stored_passage_as_a_row_of_the_table(build_folder) -> None:  # type: ignore[no-untyped-def]
+def test_a_stored_passage_as_a_row_of_the_table(build_folder: Any) -> None:
     [stored] = PassageStore(build_folder({"A": "One."})).get([0])
     passage = stored.as_passage("enwiki")
     assert passage.passage_id == passage_id("enwiki", None, "One.", 0)
@@ -33,7 +35,7 @@ def test_a_stored_passage_as_a_row_of_the_table(build_folder) -> None:  # type: 
     assert (passage.url, passage.hostname, passage.source_category) == (None, None, "wiki")
 
 
-def test_passages_read_after_their_pages_were_given_back(build_folder) -> None:  # type: ignore[no-untyped-def]
+def test_passages_read_after_their_pages_were_given_back(build_folder: Any) -> None:
     store = PassageStore(build_folder({f"T{n}": f"Text {n}." for n in range(200)}))
     rows = [*range(0, 200, 7), *range(199, -1, -1)]
     assert [passage.text for passage in store.get(rows)] == [f"Text {row}." for row in rows]

@@ -22,7 +22,7 @@ def local_model() -> Iterator[str]:
     """Where the model is while the tests run."""
     if not PYTHON.exists():
         missing(f"there is no {PYTHON}: run scripts/local_model/setup")
-    program = [PYTHON, ROOT / "scripts/local_model/serve.py", "--port", "0"]
+    program = [str(PYTHON), str(ROOT / "scripts/local_model/serve.py"), "--port", "0"]
     sizes = ["--context", str(CONTEXT), "--reply_tokens", str(REPLY)]
     with subprocess.Popen([*program, *sizes], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout

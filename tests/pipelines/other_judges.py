@@ -1,10 +1,12 @@
 """Judges as other people write them: ones that work, and ones that do not."""
 
+from typing import Any, Never
+
 from transforms.llm.base import VERIFIER, Message, Request
 from ufo import Judge, Judged, Judgement
 
 
-def judge(name):
+def judge(name: Any) -> str:
     """Return what `--judge` is given."""
     return f"{__file__}:{name}"
 
@@ -12,10 +14,10 @@ def judge(name):
 class Says(Judge):
     """Takes a passage at its first word."""
 
-    def __init__(self, word="", api_key=""):
+    def __init__(self, word: Any = "", api_key: Any = "") -> None:
         self.word = word
 
-    def outcome(self, unit, passage):
+    def outcome(self, unit: Any, passage: Any) -> Judgement:
         return Judgement(self.word or passage.text.split()[0], rationale="it says so")
 
 
@@ -24,12 +26,12 @@ class Sided(Says):
 
 
 class Broken(Says):
-    def unavailable(self):
+    def unavailable(self) -> str:
         return "it is broken; mend it"
 
 
 class Extracts(Judge):
-    async def extract(self, record, sentences):
+    async def extract(self, record: Any, sentences: Any) -> Never:
         raise AssertionError
 
 
@@ -38,12 +40,14 @@ class Plain(Judge):
 
     needs_endpoint = True
 
-    def __init__(self, context, model=None):
+    def __init__(self, context: Any, model: Any = None) -> None:
         self.client, self.model = context.client, model
 
-    async def outcome(self, unit, passage):
+    async def outcome(self, unit: Any, passage: Any) -> Judgement:
         asked = [Message("system", "Task: own"), Message("user", unit.claim + passage.text)]
-        said = await self.client().complete(Request(VERIFIER, self.model, asked, step="verify"))
+        said = await self.client().complete(
+            Request(VERIFIER, self.model or "", asked, step="verify")
+        )
         return Judgement("supported", rationale=said.choices[0].text)
 
 
@@ -53,20 +57,20 @@ class First(Judge):
     needs_endpoint = True
     asks_llm_judge = True
 
-    def __init__(self, context):
+    def __init__(self, context: Any) -> None:
         self.llm_judge = context.llm_judge()
 
-    async def verify(self, open_units, source, found):
+    async def verify(self, open_units: Any, source: Any, found: Any) -> Judged:
         return await self.llm_judge.verify(open_units, source, found)
 
 
 class Far(Judge):
     """Asks a service that is none of a model."""
 
-    async def outcome(self, unit, passage):
+    async def outcome(self, unit: Any, passage: Any) -> Never:
         raise AssertionError("it was asked")
 
 
 class Sloppy(Judge):
-    async def verify(self, open_units, source, found):
+    async def verify(self, open_units: Any, source: Any, found: Any) -> Judged:
         return Judged()

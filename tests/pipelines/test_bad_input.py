@@ -69,13 +69,11 @@ def test_the_good_lines_around_them_are_evaluated(failures: Any, tables: Any) ->
     assert len(found["verdicts"]) == 2
 
 
-def test_ten_thousand_good_lines_with_a_hundred_bad_ones_among_them(
-    tmp_path: Path, ufo: Ufo
-) -> None:
+def test_bad_lines_among_the_good_ones_of_two_chunks(tmp_path: Path, ufo: Ufo) -> None:
     lines: list[bytes] = []
     bad: list[str] = []
-    for number in range(1, 10_101):
-        if number % 101 == 50:
+    for number in range(1, 221):
+        if number % 11 == 5:
             lines.append(BAD[len(bad) % 7][0])
             bad.append(f"in.jsonl:{number}")
         else:
@@ -83,15 +81,15 @@ def test_ten_thousand_good_lines_with_a_hundred_bad_ones_among_them(
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
     done = ufo(
         *("evaluate", "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out"),
-        *("--workers", 2, "--chunk_size", 5050, "--sources", "reference", "--json"),
+        *("--workers", 1, "--chunk_size", 110, "--sources", "reference", "--json"),
     )
     assert done.code == 0
-    assert (done.json["responses"], done.json["failures"], len(bad)) == (10_000, 100, 100)
+    assert (done.json["responses"], done.json["failures"], len(bad)) == (200, 20, 20)
     with open_results(tmp_path / "out") as results:
         keys = results.query("SELECT key FROM failures")["key"].to_pylist()
         responses = results.query("SELECT DISTINCT response_id FROM responses").num_rows
     assert sorted(keys) == sorted(bad)
-    assert responses == 10_000
+    assert responses == 200
 
 
 def test_ids_are_unique_across_files_and_chunks(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
@@ -129,6 +127,22 @@ def test_an_input_with_nothing_but_failures_ends_with_the_reason_and_no_run(
         assert '{"output": "Oslo is big."' in said
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert ufo(*command, "--map", "response=output,question=prompt").code == 0
+
+
+def test_a_mapped_column_that_no_record_has_is_refused(
+    tmp_path: Path, ufo: Ufo, write_lines: Any
+) -> None:
+    lines = [{"response": "Oslo is big."}, "broken", {"response": "Rome is old.", "gold": None}]
+    path = write_lines(tmp_path / "in.jsonl", lines)
+    command = ("evaluate", "--input", path, "--output", tmp_path / "out")
+    for flags in (("--map", "response=nope"), ("--map", "label=goldd", "--dry_run")):
+        done = ufo(*command, *flags)
+        assert done.code == 2
+        assert f"unknown column of --map {flags[1].split('=')[0]}=COLUMN: " in done.err
+        assert "allowed: response, gold." in done.err
+    assert "Did you mean 'gold'?" in done.err
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.parquet"))
+    assert ufo(*command, "--map", "label=gold").code == 0
 
 
 def test_keys_that_no_record_has_are_told_once_and_kept(

@@ -109,7 +109,6 @@ def test_the_estimate_leaves_out_what_is_sure(evaluate: Any, llm_server: LlmServ
         ("llm", ("--confidence", 0.8), "--judge cascade"),
         ("llm", ("--verifier", "overlap"), "--judge offline or --judge cascade"),
         ("cascade", ("--verifier", "overlop"), "Did you mean 'overlap'?"),
-        ("cascade", ("--sure", 0.8), "--sure"),
         ("cascade", ("--confidence", 1.5), "from 0 to 1"),
         ("cascading", (), "cascade"),
     ],

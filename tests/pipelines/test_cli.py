@@ -1,29 +1,10 @@
 """The commands there are: each is found alone, and all by `ufo --help`."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 
 from pipelines.cli import main
-
-# `evaluate` alone: what other commands need is not imported.
-ALONE = """
-import sys
-from pipelines.cli import main
-assert main(["evaluate"]) == 2
-others = {"report", "index", "serve", "cache"}
-assert not {f"pipelines.commands.{name}" for name in others} & set(sys.modules)
-"""
-
-# `ufo --help`: no command's module, and nothing that takes long to import.
-HELP = """
-import sys
-from pipelines.cli import main
-assert main([]) == 2
-assert not {"apache_beam", "pyarrow", "duckdb", "pipelines.commands.evaluate"} & set(sys.modules)
-"""
 
 
 def _listed(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -53,9 +34,3 @@ def test_an_unknown_command_is_told_the_nearest(capsys: pytest.CaptureFixture[st
 def test_no_command_is_told_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "evaluate responses against fact sources" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("code", [ALONE, HELP])
-def test_only_what_is_asked_for_is_imported(code: str) -> None:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

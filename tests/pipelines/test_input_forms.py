@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.runs.formats import ARRAY, CSV, GZIP, LINES, PARQUET, form_of
-from pipelines.runs.inputs import Chunk, in_chunks, measure, plain_file
+from pipelines.runs.chunks import Chunk, in_chunks
+from pipelines.runs.formats import ARRAY, CSV, PARQUET
+from pipelines.runs.inputs import GZIP, LINES, format_of, measure, plain_file
 from schemas.records import InputRecord
 from transforms.read import parse
 from transforms.splits import lines
@@ -155,7 +156,7 @@ def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> No
     ],
 )
 def test_what_a_file_is_shows_in_its_beginning(head: bytes, form: str) -> None:
-    assert form_of(head) == form
+    assert format_of(head) == form
 
 
 GOOD = '{"response": "Oslo is \\"big\\".", "metadata": {"a": [{"b": 1}]}}'

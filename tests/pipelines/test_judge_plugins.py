@@ -33,8 +33,7 @@ def test_an_installed_package_judges_without_an_edit_here(
     entry = "contained = acme_facts:Contained"
     environment = install(tmp_path, EXAMPLE.read_text(), "ufo.judges", entry)
     done = ufo_process(
-        # Workers of their own find it too.
-        *(*two_responses, "--judge", "contained", "--workers", 2, "--chunk_size", 1),
+        *(*two_responses, "--judge", "contained", "--workers", 1),
         env=environment,
         cwd=tmp_path,
     )
@@ -51,18 +50,16 @@ def test_an_installed_package_judges_without_an_edit_here(
     assert (row["needs_endpoint"], row["flags"]) == (False, [])
 
 
-@pytest.mark.parametrize("runner", [(), ("--runner", "DirectRunner")])
-def test_a_file_by_a_relative_path(
+def test_a_file_by_a_relative_path_on_beams_direct_runner(
     tmp_path: Path,
     ufo: Ufo,
     two_responses: tuple[object, ...],
     monkeypatch: pytest.MonkeyPatch,
-    runner: tuple[str, ...],
 ) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/judge.py").write_text(EXAMPLE.read_text())
     monkeypatch.chdir(tmp_path)
-    done = ufo(*two_responses, "--judge", "mine/judge.py:Contained", "--chunk_size", 1, *runner)
+    done = ufo(*two_responses, "--judge", "mine/judge.py:Contained", "--runner", "DirectRunner")
     assert done.code == 0, done.err
     assert [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)] == [SUPPORTED, NOANS]
     (manifest,) = (tmp_path / "out").glob("run=*/manifest.json")
@@ -142,7 +139,7 @@ def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(
     assert found == [SUPPORTED, ERROR, REFUTED, ERROR]
     (failure,) = rows(tmp_path / "out", "SELECT step, error_type, message FROM failures")
     assert (failure["step"], failure["error_type"]) == ("verify", "ValueError")
-    assert "'nonsense' is no outcome" in failure["message"]
+    assert "unknown outcome 'nonsense'" in failure["message"]
 
 
 def test_a_judge_that_leaves_units_out_has_judged_nothing(

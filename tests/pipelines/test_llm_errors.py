@@ -22,7 +22,7 @@ def test_an_address_that_can_be_none_is_told(
     told = (
         done.err if done.code else ufo("sql", tmp_path, "SELECT reason FROM sources", "--csv").out
     )
-    assert "'localhost:8000' is no http:// or https:// URL" in told
+    assert "'localhost:8000' is not an http:// or https:// URL" in told
 
 
 # --- what ends a run ----------------------------------------------------------------------------
@@ -80,52 +80,6 @@ def test_nobody_there_ends_the_run_at_once(ufo: Ufo, tmp_path: Path, few: Path) 
     assert "nothing answers at" in done.err
     assert "check --base_url" in done.err
     assert _unfinished(tmp_path)
-
-
-def test_a_spent_quota_ends_the_run_and_what_was_finished_is_kept(
-    ufo: Ufo,
-    ufo_process: Ufo,
-    tmp_path: Path,
-    few: Path,
-    tables: Any,
-    server: LlmServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", server.key)
-    output, whole = tmp_path / "output", tmp_path / "whole"
-    command = ("evaluate", "--input", few, "--sources", "reference", "--chunk_size", 2)
-    with LlmServer() as own:
-        spent = _SpentFrom("Rome")  # first in the second chunk
-        own.mix = spent  # type: ignore[assignment]
-        stopped = ufo(*command, "--output", output, *at(own))
-        assert stopped.code == 1
-        assert "top it up" in stopped.err
-        assert "What was finished is kept" in stopped.err
-        assert spent.given <= 4
-        assert _unfinished(output)
-        own.mix = None
-        before = len(own.chats)
-        done = ufo_process(*command, "--output", output, *at(own))
-        assert done.code == 0, done.err
-        again = [entry for entry in own.chats[before:] if entry.step == "extract_facts"]
-        assert len(again) == 4  # not those of the first chunk
-    assert ufo(*command, "--output", whole, *at(server)).code == 0
-    for table in ("verdicts", "fact_units", "passages"):
-        assert tables(output)[table] == tables(whole)[table] != []
-
-
-class _SpentFrom:
-    """A quota that is spent when a text is asked about, and stays so."""
-
-    def __init__(self, word: str) -> None:
-        self.word = word.encode()
-        self.given = 0
-
-    def next(self, body: bytes) -> faults.Fault | None:
-        if self.given or self.word in body:
-            self.given += 1
-            return faults.quota_spent()
-        return None
 
 
 # --- what ends a request ------------------------------------------------------------------------

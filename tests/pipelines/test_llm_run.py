@@ -1,6 +1,5 @@
 """`ufo evaluate` with models behind real HTTP: the same as in process, and who judges."""
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -58,10 +57,17 @@ def evaluated(
 # --- the same over HTTP as in process -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["seq", "mv", "all", "single"])
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize(
+    ("formulation", "mode"),
+    [
+        *((name, "all") for name in FORMULATIONS),
+        ("json", "seq"),
+        ("json", "mv"),
+        ("json", "single"),
+    ],
+)
 def test_verdicts_over_http_are_those_in_process(
-    evaluated: Any, tables: Any, mode: str, formulation: str
+    evaluated: Any, tables: Any, formulation: str, mode: str
 ) -> None:
     expected = tables(evaluated("offline", mode))
     found = tables(evaluated("llm", mode, *FORMULATIONS[formulation]))
@@ -171,7 +177,7 @@ def test_judging_may_take_another_model_for_each_role(
     "flags",
     [
         ("--formulation", "stepwise"),
-        ("--options", "tf"),
+        ("--verdict_labels", "tf"),
         ("--explain", "none"),
         ("--citation",),
         ("--format", "xml"),
@@ -199,11 +205,11 @@ def test_who_cannot_abstain_cannot_go_first(
 ) -> None:
     done = ufo(
         *("evaluate", "--input", few, "--output", tmp_path, "--index", index),
-        *("--sources", "reference,wikipedia", "--options", "tf"),
+        *("--sources", "reference,wikipedia", "--verdict_labels", "tf"),
         *("--base_url", "http://127.0.0.1:9/v1"),
     )
     assert done.code == 2
-    assert "--options tf" in done.err
+    assert "--verdict_labels tf" in done.err
 
 
 @pytest.mark.parametrize(
@@ -226,7 +232,7 @@ def test_a_model_judges_where_an_endpoint_is_named(
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    parser: argparse.ArgumentParser = Parser(prog="ufo evaluate")
+    parser = Parser(prog="ufo evaluate")
     parser.add_options(GROUPS)
     assert (
         settings(Settings, parser, ["--input", "in", "--output", "out", *flags]).judge.name == judge

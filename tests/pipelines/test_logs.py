@@ -5,19 +5,14 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 
 def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_every_line_is_an_object(
-    ufo_process: Any, responses: Path, tmp_path: Path, workers: int
-) -> None:
+def test_every_line_is_an_object(ufo_process: Any, responses: Path, tmp_path: Path) -> None:
     words = ("--input", responses, "--output", tmp_path, "--sources", "reference", "--run", "r")
-    how = ("--chunk_size", 8, "--workers", workers, "--log_format", "json")
+    how = ("--chunk_size", 8, "--workers", 2, "--log_format", "json")
     done = ufo_process("evaluate", *words, *how, "--fail_under", 1)
     assert done.code == 3
     found = lines(done.err)
@@ -25,8 +20,7 @@ def test_every_line_is_an_object(
     finished = [line for line in found if line["message"] == "chunk finished"]
     assert sorted(line["chunk"] for line in finished) == [0, 1, 2]
     assert sum(line["rows"]["responses"] for line in finished) == 20
-    own = found[-1]["worker"]
-    assert (own in {line["worker"] for line in finished}) == (workers == 1)
+    assert found[-1]["worker"] not in {line["worker"] for line in finished}
     assert all(line["time"].endswith("+00:00") for line in found)
     assert "Below --fail_under" in found[-1]["message"]
 

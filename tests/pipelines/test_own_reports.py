@@ -1,6 +1,9 @@
 """Reports of one's own, thresholds, and what a printed report says beside its rows."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +17,13 @@ OWN = "-- Units of each response\n-- How many there are.\n-- order: response_id\
 
 
 @pytest.fixture(name="folder")
-def _folder(tmp_path, rows_of, write_run):
+def _folder(tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]) -> Path:
     write_run(tmp_path, labelled_rows(rows_of, "seq"), "day")
     return tmp_path
 
 
 @pytest.fixture(name="reports")
-def _reports(tmp_path):
+def _reports(tmp_path: Path) -> Path:
     folder = tmp_path / "reports"
     folder.mkdir()
     (folder / "units.sql").write_text(
@@ -30,7 +33,9 @@ def _reports(tmp_path):
     return folder
 
 
-def test_a_report_of_ones_own_appears_beside_ours(folder, reports, printed):
+def test_a_report_of_ones_own_appears_beside_ours(
+    folder: Path, reports: Path, printed: Callable[..., Any]
+) -> None:
     text = printed("report", "--list", "--reports", reports)
     assert "Units of each response" in text
     assert "Agreement with people" in text
@@ -43,7 +48,9 @@ def test_a_report_of_ones_own_appears_beside_ours(folder, reports, printed):
     assert "units" not in [row["name"] for row in json.loads(printed("report", "--list", "--json"))]
 
 
-def test_a_report_of_ones_own_need_not_say_which_of_ours_it_reads(folder, reports, printed):
+def test_a_report_of_ones_own_need_not_say_which_of_ours_it_reads(
+    folder: Path, reports: Path, printed: Callable[..., Any]
+) -> None:
     sql = "SELECT model, count(*) AS n FROM sentence_scores JOIN responses USING (response_id)"
     (reports / "aaa.sql").write_text(f"-- Sentences by model\n{sql} GROUP BY model\n")
     (reports / "aab.sql").write_text("-- All\n-- needs: aaa\nSELECT sum(n) AS n FROM aaa\n")
@@ -51,7 +58,7 @@ def test_a_report_of_ones_own_need_not_say_which_of_ours_it_reads(folder, report
     assert json.loads(printed(*read)) == [{"n": 10}]
 
 
-def test_macros_are_no_reports(printed):
+def test_macros_are_no_reports(printed: Callable[..., Any]) -> None:
     listed = {row["name"] for row in json.loads(printed("report", "--list", "--json"))}
     assert {view.name for view in load_views() if view.parameters is not None}.isdisjoint(listed)
     assert {"scores", "agreement", "source_benchmark", "coverage", "disagreements"} <= listed
@@ -69,13 +76,15 @@ def test_macros_are_no_reports(printed):
         ("loop", "-- Loop\n-- needs: loop\nSELECT 1 AS run", "need each other: loop → loop"),
     ],
 )
-def test_a_report_that_is_none_is_named(folder, reports, name, text, message):
+def test_a_report_that_is_none_is_named(
+    folder: Path, reports: Path, name: str, text: str, message: str
+) -> None:
     (reports / f"{name}.sql").write_text(text)
     with pytest.raises(UsageError, match=message), open_results(folder, reports=reports):
         pass
 
 
-def test_a_report_that_cannot_be_read_is_named(folder, reports):
+def test_a_report_that_cannot_be_read_is_named(folder: Path, reports: Path) -> None:
     (reports / "latin.sql").write_bytes(b"-- Gr\xfc\xdfe\nSELECT 1")
     with pytest.raises(UsageError, match=r"latin\.sql"):
         open_results(folder, reports=reports)
@@ -83,8 +92,10 @@ def test_a_report_that_cannot_be_read_is_named(folder, reports):
         open_results(folder, reports=folder / "nowhere")
 
 
-def test_the_threshold_moves_what_is_called_not_factual(folder, printed):
-    def recall(*words):
+def test_the_threshold_moves_what_is_called_not_factual(
+    folder: Path, printed: Callable[..., Any]
+) -> None:
+    def recall(*words: str) -> float:
         rows = json.loads(printed("report", folder, "agreement", "--json", *words))
         return next(
             row["value"]
@@ -98,7 +109,9 @@ def test_the_threshold_moves_what_is_called_not_factual(folder, printed):
     assert main(["report", str(folder), "agreement", "--threshold", "2"]) == 2
 
 
-def test_scores_are_told_by_run_model_data_set_and_response(folder, printed):
+def test_scores_are_told_by_run_model_data_set_and_response(
+    folder: Path, printed: Callable[..., Any]
+) -> None:
     text = printed("report", folder, "scores")
     titles = ["Scores of each run", "of each model", "of each data set", "of each response"]
     assert sorted(titles, key=text.index) == titles
@@ -109,14 +122,16 @@ def test_scores_are_told_by_run_model_data_set_and_response(folder, printed):
     assert {"low", "high", "interval_method", "factuality_score"} <= set(rows[0])
 
 
-def test_no_rows_are_explained(folder, printed):
+def test_no_rows_are_explained(folder: Path, printed: Callable[..., Any]) -> None:
     text = printed("report", folder, "source_benchmark")
     assert "no rows: it takes a run of --mode all" in text
     assert json.loads(printed("report", folder, "source_benchmark", "--json")) == []
 
 
 @pytest.mark.parametrize("name", [view.name for view in load_views() if view.shows])
-def test_what_a_report_shows_fits_a_terminal(folder, printed, name):
+def test_what_a_report_shows_fits_a_terminal(
+    folder: Path, printed: Callable[..., Any], name: str
+) -> None:
     text = printed("report", folder, name)
     assert max(map(len, text.splitlines())) <= 100
     assert "row 1" not in text

@@ -57,11 +57,8 @@ def test_five_formulations_are_compared_in_one_run(
     people = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
     assert [(row["variant"], row["n_facts"], row["n_true"]) for row in people] == PEOPLE
     costs = {row["formulation"]: row for row in done.json["recall_cost"]}
-    assert {name: row["n_calls"] for name, row in costs.items()} == {
-        **dict.fromkeys(FIVE, 9),
-        "prompt": 24,
-        None: 1,
-    }
+    expected_calls: dict[str | None, int] = {**dict.fromkeys(FIVE, 9), "prompt": 24, None: 1}
+    assert {name: row["n_calls"] for name, row in costs.items()} == expected_calls
     sent = sum(entry.prompt_tokens for entry in server.chats if entry.step != "probe")
     assert sum(row["prompt_tokens"] for row in costs.values()) == sent
     assert costs["tf"]["completion_tokens"] < costs["tf+citation"]["completion_tokens"]

@@ -33,6 +33,13 @@ def test_a_second_sigterm_ends_the_process() -> None:
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
+def test_a_second_ctrl_c_interrupts_what_the_first_one_left_to_do() -> None:
+    with signals_interrupt():
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_who_ignores_ctrl_c_goes_on_ignoring_it() -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -46,7 +46,7 @@ def test_run_chunk_step_and_request(
 
     def parents(name: str) -> set[str | None]:
         above = [by_id.get(span.parent.span_id) if span.parent else None for span in named[name]]
-        return {span and span.name for span in above}
+        return {span.name if span else None for span in above}
 
     assert len({span.context.trace_id for span in found}) == 1
     assert parents("ufo.run") == {None}

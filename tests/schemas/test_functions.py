@@ -2,6 +2,8 @@
 
 import copy
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,18 +19,18 @@ from schemas.functions import (
 from schemas.parameters import extraction_parameters, facts_parameters, query_parameters
 
 
-class Named(dict):
+class Named(dict[str, str]):
     """A description for whatever is asked for."""
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> str:
         return f"what {name} is"
 
 
-def function(*passages, **control):
+def function(*passages: list[int], **control: Any) -> FactFunction:
     return FactFunction([Fact(f"Claim {p}", "Q?", list(p)) for p in passages], Control(**control))
 
 
-def check(passage=None, **fields):
+def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
     numbered = {} if passage is None else {"passage": passage}
     return {**numbered, "answer": "a", "rationale": "r", "verdict": "T", **fields}
 
@@ -42,7 +44,9 @@ def check(passage=None, **fields):
         (Control(explain="none", citation=True), ("citation", "verdict")),
     ],
 )
-def test_grounds_are_asked_for_before_the_verdict(control, fields):
+def test_grounds_are_asked_for_before_the_verdict(
+    control: Control, fields: tuple[str, ...]
+) -> None:
     assert control.fields == fields
     single = FactFunction([Fact("c", "q", [1])], control).parameters(Named())
     several = FactFunction([Fact("c", "q", [1, 2])], control).parameters(Named())
@@ -51,14 +55,14 @@ def test_grounds_are_asked_for_before_the_verdict(control, fields):
     assert tuple(checks) == ("passage" if control.citation else "passages", *fields)
 
 
-def test_only_tfn_can_abstain():
+def test_only_tfn_can_abstain() -> None:
     for options, verdicts in (("tfn", ["T", "F", "N"]), ("tf", ["T", "F"])):
         value = function([1, 2], options=options).parameters(Named())["$defs"]["fact"]["properties"]
         assert value["checks"]["items"]["properties"]["verdict"]["enum"] == verdicts
         assert ("noans" in value) == (options == "tfn")
 
 
-def objects(schema):
+def objects(schema: Any) -> Iterator[dict[str, Any]]:
     if isinstance(schema, dict):
         if schema.get("type") == "object":
             yield schema
@@ -76,7 +80,7 @@ def objects(schema):
         facts_parameters(Named(), 2),
     ],
 )
-def test_every_property_is_required_and_no_other_allowed(schema):
+def test_every_property_is_required_and_no_other_allowed(schema: dict[str, Any]) -> None:
     found = list(objects(schema))
     assert found
     for value in found:
@@ -85,14 +89,14 @@ def test_every_property_is_required_and_no_other_allowed(schema):
     assert json.loads(json.dumps(schema)) == schema
 
 
-def test_arguments_are_named_by_number_and_never_after_the_fact():
+def test_arguments_are_named_by_number_and_never_after_the_fact() -> None:
     facts = [Fact(text, text, [1]) for text in ('"x"-y\n1', "事実", "", "f2 " * 99)]
     schema = FactFunction(facts, Control()).parameters(Named())
     assert list(schema["properties"]) == ["f1", "f2", "f3", "f4"]
     assert "事実" not in json.dumps(schema, ensure_ascii=False)
 
 
-def test_a_reply_gives_a_check_for_each_pair():
+def test_a_reply_gives_a_check_for_each_pair() -> None:
     asked = function([1, 2, 3], [2], citation=True)
     found = asked.invoke(
         {
@@ -108,7 +112,7 @@ def test_a_reply_gives_a_check_for_each_pair():
     }
 
 
-def test_passages_that_give_the_same_answer_share_a_check():
+def test_passages_that_give_the_same_answer_share_a_check() -> None:
     asked = function([1, 2, 3, 4], [2, 3])
     found = asked.invoke(
         {
@@ -129,7 +133,7 @@ def test_passages_that_give_the_same_answer_share_a_check():
     assert function([1, 2]).invoke({"f1": twice}) == {(1, 1): same}
 
 
-def test_one_passage_is_the_literal_form():
+def test_one_passage_is_the_literal_form() -> None:
     asked = function([1], [1])
     assert asked.single
     found = asked.invoke({"f1": check(), "f2": check(verdict="N", answer="NOANS")})
@@ -144,7 +148,7 @@ def test_one_passage_is_the_literal_form():
     ("raw", "verdict"),
     [("T", "T"), ("true", "T"), (" False ", "F"), ("Not clear", "N"), ("NOANS", "N")],
 )
-def test_a_verdict_is_kept_as_it_was_given(raw, verdict):
+def test_a_verdict_is_kept_as_it_was_given(raw: str, verdict: str) -> None:
     (found,) = function([1]).invoke({"f1": check(verdict=raw)}).values()
     assert (found.verdict, found.raw_verdict) == (verdict, raw)
 
@@ -153,7 +157,7 @@ BAD_VERDICTS = [None, "", "maybe", 1, 0, True, ["T"], {"verdict": "T"}, "T F", "
 
 
 @pytest.mark.parametrize("verdict", BAD_VERDICTS)
-def test_a_malformed_verdict_costs_its_pair_alone(verdict):
+def test_a_malformed_verdict_costs_its_pair_alone(verdict: Any) -> None:
     asked = function([1, 2], [1])
     arguments = {
         "f1": {"checks": [check(1, verdict=verdict), check(2)], "noans": []},
@@ -162,13 +166,13 @@ def test_a_malformed_verdict_costs_its_pair_alone(verdict):
     assert asked.invoke(arguments).keys() == {(1, 2), (2, 1)}
 
 
-def test_a_null_verdict_beside_an_empty_citation_is_no_judgement():
+def test_a_null_verdict_beside_an_empty_citation_is_no_judgement() -> None:
     asked = function([1], citation=True)
     assert asked.invoke({"f1": check(citation="", verdict=None)}) == {}
     assert asked.invoke({"f1": check(answer="NOANS", citation="", verdict=None)}) == {}
 
 
-def test_an_answer_that_contradicts_its_verdict_is_no_judgement_unless_it_is_forced():
+def test_an_answer_that_contradicts_its_verdict_is_no_judgement_unless_it_is_forced() -> None:
     value = {"f1": check(answer="NOANS", verdict="T")}
     assert function([1]).invoke(value) == {}
     (forced,) = function([1], options="tf").invoke(value).values()
@@ -176,13 +180,13 @@ def test_an_answer_that_contradicts_its_verdict_is_no_judgement_unless_it_is_for
 
 
 @pytest.mark.parametrize("verdict", ["N", "NOANS", "Not clear"])
-def test_tf_takes_no_abstention(verdict):
+def test_tf_takes_no_abstention(verdict: str) -> None:
     assert function([1], options="tf").invoke({"f1": check(verdict=verdict)}) == {}
     several = {"f1": {"checks": [check(1, verdict=verdict)], "noans": [2]}}
     assert function([1, 2], options="tf").invoke(several) == {}
 
 
-def test_a_malformed_answer_costs_the_answer():
+def test_a_malformed_answer_costs_the_answer() -> None:
     (found,) = function([1]).invoke({"f1": check(answer=5, rationale=None)}).values()
     assert found == Check("T", "T")
 
@@ -195,11 +199,11 @@ def test_a_malformed_answer_costs_the_answer():
         {"checks": [check(1, verdict=None), check(1)], "noans": [2]},
     ],
 )
-def test_what_is_said_twice_and_differently_is_not_taken(value):
+def test_what_is_said_twice_and_differently_is_not_taken(value: dict[str, list[Any]]) -> None:
     assert function([1, 2]).invoke({"f1": value}).keys() == {(1, 2)}
 
 
-def test_what_was_not_asked_for_is_passed_over():
+def test_what_was_not_asked_for_is_passed_over() -> None:
     asked = function([1, 2], explain="none")
     arguments = {
         "f1": {"checks": [{**check(1), "extra": 1}, check(7)], "noans": [2, 9], "more": {}},
@@ -210,13 +214,13 @@ def test_what_was_not_asked_for_is_passed_over():
 
 
 @pytest.mark.parametrize("passage", ["1", 1.0, True, None, [1]])
-def test_a_passage_is_named_by_its_number(passage):
+def test_a_passage_is_named_by_its_number(passage: Any) -> None:
     asked = function([1, 2])
     value = {"checks": [{**check(), "passage": passage}], "noans": [passage]}
     assert asked.invoke({"f1": value}) == {}
 
 
-def test_noans_is_known_however_it_is_written():
+def test_noans_is_known_however_it_is_written() -> None:
     assert all(map(is_noans, ("NOANS", " noans. ", '"NoAns"', "`NOANS`")))
     assert not any(map(is_noans, (None, "", "NOANS because", "no")))
 
@@ -238,7 +242,7 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["f1", "f2", "f3"]), json_values))
-def test_nothing_but_a_verdict_gives_a_verdict(arguments):
+def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> None:
     for asked in (function([1], [1]), function([1, 2], [2, 3])):
         before = copy.deepcopy(arguments)
         found = asked.invoke(arguments)
@@ -249,7 +253,7 @@ def test_nothing_but_a_verdict_gives_a_verdict(arguments):
             assert value.raw_verdict == "NOANS" or value.raw_verdict in repr(arguments)
 
 
-def test_sixty_facts_survive_in_order():
+def test_sixty_facts_survive_in_order() -> None:
     passages = [[n % 7 + 1, n % 5 + 8] for n in range(60)]
     asked = function(*passages)
     arguments = {
@@ -261,7 +265,7 @@ def test_sixty_facts_survive_in_order():
     assert all(value.answer == f"{n} {p}" for (n, p), value in found.items())
 
 
-def test_allowed_numbers_are_named_and_lists_are_bounded():
+def test_allowed_numbers_are_named_and_lists_are_bounded() -> None:
     schema = function([2, 5], [5]).parameters(Named())
     assert schema["$defs"]["passage"] == {"type": "integer", "enum": [2, 5]}
     fact = schema["$defs"]["fact"]["properties"]
@@ -283,7 +287,9 @@ CONTROLS = [
 
 @pytest.mark.parametrize("passages", [([1], [1], [1], [1]), ([1, 2, 3], [2], [1, 3], [3])])
 @pytest.mark.parametrize("control", CONTROLS, ids=str)
-def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(passages, control):
+def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
+    passages: tuple[list[int], ...], control: Control
+) -> None:
     asked = FactFunction([Fact("c", "q", found) for found in passages], control)
     example = asked.example()
     if control.explain == "short":
@@ -294,7 +300,7 @@ def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(passage
     assert set(asked.invoke(own)) == set(asked.pairs)
 
 
-def test_the_first_verdict_that_is_none_is_named():
+def test_the_first_verdict_that_is_none_is_named() -> None:
     asked = function([1, 2], [1])
     value = {"f1": {"checks": [check(1), check(2, verdict="maybe")]}, "f2": {"checks": []}}
     assert asked.wrong_verdict(value) == "maybe"

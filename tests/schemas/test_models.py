@@ -1,5 +1,6 @@
 """The files of a model, in a folder or of a model hub."""
 
+import sys
 from pathlib import Path
 
 import huggingface_hub
@@ -29,8 +30,11 @@ def test_a_name_that_cannot_be_fetched_is_told_what_to_do(monkeypatch: pytest.Mo
     message = raised.value.message
     assert "no folder 'organisation/model'" in message
     assert "no route to the hub. Without a network" in message
-    monkeypatch.setattr(models, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"not installed: pip install 'ufo-factuality\[hub\]'"):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(
+        UsageError,
+        match=r"huggingface_hub, .* pip install 'ufo-factuality\[hub\]'",
+    ):
         models.folder_of("organisation/model", "hub")
 
 

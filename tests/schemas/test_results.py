@@ -1,6 +1,8 @@
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +15,9 @@ from schemas.tables import TABLES
 ONE = {"a": {"u": {"ref": "s"}}}
 
 
-def test_newest_run_is_opened_unless_another_is_named(tmp_path, rows_of, write_run):
+def test_newest_run_is_opened_unless_another_is_named(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     rows = rows_of(ONE)
     write_run(tmp_path, rows, "new", finished_at="2025-06-02T01:00:00+02:00")
     write_run(tmp_path, rows, "old", finished_at="2025-06-01T22:30:00Z")
@@ -28,7 +32,9 @@ def test_newest_run_is_opened_unless_another_is_named(tmp_path, rows_of, write_r
         assert found.to_pydict() == {"run": ["old", "z", "new"], "n_units": [1, 1, 1]}
 
 
-def test_every_table_and_view_has_the_run_first(tmp_path, rows_of, write_run):
+def test_every_table_and_view_has_the_run_first(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows_of(ONE))
     with open_results(tmp_path) as results:
         assert {*TABLES, "scores", "source_contributions", "runs"} <= set(results.names)
@@ -38,7 +44,9 @@ def test_every_table_and_view_has_the_run_first(tmp_path, rows_of, write_run):
             assert results.query(f"SELECT * FROM {name.upper()}").column_names[0] == "run", name
 
 
-def test_a_run_without_rows_has_empty_views(tmp_path, rows_of, write_run):
+def test_a_run_without_rows_has_empty_views(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows_of({}, mode="all"), mode="all")
     with open_results(tmp_path) as results:
         for name in set(results.names) - {
@@ -52,7 +60,9 @@ def test_a_run_without_rows_has_empty_views(tmp_path, rows_of, write_run):
 
 
 @pytest.mark.parametrize("folder", ["it's", 'a "b" c', "ünï 🛸", "a*b?[c]", "run=x", "k=v{1}"])
-def test_folder_names_are_only_names(tmp_path, rows_of, write_run, folder):
+def test_folder_names_are_only_names(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path], folder: str
+) -> None:
     write_run(tmp_path / folder, rows_of(ONE), "n'1 [x]")
     # What the third name would match as a pattern.
     write_run(tmp_path / "aXbYc", rows_of(ONE), "n'1 x")
@@ -62,7 +72,9 @@ def test_folder_names_are_only_names(tmp_path, rows_of, write_run, folder):
         ]
 
 
-def test_only_files_of_the_manifest_are_read(tmp_path, rows_of, write_run):
+def test_only_files_of_the_manifest_are_read(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     folder = write_run(tmp_path, rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "r"}}}), parts=2)
     stale = folder / "evidence" / "part-00009.parquet"
     stale.write_bytes((folder / "evidence" / "part-00000.parquet").read_bytes())
@@ -73,7 +85,9 @@ def test_only_files_of_the_manifest_are_read(tmp_path, rows_of, write_run):
         assert units == {"unit_id": ["u", "v"]}
 
 
-def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path, rows_of, write_run):
+def test_an_older_run_has_null_where_it_had_no_column_or_table(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows_of(ONE), "now")
     old = write_run(tmp_path, rows_of(ONE), "old", schema_version=0)
     part = old / "evidence" / "part-00000.parquet"
@@ -94,7 +108,9 @@ def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path, rows_of
         assert results.query("SELECT factuality_score AS s FROM scores").to_pydict() == {"s": [1]}
 
 
-def test_part_files_of_one_run_may_differ_in_columns(tmp_path, rows_of, write_run):
+def test_part_files_of_one_run_may_differ_in_columns(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     rows = rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "s"}}})
     folder = write_run(tmp_path, rows, parts=2)
     part = folder / "fact_units" / "part-00000.parquet"
@@ -104,7 +120,9 @@ def test_part_files_of_one_run_may_differ_in_columns(tmp_path, rows_of, write_ru
         assert found.to_pydict() == {"unit_id": ["u", "v"], "query": [None, "Q v?"]}
 
 
-def test_wrong_folders_and_names_say_what_to_do(tmp_path, rows_of, write_run):
+def test_wrong_folders_and_names_say_what_to_do(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     with pytest.raises(UsageError, match=r"nowhere.*does not exist; give the --output folder"):
         open_results(tmp_path / "nowhere")
     with pytest.raises(UsageError, match=r"no finished run in .*'ufo evaluate --output"):
@@ -130,7 +148,13 @@ def test_wrong_folders_and_names_say_what_to_do(tmp_path, rows_of, write_run):
         ('{"format": "ufo-run", "schema_version": 1}', "lacks '"),
     ],
 )
-def test_a_damaged_manifest_is_named(tmp_path, rows_of, write_run, manifest, message):
+def test_a_damaged_manifest_is_named(
+    tmp_path: Path,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+    manifest: str,
+    message: str,
+) -> None:
     folder = write_run(tmp_path, rows_of(ONE))
     (folder / "manifest.json").write_text(manifest)
     with pytest.raises(RunError, match=message) as caught:
@@ -138,7 +162,9 @@ def test_a_damaged_manifest_is_named(tmp_path, rows_of, write_run, manifest, mes
     assert str(folder) in caught.value.message
 
 
-def test_a_newer_run_is_refused_and_others_stay_readable(tmp_path, rows_of, write_run):
+def test_a_newer_run_is_refused_and_others_stay_readable(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows_of(ONE), "future", schema_version=99, ufo_version="9.0")
     write_run(tmp_path, rows_of(ONE), "past")
     with pytest.raises(RunError, match=r"schema version 99.*install the ufo that wrote it \(9.0\)"):
@@ -147,7 +173,9 @@ def test_a_newer_run_is_refused_and_others_stay_readable(tmp_path, rows_of, writ
         assert results.query("FROM responses").num_rows == 1
 
 
-def test_a_missing_or_broken_part_file_is_named(tmp_path, rows_of, write_run):
+def test_a_missing_or_broken_part_file_is_named(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     part = write_run(tmp_path, rows_of(ONE)) / "evidence" / "part-00000.parquet"
     part.write_bytes(b"not parquet")
     with pytest.raises(RunError, match=r"'evidence' is damaged: .*part-00000\.parquet") as told:
@@ -175,7 +203,9 @@ def test_a_missing_or_broken_part_file_is_named(tmp_path, rows_of, write_run):
         "-- nothing",
     ],
 )
-def test_only_one_select_is_taken(tmp_path, rows_of, write_run, sql):
+def test_only_one_select_is_taken(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path], sql: str
+) -> None:
     write_run(tmp_path, rows_of(ONE))
     path = tmp_path / "written"
     with open_results(tmp_path) as results:
@@ -185,7 +215,9 @@ def test_only_one_select_is_taken(tmp_path, rows_of, write_run, sql):
     assert not path.exists()
 
 
-def test_sql_errors_are_usage_errors_with_duckdb_s_message(tmp_path, rows_of, write_run):
+def test_sql_errors_are_usage_errors_with_duckdb_s_message(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows_of(ONE))
     local_name = 1
     with open_results(tmp_path) as results:
@@ -207,7 +239,9 @@ def test_sql_errors_are_usage_errors_with_duckdb_s_message(tmp_path, rows_of, wr
     assert local_name == 1
 
 
-def test_parameters_and_results_that_do_not_disturb_each_other(tmp_path, rows_of, write_run):
+def test_parameters_and_results_that_do_not_disturb_each_other(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows_of(ONE))
     with open_results(tmp_path) as results:
         hostile = "x' OR '1'='1"
@@ -233,7 +267,12 @@ def test_parameters_and_results_that_do_not_disturb_each_other(tmp_path, rows_of
         assert sorted(totals) == [n * (n - 1) // 2 for n in range(1, 9)]
 
 
-def test_nothing_is_left_in_the_current_folder(tmp_path, rows_of, write_run, monkeypatch):
+def test_nothing_is_left_in_the_current_folder(
+    tmp_path: Path,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -243,7 +282,9 @@ def test_nothing_is_left_in_the_current_folder(tmp_path, rows_of, write_run, mon
     assert list(here.iterdir()) == []
 
 
-def test_closing_leaves_a_query_of_another_thread_to_end(tmp_path, rows_of, write_run):
+def test_closing_leaves_a_query_of_another_thread_to_end(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows_of(ONE))
     results = open_results(tmp_path)
     began, found = threading.Event(), []
@@ -266,7 +307,9 @@ def test_closing_leaves_a_query_of_another_thread_to_end(tmp_path, rows_of, writ
     assert found[0] == total or "closed" in found[0]
 
 
-def test_of_the_views_and_tables_only_those_that_are_wanted_are_made(tmp_path, rows_of, write_run):
+def test_of_the_views_and_tables_only_those_that_are_wanted_are_made(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows_of(ONE))
     with open_results(tmp_path, only=["scores"]) as results:
         assert results.query("SELECT count(*) AS n FROM scores").to_pydict() == {"n": [1]}
@@ -274,3 +317,15 @@ def test_of_the_views_and_tables_only_those_that_are_wanted_are_made(tmp_path, r
         for left_out in ("usage", "cost"):
             with pytest.raises(UsageError, match=left_out):
                 results.query(f"SELECT * FROM {left_out}")
+
+
+def test_memory_and_threads_of_queries_are_limited(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
+    write_run(tmp_path, rows_of(ONE))
+    settings = "current_setting('memory_limit') AS memory, current_setting('threads') AS threads"
+    with open_results(tmp_path) as results:
+        results.limit_memory("250MiB", threads=1)
+        assert results.query(f"SELECT {settings}").to_pylist() == [
+            {"memory": "250.0 MiB", "threads": 1}
+        ]

@@ -4,14 +4,16 @@
 """
 
 import os
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.reports.tabular import write_csv
-from schemas.results import open_results
-from schemas.views import load_views
+from schemas.results import Results, open_results
+from schemas.views import View, load_views
 from tests.schemas.labelled import labelled_rows, request
 from tests.schemas.test_views_recall import people, verdicts
 
@@ -20,7 +22,11 @@ VIEWS = {view.name: view for view in load_views() if view.parameters is None}
 
 
 @pytest.fixture(name="results", scope="module")
-def _results(tmp_path_factory, rows_of, write_run):
+def _results(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("run")
     write_run(folder, labelled_rows(rows_of, "seq"), "one", mode="seq")
     again = {"options": {"repeat": 1}}
@@ -38,7 +44,7 @@ def _results(tmp_path_factory, rows_of, write_run):
         yield results
 
 
-def shown(results, view):
+def shown(results: Results, view: View) -> str:
     columns = results.query(f"SELECT * FROM {view.name} LIMIT 0").schema
     rounded = ", ".join(
         f'round("{field.name}", 6) AS "{field.name}"'
@@ -55,7 +61,7 @@ def shown(results, view):
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_gives_what_it_gave(results, name):
+def test_a_view_gives_what_it_gave(results: Results, name: str) -> None:
     found = shown(results, VIEWS[name])
     assert found.count("\n") > 1, "the run has nothing for this view; add it in labelled.py"
     path = SNAPSHOTS / f"{name}.csv"
@@ -65,5 +71,5 @@ def test_a_view_gives_what_it_gave(results, name):
     assert found == path.read_text(encoding="utf-8")
 
 
-def test_every_snapshot_is_of_a_view():
+def test_every_snapshot_is_of_a_view() -> None:
     assert {path.stem for path in SNAPSHOTS.iterdir()} == set(VIEWS)

@@ -1,6 +1,9 @@
 """Each view on a table small enough to compute by hand."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +27,9 @@ ALL = {
 }
 
 
-def test_scores_count_undecided_as_zero_and_leave_out_what_has_no_units(ask, rows_of):
+def test_scores_count_undecided_as_zero_and_leave_out_what_has_no_units(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     rows = rows_of(SEQ, models={"a": "m1", "b": "m1", "c": "m2"})
     rows["responses"][0] = replace(rows["responses"][0], human_score=0.5)
     rows["responses"][2] = replace(rows["responses"][2], human_score=1.0)
@@ -53,7 +58,9 @@ def test_scores_count_undecided_as_zero_and_leave_out_what_has_no_units(ask, row
     assert found("SELECT dataset, n_responses FROM scores_by_dataset") == [(None, 3)]
 
 
-def test_every_mode_of_a_run_of_mode_all_has_its_scores(ask, rows_of):
+def test_every_mode_of_a_run_of_mode_all_has_its_scores(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     rows = rows_of({**ALL, "c": {}}, mode="all")
     rows["sources"].append(SourceStatus(2, "web", "web", "unavailable", "no key", "{}"))
     found = ask(rows, mode="all")
@@ -76,7 +83,9 @@ def test_every_mode_of_a_run_of_mode_all_has_its_scores(ask, rows_of):
     ]
 
 
-def test_seq_contributions_are_shares_of_units_that_sum_to_one(ask, rows_of):
+def test_seq_contributions_are_shares_of_units_that_sum_to_one(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     models = {"a": "m1", "b": "m2", "c": "m2"}
     rows = rows_of(SEQ, sources=("ref", "wiki", "idle"), models=models)
     rows["sources"].append(SourceStatus(3, "web", "web", "unavailable", "no key", "{}"))
@@ -101,12 +110,14 @@ def test_seq_contributions_are_shares_of_units_that_sum_to_one(ask, rows_of):
     ]
 
 
-def test_nothing_has_no_shares(ask, rows_of):
+def test_nothing_has_no_shares(ask: Callable[..., Any], rows_of: Callable[..., Any]) -> None:
     found = ask(rows_of({"a": {}}, mode="all"), mode="all")
     assert set(found("SELECT share, agreeing_share FROM source_contributions")) == {(None, None)}
 
 
-def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(ask, rows_of):
+def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     rows = rows_of({"r": {"u0": {"ref": "e"}, "u1": {"ref": "s"}}})
     rows["sentences"].append(Sentence("r", 2, 90, 99, "What of this?", 0, None))
     states = "SELECT state FROM sentence_scores ORDER BY sentence_index"
@@ -115,7 +126,9 @@ def test_a_sentence_without_a_claim_may_be_one_that_could_not_be_read(ask, rows_
     assert ask(rows)(states) == [("error",), ("supported",), ("error",)]
 
 
-def test_sentence_scores_leave_out_errors_and_what_has_no_passage(ask, rows_of):
+def test_sentence_scores_leave_out_errors_and_what_has_no_passage(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     rows = rows_of(
         {
             "é🙂": {
@@ -168,13 +181,21 @@ def test_sentence_scores_leave_out_errors_and_what_has_no_passage(ask, rows_of):
         ("e", None, "grey"),
     ],
 )
-def test_bands_are_half_open(ask, rows_of, votes, credibility, band):
+def test_bands_are_half_open(
+    ask: Callable[..., Any],
+    rows_of: Callable[..., Any],
+    votes: str,
+    credibility: float | None,
+    band: str,
+) -> None:
     found = ask(rows_of({"a": {"u": {"ref": votes}}}))
     for view in ("sentence_scores", "passage_credibility"):
         assert found(f"SELECT credibility, band FROM {view}") == [(credibility, band)]
 
 
-def test_views_of_several_runs_keep_them_apart(tmp_path, rows_of, write_run):
+def test_views_of_several_runs_keep_them_apart(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     # The same ids in both, as when one input is evaluated twice.
     write_run(tmp_path, rows_of({"a": {"u": {"ref": "s"}}}), "one")
     again = rows_of({"a": {"u": {"ref": "r", "wiki": "s"}}}, mode="all")
@@ -191,20 +212,20 @@ def test_views_of_several_runs_keep_them_apart(tmp_path, rows_of, write_run):
             assert (len(rows), set(rows)) == (n, {"one", "two"}), view
 
 
-def test_every_view_says_what_it_is():
+def test_every_view_says_what_it_is() -> None:
     for view in load_views():
         assert view.title, view.name
         assert view.help.endswith("."), view.name
         assert view.order or view.parameters is not None, view.name
 
 
-def test_views_come_after_what_they_need():
+def test_views_come_after_what_they_need() -> None:
     names = [view.name for view in load_views()]
     for view in load_views():
         assert all(names.index(need) < names.index(view.name) for need in view.needs)
 
 
-def test_a_header_is_read_to_the_first_line_of_sql():
+def test_a_header_is_read_to_the_first_line_of_sql() -> None:
     view = parse_view(
         "v", "-- Title\n-- Two lines: of\n-- help.\n-- needs: a, b\nSELECT 1 -- x\n-- y\n;\n"
     )

@@ -1,9 +1,11 @@
 """Agreement with people and between sources, against scikit-learn, scipy and statsmodels."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +21,11 @@ NOBODY = -1  # an unanswered claim, a third kind of answer to scikit-learn
 
 
 @pytest.fixture(name="results", scope="module")
-def _results(tmp_path_factory, rows_of, write_run) -> Iterator[Results]:
+def _results(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> Iterator[Results]:
     """60 responses of two models, with labels of claims, sentences and responses that some verdicts
     follow; a few responses have one unit each, so that nothing is clustered evenly."""
     draw = random.Random(11)
@@ -53,7 +59,9 @@ def _results(tmp_path_factory, rows_of, write_run) -> Iterator[Results]:
         yield opened
 
 
-def claims(results, mode="seq", source=None, model=None):
+def claims(
+    results: Results, mode: str = "seq", source: str | None = None, model: str | None = None
+) -> tuple[Any, ...]:
     """Return responses, labels and verdicts of the labelled units, NOBODY where undecided."""
     found = results.query(
         "SELECT v.response_id, h.label AS human, v.label FROM verdicts AS v "
@@ -66,7 +74,13 @@ def claims(results, mode="seq", source=None, model=None):
     return found["response_id"].to_pylist(), found["human"].to_numpy(), np.array(verdicts)
 
 
-def values(results, level, mode="seq", source=None, model=None):
+def values(
+    results: Results,
+    level: str,
+    mode: str | None = "seq",
+    source: str | None = None,
+    model: str | None = None,
+) -> dict[str, Any]:
     found = results.query(
         "SELECT metric, value, low, high, n, interval_method FROM agreement WHERE level = ? "
         "AND mode IS NOT DISTINCT FROM ? AND source IS NOT DISTINCT FROM ? "
@@ -80,7 +94,9 @@ def values(results, level, mode="seq", source=None, model=None):
     ("mode", "source", "model"),
     [("seq", None, None), ("mv", None, "m1"), ("single", "ref", None), ("single", "wiki", "m0")],
 )
-def test_claims_are_measured_as_scikit_learn_does(results, mode, source, model):
+def test_claims_are_measured_as_scikit_learn_does(
+    results: Results, mode: str, source: str | None, model: str | None
+) -> None:
     _, human, found = claims(results, mode, source, model)
     row = values(results, "claim", mode, source, model)
     answered = found != NOBODY
@@ -107,7 +123,7 @@ def test_claims_are_measured_as_scikit_learn_does(results, mode, source, model):
     assert row["accuracy"]["n"] == row["faaf_error_rate"]["n"] == answered.sum()
 
 
-def test_the_interval_of_accuracy_is_clustered_by_response(results):
+def test_the_interval_of_accuracy_is_clustered_by_response(results: Results) -> None:
     responses, human, found = claims(results)
     groups = np.unique(responses, return_inverse=True)[1]
     right = (human == np.maximum(found, 0)).astype(float)
@@ -123,7 +139,9 @@ def test_the_interval_of_accuracy_is_clustered_by_response(results):
 @pytest.mark.parametrize(
     "metric", ["balanced_accuracy_all", "f1_true_all", "f1_false_all", "faaf_f1_false"]
 )
-def test_other_intervals_are_near_the_bootstrap_over_responses(results, metric):
+def test_other_intervals_are_near_the_bootstrap_over_responses(
+    results: Results, metric: str
+) -> None:
     counts = results.query("FROM agreement_ratios WHERE mode = 'seq' AND metric = ?", [metric])
     above, below, above_2, below_2 = (
         counts[name].to_numpy().astype(float) for name in ("above", "below", "above_2", "below_2")
@@ -137,7 +155,7 @@ def test_other_intervals_are_near_the_bootstrap_over_responses(results, metric):
 
 
 @pytest.mark.parametrize("model", [None, "m0"])
-def test_scores_are_correlated_as_scipy_does(results, model):
+def test_scores_are_correlated_as_scipy_does(results: Results, model: str | None) -> None:
     found = results.query(
         "SELECT factuality_score AS x, human_score AS y FROM scores WHERE mode = 'mv' "
         "AND human_score IS NOT NULL AND (? IS NULL OR model = ?)",
@@ -165,7 +183,7 @@ def test_scores_are_correlated_as_scipy_does(results, model):
         )
 
 
-def test_sentences_below_the_threshold_are_called_not_factual(results):
+def test_sentences_below_the_threshold_are_called_not_factual(results: Results) -> None:
     found = results.query(
         "SELECT human_label AS human, coalesce(credibility < 0.4, false) AS flagged "
         "FROM sentence_scores WHERE human_label IS NOT NULL"
@@ -186,7 +204,7 @@ def test_sentences_below_the_threshold_are_called_not_factual(results):
     assert 0 < rows["f1_not_factual"]["low"] < rows["f1_not_factual"]["high"] < 1
 
 
-def test_kappa_between_sources(results):
+def test_kappa_between_sources(results: Results) -> None:
     found = results.query(
         "SELECT a.response_id, a.label AS a, b.label AS b FROM verdicts AS a JOIN verdicts AS b "
         "USING (response_id, unit_id) WHERE a.mode = 'single' AND b.mode = 'single' "
@@ -201,7 +219,9 @@ def test_kappa_between_sources(results):
 
 
 @pytest.mark.parametrize(("wiki", "kappa"), [("sssssss", 0.0), ("srsrrss", 1.0)])
-def test_a_kappa_that_nothing_varies_about_has_no_interval(ask, rows_of, wiki, kappa):
+def test_a_kappa_that_nothing_varies_about_has_no_interval(
+    ask: Callable[..., Any], rows_of: Callable[..., Any], wiki: str, kappa: float
+) -> None:
     votes = {
         f"r{n}": {f"u{n}-{i}": {"ref": ref, "wiki": said} for i in range(n % 3 + 1)}
         for n, (ref, said) in enumerate(zip("srsrrss", wiki, strict=True))
@@ -211,7 +231,9 @@ def test_a_kappa_that_nothing_varies_about_has_no_interval(ask, rows_of, wiki, k
     assert found(f"SELECT {columns} FROM source_agreement") == [(kappa, None, None, None)]
 
 
-def test_kappas_error_is_the_usual_one_where_each_response_has_one_unit(ask, rows_of):
+def test_kappas_error_is_the_usual_one_where_each_response_has_one_unit(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     draw = random.Random(7)
     votes = {
         f"r{n}": {"u": {"ref": one, "wiki": one if draw.random() < 0.7 else draw.choice("sr")}}

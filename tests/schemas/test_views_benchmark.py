@@ -1,8 +1,11 @@
 """Sources alone and in every order, against verdicts recomputed order by order."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,14 +17,14 @@ SOURCES = ("ref", "wiki", "web")
 AGREEMENT = ("accuracy", "balanced_accuracy", "accuracy_all", "balanced_accuracy_all")
 
 
-def agreement(verdicts):
+def agreement(verdicts: list[list[int]]) -> tuple[float, ...]:
     """Return accuracy and balanced accuracy; the first verdicts are those of false claims."""
     right = [[label == human for label in one] for human, one in enumerate(verdicts)]
     return sum(map(sum, right)) / sum(map(len, right)), sum(sum(o) / len(o) for o in right) / 2
 
 
 @pytest.fixture(name="rows")
-def _rows(rows_of):
+def _rows(rows_of: Callable[..., Any]) -> dict[str, list[Any]]:
     draw = random.Random(3)
     votes = {
         f"r{n}": {
@@ -37,7 +40,9 @@ def _rows(rows_of):
     return rows
 
 
-def test_every_order_scores_as_its_verdicts_do(tmp_path, rows, write_run):
+def test_every_order_scores_as_its_verdicts_do(
+    tmp_path: Path, rows: dict[str, list[Any]], write_run: Callable[..., Path]
+) -> None:
     write_run(tmp_path, rows, mode="all")
     with open_results(tmp_path) as results:
         found = {
@@ -83,7 +88,9 @@ def test_every_order_scores_as_its_verdicts_do(tmp_path, rows, write_run):
     assert best["rank_by_people"] == 1
 
 
-def test_an_order_is_charged_for_what_earlier_sources_leave_open(ask, rows_of):
+def test_an_order_is_charged_for_what_earlier_sources_leave_open(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     votes = {
         "a": {f"a{n}": {"ref": "s" if n < 3 else "n", "wiki": "r"} for n in range(4)},
         "b": {"b0": {"ref": "s", "wiki": "s"}},
@@ -109,7 +116,9 @@ def test_an_order_is_charged_for_what_earlier_sources_leave_open(ask, rows_of):
     }
 
 
-def test_a_cost_that_nobody_knows_is_not_a_sum(ask, rows_of):
+def test_a_cost_that_nobody_knows_is_not_a_sum(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     rows = rows_of({"a": {"a0": {"ref": "s", "wiki": "s"}}}, mode="all")
     rows["usage"] = [request("a", "ref", 0.5), replace(request("a", "wiki", 0.5), cost_usd=None)]
     costs = ask(rows, "all")("SELECT mode, source_order, cost_usd FROM source_benchmark")
@@ -122,7 +131,9 @@ def test_a_cost_that_nobody_knows_is_not_a_sum(ask, rows_of):
     }
 
 
-def test_the_orders_of_seven_sources_are_refused_with_a_remedy(ask, rows_of):
+def test_the_orders_of_seven_sources_are_refused_with_a_remedy(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     names = "abcdefg"
     found = ask(rows_of({"r": {"u": dict.fromkeys(names, "s")}}, names, mode="all"), "all")
     with pytest.raises(UsageError, match=r"orders of 7 sources .*ufo benchmark DIR --order"):
@@ -130,7 +141,9 @@ def test_the_orders_of_seven_sources_are_refused_with_a_remedy(ask, rows_of):
     assert len(found("FROM source_agreement")) == 21
 
 
-def test_six_sources_have_all_their_orders(ask, rows_of):
+def test_six_sources_have_all_their_orders(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     names = "abcdef"
     votes = {"r": {"u": {name: "s" if name == "f" else "n" for name in names}}}
     found = ask(rows_of(votes, names, mode="all"), "all")

@@ -1,6 +1,8 @@
 """Scores corrected by labels: against a plain implementation, and how often intervals are right."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -24,7 +26,15 @@ class Population:
     judge is wrong or undecided with fixed probabilities.
     """
 
-    def __init__(self, seed, runs, responses, units, errors, spread=2.0):
+    def __init__(
+        self,
+        seed: int,
+        runs: int,
+        responses: int,
+        units: int,
+        errors: tuple[float, ...],
+        spread: float = 2.0,
+    ) -> None:
         random = np.random.default_rng(seed)
         false_supported, false_refuted, undecided = errors
         shape = (runs, responses, units)
@@ -40,7 +50,7 @@ class Population:
         self.weight = np.full(shape, np.nan)
         self.stratum = np.zeros(shape, dtype=int)
 
-    def sample(self, n):
+    def sample(self, n: int) -> None:
         """Label n units of each run, in strata by verdict and model."""
         kind = np.where(np.isnan(self.verdict), 2, self.verdict).astype(int)
         self.stratum = kind * 2 + self.model
@@ -52,7 +62,7 @@ class Population:
                 self.label[run].ravel()[chosen] = self.truth[run].ravel()[chosen]
                 self.weight[run].ravel()[chosen] = sizes[stratum] / max(take, 1)
 
-    def tables(self):
+    def tables(self) -> dict[str, Any]:
         """The result tables as DuckDB sees them."""
         run, response, unit = (axis.ravel() for axis in np.indices(self.truth.shape))
         # A label holds for its unit in every run, so units of different runs have different ids.
@@ -103,11 +113,11 @@ class Population:
             "evidence": to_arrow("evidence", []).append_column("run", pa.array([], pa.string())),
         }
 
-    def corrected(self, level="run"):
+    def corrected(self, level: str = "run") -> list[Any]:
         """The rows of corrected_scores, by run."""
         views = {view.name: view for view in load_views()}
 
-        def needed(name):
+        def needed(name: str) -> list[str]:
             return [*(n for need in views[name].needs for n in needed(need)), name]
 
         with duckdb.connect() as connection:
@@ -132,7 +142,9 @@ class Population:
         (100, 40, 5, (0.1, 0.3, 0.2)),  # half of the units are labelled
     ],
 )
-def test_intervals_cover_the_truth_in_93_of_100_simulations(n, responses, units, errors):
+def test_intervals_cover_the_truth_in_93_of_100_simulations(
+    n: int, responses: int, units: int, errors: tuple[float, ...]
+) -> None:
     population = Population(n, N_SIMULATIONS, responses, units, errors)
     population.sample(n)
     rows = population.corrected()
@@ -147,7 +159,7 @@ def test_intervals_cover_the_truth_in_93_of_100_simulations(n, responses, units,
     assert np.mean(high - low) < 0.3
 
 
-def test_where_the_judge_decided_nothing_it_has_no_score():
+def test_where_the_judge_decided_nothing_it_has_no_score() -> None:
     population = Population(3, 1, 20, 3, (0.0, 0.0, 1.0))
     population.sample(30)
     (row,) = population.corrected()
@@ -156,7 +168,7 @@ def test_where_the_judge_decided_nothing_it_has_no_score():
     assert 0 < row["low"] < row["corrected_score"] < row["high"] <= 1
 
 
-def plain(population):
+def plain(population: Population) -> list[Any]:
     """The same for the first run, one number after another."""
     truth, weights, strata = (
         array[0] for array in (population.label, population.weight, population.stratum)
@@ -167,7 +179,7 @@ def plain(population):
     share = {at: weights[at] / units for at in labelled}
     total = sum(share.values())
 
-    def mean(value):
+    def mean(value: Callable[..., Any]) -> Any:
         return sum(share[at] * value(at) for at in labelled) / total
 
     y, f = mean(lambda at: truth[at]), mean(lambda at: judged[at])
@@ -205,7 +217,7 @@ def plain(population):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_view_is_the_formula(seed):
+def test_the_view_is_the_formula(seed: int) -> None:
     population = Population(seed, 1, 30, 4, (0.3, 0.1, 0.1))
     population.sample(40)
     (row,) = population.corrected()
@@ -216,7 +228,7 @@ def test_the_view_is_the_formula(seed):
     assert row["n_units"] == 120
 
 
-def test_where_people_labelled_everything_it_is_their_mean_clustered_by_response():
+def test_where_people_labelled_everything_it_is_their_mean_clustered_by_response() -> None:
     population = Population(7, 1, 40, 5, (0.3, 0.1, 0.1))
     population.label = population.truth.astype(float)
     population.weight[:] = 1.0
@@ -231,7 +243,7 @@ def test_where_people_labelled_everything_it_is_their_mean_clustered_by_response
     assert (row["high"] - row["low"]) / 2 == pytest.approx(margin, rel=0.02)
 
 
-def test_labels_without_weights_are_taken_for_a_random_sample():
+def test_labels_without_weights_are_taken_for_a_random_sample() -> None:
     population = Population(11, 1, 30, 4, (0.3, 0.1, 0.0))
     chosen = population.random.permutation(120)[:40]
     population.label.ravel()[chosen] = population.truth.ravel()[chosen]
@@ -242,7 +254,7 @@ def test_labels_without_weights_are_taken_for_a_random_sample():
     )
 
 
-def test_each_model_has_its_own_row():
+def test_each_model_has_its_own_row() -> None:
     population = Population(13, 1, 30, 4, (0.3, 0.1, 0.1))
     population.sample(60)
     rows = population.corrected("model")
@@ -251,7 +263,7 @@ def test_each_model_has_its_own_row():
     assert all(row["low"] < row["corrected_score"] < row["high"] for row in rows)
 
 
-def test_a_single_label_gives_no_interval():
+def test_a_single_label_gives_no_interval() -> None:
     population = Population(17, 1, 3, 2, (0.0, 0.0, 0.0))
     population.label[0, 1, 0] = population.truth[0, 1, 0]
     (row,) = population.corrected()
@@ -262,7 +274,9 @@ def test_a_single_label_gives_no_interval():
 
 @pytest.mark.parametrize("n", [5, 10, 20, 50])
 @pytest.mark.parametrize("errors", [(0.0, 0.0, 0.0), (0.1, 0.3, 0.1)])
-def test_few_labels_or_none_that_differs_give_an_interval_that_covers(n, errors):
+def test_few_labels_or_none_that_differs_give_an_interval_that_covers(
+    n: int, errors: tuple[float, ...]
+) -> None:
     population = Population(n, 200, 60, 5, errors)
     population.sample(n)
     rows = population.corrected()
@@ -272,7 +286,7 @@ def test_few_labels_or_none_that_differs_give_an_interval_that_covers(n, errors)
     assert np.mean(((low <= 0.7) & (high >= 0.7))[told]) >= 0.93
 
 
-def test_verdicts_that_nobody_labelled_are_named():
+def test_verdicts_that_nobody_labelled_are_named() -> None:
     population = Population(19, 1, 20, 3, (0.2, 0.2, 0.2))
     decided = ~np.isnan(population.verdict)
     population.label[decided] = population.truth[decided]

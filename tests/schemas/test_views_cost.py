@@ -1,5 +1,6 @@
 """The views of what a run cost, on a table small enough to add up by hand."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -27,11 +28,11 @@ def usage(step: str, response_id: str | None, model: str = "m", **changes: Any) 
     return Usage(**{**fields, **changes})
 
 
-NOTHING = {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
+NOTHING: dict[str, Any] = {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
 
 
 @pytest.fixture(name="found")
-def _found(ask, rows_of):
+def _found(ask: Callable[..., Any], rows_of: Callable[..., Any]) -> Callable[..., Any]:
     rows = rows_of({"a": {"u": {"ref": "s"}}, "b": {"v": {"ref": "s"}}})
     rows["usage"] = [
         usage("probe", None),
@@ -49,7 +50,7 @@ COUNTS = "n_requests, n_failed, n_cached, n_coalesced"
 SUMS = "prompt_tokens, completion_tokens, saved_tokens, seconds, cost_usd, n_unpriced"
 
 
-def test_cost_by_step_source_and_model(found):
+def test_cost_by_step_source_and_model(found: Callable[..., Any]) -> None:
     assert found(f"SELECT step, source, model, {COUNTS}, {SUMS} FROM cost ORDER BY ALL") == [
         ("extract", None, "m", 2, 1, 1, 0, 100, 10, 110, 0.6, 0.25, 0),
         ("probe", None, "m", 1, 0, 0, 0, 100, 10, None, 0.5, 0.25, 0),
@@ -58,7 +59,7 @@ def test_cost_by_step_source_and_model(found):
     ]
 
 
-def test_cost_by_response(found):
+def test_cost_by_response(found: Callable[..., Any]) -> None:
     rows = found(f"SELECT response_id, {COUNTS}, {SUMS} FROM cost_by_response ORDER BY ALL")
     assert rows == [
         ("a", 3, 1, 0, 0, 200, 20, None, 1.1, 1.25, 0),
@@ -67,7 +68,7 @@ def test_cost_by_response(found):
     ]
 
 
-def test_both_views_have_the_same_sum(found):
+def test_both_views_have_the_same_sum(found: Callable[..., Any]) -> None:
     assert found("SELECT sum(cost_usd) FROM cost") == found(
         "SELECT sum(cost_usd) FROM cost_by_response"
     )

@@ -1,8 +1,10 @@
 """Intervals of scores and comparisons of models, against scipy and statsmodels on the same rows."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,11 @@ MODELS = ("alder", "birch", "cedar")
 
 
 @pytest.fixture(name="results", scope="module")
-def _results(tmp_path_factory, rows_of, write_run) -> Iterator[Results]:
+def _results(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> Iterator[Results]:
     """90 responses of three models to 40 questions; cedar has questions of its own."""
     draw = random.Random(5)
     votes, models, questions = {}, {}, {}
@@ -40,7 +46,7 @@ def _results(tmp_path_factory, rows_of, write_run) -> Iterator[Results]:
         yield opened
 
 
-def scores(results, **where):
+def scores(results: Results, **where: str) -> Any:
     conditions = " AND ".join(f"{key} = '{value}'" for key, value in where.items()) or "true"
     found = results.query(
         f"SELECT factuality_score AS x FROM scores WHERE {conditions} ORDER BY response_id"
@@ -49,7 +55,9 @@ def scores(results, **where):
 
 
 @pytest.mark.parametrize("model", [None, *MODELS])
-def test_the_interval_of_a_mean_is_clustered_by_question(results, model):
+def test_the_interval_of_a_mean_is_clustered_by_question(
+    results: Results, model: str | None
+) -> None:
     """Wilson's at the effective number of responses, by the variance that statsmodels has."""
     where = f"WHERE model = '{model}'" if model else ""
     found = results.query(f"SELECT factuality_score AS x, question FROM scores {where}")
@@ -67,8 +75,10 @@ def test_the_interval_of_a_mean_is_clustered_by_question(results, model):
     assert row["interval_method"] == "clustered Wilson"
 
 
-def test_more_models_over_the_same_questions_narrow_no_interval(tmp_path, rows_of, write_run):
-    def interval(n_models):
+def test_more_models_over_the_same_questions_narrow_no_interval(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
+    def interval(n_models: int) -> list[list[float]]:
         votes = {
             f"m{m}-{q}": {"u": {"ref": "ssrs"[q % 4]}, "v": {"ref": "rs"[q % 2]}}
             for m in range(n_models)
@@ -98,7 +108,7 @@ def test_more_models_over_the_same_questions_narrow_no_interval(tmp_path, rows_o
     assert np.array(tenfold) == pytest.approx(np.array(once))
 
 
-def test_intervals_are_the_same_at_each_reading(results):
+def test_intervals_are_the_same_at_each_reading(results: Results) -> None:
     first, second = (
         results.query("FROM score_intervals ORDER BY run, mode, source, level, name").to_pylist()
         for _ in range(2)
@@ -112,14 +122,14 @@ def test_intervals_are_the_same_at_each_reading(results):
         }
 
 
-def test_a_response_has_wilsons_interval(results):
+def test_a_response_has_wilsons_interval(results: Results) -> None:
     rows = results.query("SELECT n_supported, n_units, low, high FROM scores").to_pylist()
     for row in rows:
         bounds = proportion_confint(row["n_supported"], row["n_units"], method="wilson")
         assert (row["low"], row["high"]) == pytest.approx(bounds, abs=1e-7)
 
 
-def test_models_are_compared_by_question_where_they_share_them(results):
+def test_models_are_compared_by_question_where_they_share_them(results: Results) -> None:
     rows = results.query("FROM model_comparison ORDER BY model_a, model_b").to_pylist()
     assert [(row["model_a"], row["model_b"], row["comparison"], row["n"]) for row in rows] == [
         ("alder", "birch", "paired", 30),
@@ -139,7 +149,13 @@ def test_models_are_compared_by_question_where_they_share_them(results):
         assert (row["low"], row["high"]) == pytest.approx((bounds.low, bounds.high), rel=1e-9)
 
 
-def compared(tmp_path, rows_of, write_run, units, questions):
+def compared(
+    tmp_path: Path,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+    units: list[str],
+    questions: list[str],
+) -> list[Any]:
     """Rows of model_comparison; response i, of `alder` and `birch` in turn, has these votes."""
     votes = {
         f"r{i}": {f"u{i}-{j}": {"ref": v} for j, v in enumerate(u)} for i, u in enumerate(units)
@@ -154,7 +170,9 @@ def compared(tmp_path, rows_of, write_run, units, questions):
         return opened.query("FROM model_comparison").to_pylist()
 
 
-def test_equal_differences_are_no_proof_though_floats_differ(tmp_path, rows_of, write_run):
+def test_equal_differences_are_no_proof_though_floats_differ(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     thirds = ["srr", "ssr", "ssr", "sss"]
     (row,) = compared(tmp_path, rows_of, write_run, thirds, ["q1", "q1", "q2", "q2"])
     assert (row["comparison"], row["difference"]) == ("paired", pytest.approx(-1 / 3))
@@ -163,14 +181,16 @@ def test_equal_differences_are_no_proof_though_floats_differ(tmp_path, rows_of, 
 
 
 def test_a_blank_question_is_none_and_space_around_one_is_no_difference(
-    tmp_path, rows_of, write_run
-):
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     questions = ["q1", "q1 ", " q2", "q2", " ", " "]
     (row,) = compared(tmp_path, rows_of, write_run, ["s", "r", "s", "r", "r", "s"], questions)
     assert (row["comparison"], row["n"], row["difference"]) == ("paired", 2, 1.0)
 
 
-def test_means_of_models_that_share_no_question_are_clustered_by_it(tmp_path, rows_of, write_run):
+def test_means_of_models_that_share_no_question_are_clustered_by_it(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
     """Three responses to a question that say the same count as one."""
     units = ["ss", "sr", "rr", "sr", "rr", "ss"]
     (once,) = compared(tmp_path / "1", rows_of, write_run, units, [f"q{i}" for i in range(6)])

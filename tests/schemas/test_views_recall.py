@@ -1,6 +1,6 @@
 """The views of factual recall, on tables small enough to add up by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,11 +25,10 @@ def verdicts(record: str, variant: str, formulation: str, said: str, human: str)
         people = {"t": 1, "f": 0}.get(mark)
         first = "unparsable" if letter.isupper() or letter == "-" else None
         reason = "unparsable" if letter == "-" else None
-        rest: list[Any] = [None, None, None, None, None]
         rows.append(
             RecallVerdict(
                 record, variant, f"{record}{place}", formulation, outcome, reason, first, label,
-                people, *rest, "llm", "m",
+                people, None, None, None, None, None, "llm", "m",
             )
         )  # fmt: skip
     return rows
@@ -47,7 +46,7 @@ def of_recall(rows: list[Any], requests: Sequence[Any] = ()) -> dict[str, list[A
     }  # fmt: skip
 
 
-def test_scores_by_people_and_by_formulation(ask):
+def test_scores_by_people_and_by_formulation(ask: Callable[..., Any]) -> None:
     rows = [
         *people("a", "rag", "ttf "),
         *people("b", "rag", "f"),
@@ -67,7 +66,7 @@ def test_scores_by_people_and_by_formulation(ask):
     ]
 
 
-def test_failures_are_counted_by_call_and_by_fact(ask):
+def test_failures_are_counted_by_call_and_by_fact(ask: Callable[..., Any]) -> None:
     rows = [
         *people("a", "rag", "ttf"),
         *verdicts("a", "rag", "tf", "---", "ttf"),
@@ -83,7 +82,7 @@ def test_failures_are_counted_by_call_and_by_fact(ask):
     ]
 
 
-def test_calls_that_were_split_are_counted_each(ask):
+def test_calls_that_were_split_are_counted_each(ask: Callable[..., Any]) -> None:
     def by(formulation: str, said: str, requests: str) -> list[Any]:
         rows = verdicts("a", "rag", formulation, said, " " * len(said))
         return [replace(row, request_id=name) for row, name in zip(rows, requests, strict=True)]
@@ -126,7 +125,13 @@ def errors(ask: Any, said: str, human: str) -> list[tuple[Any, ...]]:
         ("----", "tfff", (4, 3, 4, 4, 0), (None, None, None, None, 1, 0)),
     ],
 )
-def test_errors_over_answered_facts_and_with_unanswered_ones(ask, said, human, counts, rates):
+def test_errors_over_answered_facts_and_with_unanswered_ones(
+    ask: Callable[..., Any],
+    said: str,
+    human: str,
+    counts: tuple[int, ...],
+    rates: tuple[Any, ...] | None,
+) -> None:
     ((*row,),) = errors(ask, said, human)
     assert tuple(row[:5]) == counts
     if rates is None:
@@ -135,14 +140,14 @@ def test_errors_over_answered_facts_and_with_unanswered_ones(ask, said, human, c
     assert tuple(row[5:]) == pytest.approx(rates)
 
 
-def test_what_nobody_labelled_and_people_themselves_are_no_errors(ask):
+def test_what_nobody_labelled_and_people_themselves_are_no_errors(ask: Callable[..., Any]) -> None:
     found = ask(
         of_recall([*verdicts("a", "rag", "tf", "tf", "  "), *people("a", "rag", "tf")]), "recall"
     )
     assert found("FROM recall_errors") == []
 
 
-def test_calls_and_tokens_of_each_formulation(ask):
+def test_calls_and_tokens_of_each_formulation(ask: Callable[..., Any]) -> None:
     said = {"source": "tf"}
     requests = [
         usage("probe", None),
@@ -180,7 +185,7 @@ def test_calls_and_tokens_of_each_formulation(ask):
     ]
 
 
-def test_views_of_another_commands_run_are_empty(ask):
+def test_views_of_another_commands_run_are_empty(ask: Callable[..., Any]) -> None:
     found = ask(rows_of({"a": {"u": {"ref": "s"}}}) | {"usage": [usage("verify", "a")]})
     for view in ("recall_scores", "recall_errors", "recall_cost"):
         assert found(f"FROM {view}") == []

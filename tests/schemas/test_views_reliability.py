@@ -1,8 +1,13 @@
 """What the judge's numbers mean to people, computed by hand."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
+
+from schemas.statistics.estimates import mean_interval
 
 # Shares of supporting evidence: .5 (a tie, so refuted), .5, 1 and, its error apart, 0; b2 has no
 # passage.
@@ -14,7 +19,9 @@ LABELS = {"a1": 1, "a2": 0, "a3": 1, "b1": 0, "b2": 1}
 PROBABILITIES = {("a1", 0): 0.93, ("a1", 1): 0.2, ("a3", 0): 0.97, ("b1", 0): 0.3}
 
 
-def test_bins_hold_what_was_measured_beside_what_people_say(ask, rows_of):
+def test_bins_hold_what_was_measured_beside_what_people_say(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     rows = rows_of(VOTES)
     rows["fact_units"] = [
         replace(row, human_label=LABELS[row.unit_id]) for row in rows["fact_units"]
@@ -38,6 +45,18 @@ def test_bins_hold_what_was_measured_beside_what_people_say(ask, rows_of):
         ("score", 0, 1, 0.0, 0.25),
         ("score", 6, 1, pytest.approx(2 / 3), 0.5),
     ]
-    (two,) = found("SELECT low, high FROM reliability WHERE measure = 'credibility' AND bin = 5")
-    # Wilson's interval of 1 in 2, by the textbook.
-    assert two == pytest.approx((0.0945, 0.9055), abs=1e-4)
+    assert found("SELECT DISTINCT low, high FROM reliability") == [(None, None)], (
+        "one question a bin"
+    )
+
+
+def test_intervals_are_clustered_by_question(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
+    rows = rows_of({name: {name: {"ref": "sr"}} for name in "abc"})
+    rows["fact_units"] = [
+        replace(row, human_label=int(row.unit_id != "c")) for row in rows["fact_units"]
+    ]
+    (bounds,) = ask(rows)("SELECT low, high FROM reliability WHERE measure = 'credibility'")
+    own = mean_interval(np.array([1.0, 1, 0]), np.ones(3), np.arange(3, dtype=np.uint64))
+    assert bounds == pytest.approx((own.low, own.high))

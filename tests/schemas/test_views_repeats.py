@@ -1,6 +1,9 @@
 """What runs that differ in --repeat alone say of a model's chance."""
 
+from collections.abc import Callable
+from pathlib import Path
 from statistics import stdev
+from typing import Any
 
 import pytest
 
@@ -10,8 +13,12 @@ INPUTS = [{"name": "in.jsonl", "size": 9, "sha256": "ab"}]
 
 
 @pytest.fixture(name="write")
-def _write(tmp_path, rows_of, write_run):
-    def write(name, votes, repeat=0, inputs=INPUTS, **options):
+def _write(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> Callable[..., Any]:
+    def write(
+        name: str, votes: str, repeat: int = 0, inputs: list[Any] = INPUTS, **options: str
+    ) -> None:
         chosen = {"mode": "seq", **options, **({"repeat": repeat} if repeat else {})}
         fingerprint = {"inputs": inputs, "options": chosen, "chunk_size": 10 + repeat}
         units = {f"u{i}": {"ref": letter} for i, letter in enumerate(votes)}
@@ -22,13 +29,15 @@ def _write(tmp_path, rows_of, write_run):
     return write
 
 
-def found(folder, columns):
+def found(folder: Path, columns: str) -> list[Any]:
     with open_results(folder, all_runs=True) as results:
         rows = results.query(f"SELECT {columns} FROM repeat_variance").to_pylist()
     return [tuple(row.values()) for row in rows]
 
 
-def test_scores_and_verdicts_are_held_against_each_other(tmp_path, write):
+def test_scores_and_verdicts_are_held_against_each_other(
+    tmp_path: Path, write: Callable[..., Any]
+) -> None:
     write("second", "ssrr", repeat=1)
     write("first", "sssr", repeat=0)
     write("third", "snrr", repeat=2)
@@ -41,13 +50,15 @@ def test_scores_and_verdicts_are_held_against_each_other(tmp_path, write):
     ]
 
 
-def test_a_unit_that_a_run_lacks_is_no_flip(tmp_path, write):
+def test_a_unit_that_a_run_lacks_is_no_flip(tmp_path: Path, write: Callable[..., Any]) -> None:
     write("first", "ss")
     write("second", "ssr", repeat=1)
     assert found(tmp_path, "n_units, flip_share") == [(2, 0.0)]
 
 
-def test_only_runs_that_differ_in_nothing_else_are_repeats(tmp_path, write):
+def test_only_runs_that_differ_in_nothing_else_are_repeats(
+    tmp_path: Path, write: Callable[..., Any]
+) -> None:
     write("first", "ss")
     write("other options", "rr", repeat=1, tie="factual")
     write("other input", "rr", repeat=2, inputs=[{**INPUTS[0], "sha256": "cd"}])
@@ -56,14 +67,18 @@ def test_only_runs_that_differ_in_nothing_else_are_repeats(tmp_path, write):
     assert found(tmp_path, "run, n_runs") == [("first", 2)]
 
 
-def test_the_same_repeat_twice_counts_once_the_newer(tmp_path, write):
+def test_the_same_repeat_twice_counts_once_the_newer(
+    tmp_path: Path, write: Callable[..., Any]
+) -> None:
     write("old", "rr")
     write("new", "ss")
     write("again", "ss", repeat=1)
     assert found(tmp_path, "run, deviation, n_runs") == [("new", 0.0, 2)]
 
 
-def test_a_report_of_repeats_is_over_all_runs(tmp_path, write, capsys):
+def test_a_report_of_repeats_is_over_all_runs(
+    tmp_path: Path, write: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     from pipelines.cli import main
 
     write("first", "ss")

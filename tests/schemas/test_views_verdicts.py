@@ -1,8 +1,10 @@
 """Verdicts recomputed in SQL equal those of the run, and those of a naive reading of the rules."""
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,10 +19,14 @@ COLUMNS = (
 )
 
 
-def naive(response_id, unit_id, by_source, mode, tie):
+def naive(
+    response_id: str, unit_id: str, by_source: dict[str, str], mode: str, tie: str
+) -> list[Any]:
     """Return the verdict rows of one unit; `by_source` maps a source to its letters, in order."""
 
-    def row(kind, source, letters, past_error=False, errors=0):
+    def row(
+        kind: str, source: str, letters: str, past_error: bool = False, errors: int = 0
+    ) -> tuple[Any, ...]:
         s, r, e = (letters.count(letter) for letter in "sre")
         label = None if s + r == 0 else int(s > r or (s == r and tie == "factual"))
         tied = s == r and s > 0
@@ -48,7 +54,7 @@ def naive(response_id, unit_id, by_source, mode, tie):
     return [row("seq", "none", everything, past_error)]
 
 
-def asked(draw_votes, mode):
+def asked(draw_votes: tuple[str, ...], mode: str) -> dict[str, str]:
     """Return what a run of that mode would have asked of the sources, by letters."""
     if mode == "single":
         return {SOURCES[0]: draw_votes[0]}
@@ -73,7 +79,9 @@ runs = st.tuples(
 
 @settings(max_examples=8)
 @given(st.lists(runs, min_size=1, max_size=4))
-def test_sql_gives_the_verdicts_of_the_rules(rows_of, write_run, drawn):
+def test_sql_gives_the_verdicts_of_the_rules(
+    rows_of: Callable[..., Any], write_run: Callable[..., Path], drawn: list[Any]
+) -> None:
     expected = []
     with tempfile.TemporaryDirectory() as folder:
         for n, (mode, tie, responses) in enumerate(drawn):
@@ -115,13 +123,20 @@ def test_sql_gives_the_verdicts_of_the_rules(rows_of, write_run, drawn):
         ({"a": "s", "b": "e", "c": "r"}, ("a", 1, 1, 0, 0, 0, False, False)),
     ],
 )
-def test_multi_seq(ask, rows_of, by_source, expected):
+def test_multi_seq(
+    ask: Callable[..., Any],
+    rows_of: Callable[..., Any],
+    by_source: dict[str, str],
+    expected: tuple[Any, ...],
+) -> None:
     found = ask(rows_of({"x": {"u": by_source}}, ("a", "b", "c"), mode="all"), "all")
     (row,) = found(f"SELECT {COLUMNS} FROM recomputed_verdicts WHERE mode = 'seq'")
     assert row[3:] == expected
 
 
-def test_a_retried_error_changes_the_verdict(ask, rows_of):
+def test_a_retried_error_changes_the_verdict(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     before = rows_of({"x": {"u": {"a": "e", "b": "s"}}}, ("a", "b"))
     after = rows_of({"x": {"u": {"a": "r", "b": "s"}}}, ("a", "b"))
     found = ask(before | {"evidence": after["evidence"]})
@@ -130,7 +145,9 @@ def test_a_retried_error_changes_the_verdict(ask, rows_of):
     assert found(sql + "recomputed_verdicts") == [("a", 0, False)]
 
 
-def test_responses_without_a_score_are_counted_apart(ask, rows_of):
+def test_responses_without_a_score_are_counted_apart(
+    ask: Callable[..., Any], rows_of: Callable[..., Any]
+) -> None:
     votes = {
         "fine": {"a": {"ref": "s"}},
         "silent": {},

@@ -1,7 +1,10 @@
 """Verdicts under other rules equal those of a plain reading of the rules on the same rows."""
 
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -30,10 +33,10 @@ PASSED = ", ".join(f"{name} := ${name}" for name in ("min_sources", "tie_rule"))
 )
 
 
-def naive(unit, rule, mode, tie):
+def naive(unit: list[Any], rule: dict[str, Any], mode: str, tie: str) -> dict[str, Any]:
     """Return {source: (label, votes for, votes against)} of one unit, given rows by source."""
 
-    def kept(category):
+    def kept(category: str | None) -> bool:
         category = category or "other"
         left_out = category in (rule["without_categories"] or ())
         return not left_out and category in (rule["only_categories"] or [category])
@@ -45,7 +48,7 @@ def naive(unit, rule, mode, tie):
     }
     counts = {source: (found.count("s"), found.count("r")) for source, found in votes.items()}
 
-    def label(s, r):
+    def label(s: int, r: int) -> int | None:
         if s == r:
             return int((rule["tie_rule"] or tie) == "factual") if s else None
         return int(s > r)
@@ -63,7 +66,9 @@ def naive(unit, rule, mode, tie):
     return {"none": (None, *pooled)}
 
 
-def rows_with_categories(rows_of, drawn, tie):
+def rows_with_categories(
+    rows_of: Callable[..., Any], drawn: list[Any], tie: str
+) -> dict[str, list[Any]]:
     """Return a run of one response; a unit has, by source, the (vote, category) of its passages."""
     votes = {
         "r": {
@@ -88,7 +93,12 @@ def rows_with_categories(rows_of, drawn, tie):
 
 
 @pytest.fixture(name="runs", scope="module", params=["factual", "not_factual"])
-def _runs(tmp_path_factory, rows_of, write_run, request):
+def _runs(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+    request: pytest.FixtureRequest,
+) -> Iterator[tuple[Any, ...]]:
     draw = random.Random(17)
     drawn = [
         [
@@ -106,7 +116,7 @@ def _runs(tmp_path_factory, rows_of, write_run, request):
 
 @settings(max_examples=10)
 @given(rules)
-def test_sql_gives_the_verdicts_of_the_rules(runs, rule):
+def test_sql_gives_the_verdicts_of_the_rules(runs: tuple[Any, ...], rule: dict[str, Any]) -> None:
     results, drawn, tie = runs
     found = results.query(f"FROM verdicts_if({PASSED})", rule).to_pylist()
     assert all(row["answerable"] for row in found)
@@ -138,8 +148,10 @@ def test_sql_gives_the_verdicts_of_the_rules(runs, rule):
 
 
 @pytest.fixture(name="found")
-def _found(ask, rows_of):
-    def found(votes, sql, mode="all", hosts=None):
+def _found(ask: Callable[..., Any], rows_of: Callable[..., Any]) -> Callable[..., Any]:
+    def found(
+        votes: dict[str, Any], sql: str, mode: str = "all", hosts: dict[str, str] | None = None
+    ) -> list[Any]:
         rows = rows_of(votes, mode=mode)
         rows["passages"] = [
             replace(row, hostname=(hosts or {}).get(row.passage_id)) for row in rows["passages"]
@@ -149,7 +161,7 @@ def _found(ask, rows_of):
     return found
 
 
-def test_single_passages_can_be_left_out(found):
+def test_single_passages_can_be_left_out(found: Callable[..., Any]) -> None:
     votes = {"r": {"u": {"ref": "sr", "wiki": "r"}}}
     sql = "SELECT source, label FROM verdicts_if(without_passages := {}) WHERE mode = 'seq'"
     assert found(votes, sql.format("['ref:r-u-1']")) == [("ref", 1)]
@@ -157,7 +169,7 @@ def test_single_passages_can_be_left_out(found):
     assert found(votes, sql.format("[]")) == [("ref", 0)]
 
 
-def test_a_domain_covers_its_subdomains_and_nothing_else(found):
+def test_a_domain_covers_its_subdomains_and_nothing_else(found: Callable[..., Any]) -> None:
     votes = {"r": {"u": {"ref": "s", "wiki": "sss"}}}
     hosts = {
         "wiki:r-u-0": "example.org",
@@ -175,7 +187,9 @@ HOSTS = ("example.org", "news.example.org", "newsexample.org", "ex.gov", "gov", 
 
 
 @pytest.mark.parametrize("domain", ["example.org", "*.gov", "news.*", "ex?mple.org", "ex.*", "*"])
-def test_a_domain_covers_what_it_covers_where_passages_are_chosen(found, domain):
+def test_a_domain_covers_what_it_covers_where_passages_are_chosen(
+    found: Callable[..., Any], domain: str
+) -> None:
     rows = ", ".join(f"('{host}')" for host in HOSTS)
     rows = found(
         {}, f"SELECT host, domain_covers('{domain}', host) FROM (VALUES {rows}) AS t(host)"
@@ -184,7 +198,9 @@ def test_a_domain_covers_what_it_covers_where_passages_are_chosen(found, domain)
     assert dict(rows) == {host: chosen.admits_host(host) for host in HOSTS}
 
 
-def test_an_address_is_no_pattern_and_no_hostname_is_of_no_domain(found):
+def test_an_address_is_no_pattern_and_no_hostname_is_of_no_domain(
+    found: Callable[..., Any],
+) -> None:
     pairs = "domain_covers('[::1]', '[::1]'), domain_covers('[::1]', ':'), domain_covers('*', NULL)"
     assert [tuple(row) for row in found({}, f"SELECT {pairs}")] == [(True, False, False)]
 
@@ -202,7 +218,9 @@ def test_an_address_is_no_pattern_and_no_hostname_is_of_no_domain(found):
         ("without_categories := ['other']", {"u1": False, "u2": True, "u3": True}),
     ],
 )
-def test_a_run_of_mode_seq_knows_only_what_it_asked(found, rule, expected):
+def test_a_run_of_mode_seq_knows_only_what_it_asked(
+    found: Callable[..., Any], rule: str, expected: dict[str, bool]
+) -> None:
     votes = {
         "r": {
             "u1": {"ref": "s"},
@@ -216,7 +234,7 @@ def test_a_run_of_mode_seq_knows_only_what_it_asked(found, rule, expected):
     assert found(votes, unknown, "seq") == [(list(expected.values()).count(False),)]
 
 
-def test_what_single_needs_and_was_not_asked_is_unknown(found):
+def test_what_single_needs_and_was_not_asked_is_unknown(found: Callable[..., Any]) -> None:
     votes = {"r": {"u1": {"ref": "s"}, "u2": {"ref": "n", "wiki": "r"}}}
     sql = "SELECT source, n_unknown, factuality_score FROM scores_if('single') ORDER BY source"
     assert found(votes, sql, "seq") == [("ref", 0, 0.5), ("wiki", 1, 0.0)]

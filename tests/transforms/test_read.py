@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
 from transforms.read import parse
+from transforms.values import OF_CELLS
 
 TEXT = "Etna is in Sicily. It erupts."
 
@@ -171,6 +172,12 @@ def test_a_line_over_the_limit_fails_and_is_shown_in_part() -> None:
     whole = parse("k", b'{"response": "' + b"\0" * 9_000)
     assert isinstance(whole, Failure)
     assert len(whole.input or "") == 4096
+
+
+def test_an_unusable_row_of_csv_is_shown_as_its_cells() -> None:
+    found = read({"output": "Oslo is big.", OF_CELLS: True})
+    assert isinstance(found, Failure)
+    assert found.input == '{"output": "Oslo is big."}'
 
 
 @pytest.mark.parametrize("nul", ["\0", "\\u0000"])

@@ -13,7 +13,7 @@ import pytest
 from webapp.runs import OpenRuns
 
 
-def listed(client: httpx.Client, **params: object) -> list[str]:
+def listed(client: httpx.Client, **params: Any) -> list[str]:
     found = client.get("/runs/older/responses", params=params).json()
     return [row["response_id"] for row in found["rows"]]
 
@@ -43,6 +43,8 @@ def test_a_run_tells_what_it_can_be_filtered_by(client: httpx.Client) -> None:
     assert run["headline"] == "2 of 5 claims supported, 2 contradicted, 1 not judged"
     assert (run["models"], run["datasets"]) == (["m1", "m2"], ["d1"])
     assert [row["source"] for row in run["contributions"]] == ["ref", "wiki", "none"]
+    worst = [(row["response_id"], row["n_refuted"]) for row in run["most_contradicted"]]
+    assert worst == [("r2", 1), ("r1", 1)]
     assert {row["mode"] for row in run["scores"]} == {"seq", "mv", "single"}
 
 
@@ -50,6 +52,7 @@ def test_responses_are_sorted_and_those_without_a_score_are_last(client: httpx.C
     assert listed(client) == ["r2", "r1", "a/b ü?", "empty"]
     assert listed(client, sort="-score") == ["a/b ü?", "r1", "r2", "empty"]
     assert listed(client, sort="errors")[0] == "r2"
+    assert listed(client, sort="contradicted")[0] == "r1"
     assert listed(client, sort="disagreements")[0] == "r1"
 
 

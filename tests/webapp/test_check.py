@@ -1,6 +1,8 @@
+import json
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,10 +11,12 @@ import pytest
 import ufo
 from schemas.records import FactUnit, Passage
 from transforms.sources.base import FactSource
+from webapp.desk import Setup
 from webapp.server import served
 
 TEXT = "Oslo is the capital of Norway. Oslo was founded in 1600. Trams in Oslo are green. 🛸!"
 REFERENCE = "Oslo was founded in 1049."
+JSON = {"Content-Type": "application/json"}
 ORDER = ["reference", "wikipedia"]
 TABLES = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
 
@@ -39,7 +43,7 @@ def test_the_stream_says_what_the_python_interface_returns(
         expected = [asdict(row) for row in getattr(same, name)]
         assert sorted(map(repr, told[name])) == sorted(map(repr, expected)), name
     scores = next(event.data for event in found if event.name == "scores")
-    states = {}
+    states: dict[Any, Any] = {}
     for event in found:
         if event.name == "checked":
             states |= {one["sentence_index"]: one["state"] for one in event.data["sentence_scores"]}
@@ -49,6 +53,47 @@ def test_the_stream_says_what_the_python_interface_returns(
     main = scores["scores"][0]
     assert (main["factuality_score"], main["coverage"]) == (same.score, same.coverage)
     assert sorted(map(repr, scores["verdicts"])) == sorted(map(repr, told["verdicts"]))
+
+
+def test_a_checked_text_is_reported_as_a_page(
+    client: httpx.Client, events: Callable[[httpx.Response], list[Any]]
+) -> None:
+    asked = {"text": "Oslo was founded in 1049. Lima is the capital of Chile.", "mode": "all"}
+    told = events(client.post("/check", json=asked))
+    extracted = next(one.data for one in told if one.name == "extracted")
+    body: dict[str, Any] = {
+        **{name: extracted[name] for name in ("response", "sentences", "fact_units")},
+        **{name: told[0].data[name] for name in ("sources", "mode", "tie")},
+        "evidence": [],
+        "passages": [],
+    }
+    for one in told:
+        if one.name == "checked":
+            body["evidence"] += one.data["evidence"]
+            body["passages"] += one.data["passages"]
+    assert "for wikipedia (measured on" in extracted["basis"]["judge"]
+    page = client.post("/check/report.html", json=body)
+    assert page.status_code == 200, page.text
+    assert page.headers["content-type"].startswith("text/html")
+    assert "Oslo was founded in 1049." in page.text
+    body["response"]["text"] = "\ud800"
+    refused = client.post("/check/report.html", content=json.dumps(body), headers=JSON)
+    assert refused.status_code == 422
+
+
+def test_a_text_is_kept_under_a_name_that_is_a_function_of_it(base: Setup, tmp_path: Path) -> None:
+    draft = {"text": "Oslo. 🛸", "question": "Where?", "references": ["Oslo."]}
+    with (
+        served(replace(base, results=tmp_path / "results")) as url,
+        httpx.Client(base_url=url, timeout=60, trust_env=False) as client,
+    ):
+        name = client.post("/drafts", json=draft).json()["id"]
+        assert client.post("/drafts", json=draft).json()["id"] == name
+        assert client.post("/drafts", json=draft | {"question": ""}).json()["id"] != name
+        assert client.get(f"/drafts/{name}").json() == draft
+        assert client.get("/drafts/0123456789ab").status_code == 404
+        assert client.get("/drafts/..%2Fx").status_code in (404, 422)
+        assert client.get("/runs").json() == []
 
 
 def test_events_come_in_the_order_of_the_steps(

@@ -2,6 +2,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -121,7 +122,7 @@ def test_a_token_is_asked_for_everywhere(open_to_others: httpx.Client) -> None:
 
 
 def test_with_the_token_any_host_is_let_in(open_to_others: httpx.Client) -> None:
-    bearer = {"Authorization": f"Bearer {TOKEN}".encode(), "Host": "ufo.example"}
+    bearer: dict[str, Any] = {"Authorization": f"Bearer {TOKEN}".encode(), "Host": "ufo.example"}
     assert open_to_others.get("/runs", headers=bearer).status_code == 200
     wrong = {**bearer, "Authorization": b"Bearer wrong"}
     assert open_to_others.get("/runs", headers=wrong).status_code == 401

@@ -1,9 +1,13 @@
 """The service against its own OpenAPI document: nothing that is sent makes it fail."""
 
+import html
+import re
+import shlex
 import shutil
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import hypothesis
 import pytest
 import schemathesis
@@ -22,6 +26,7 @@ from webapp.limits import Limits
 from webapp.server import served
 
 EXAMPLES = 10
+JSON = {"Content-Type": "application/json"}
 CHECKS = [
     *(not_a_server_error, status_code_conformance, content_type_conformance),
     response_schema_conformance,
@@ -51,7 +56,8 @@ OPERATIONS = [
     ),
     *("POST /search", "POST /passages", "POST /verify", "POST /check", "POST /score"),
     *("GET /runs", "GET /runs/{run}", "GET /runs/{run}/responses"),
-    "GET /runs/{run}/report.html",
+    *("POST /check/report.html", "POST /drafts", "GET /drafts/{draft_id}"),
+    *("GET /runs/{run}/report.html", "POST /runs/{run}/labels", "GET /runs/{run}/labels.csv"),
     *("GET /runs/{run}/responses/{response_id}", "GET /runs/{run}/questions"),
     *("GET /runs/{run}/compare", "GET /runs/{run}/parquet", "GET /reports"),
     *("GET /reports/{name}.svg", "GET /reports/{name}", "POST /upload", "GET /upload"),
@@ -79,7 +85,7 @@ def test_nothing_makes_the_service_fail(document: Any, name: str) -> None:
     @hypothesis.given(
         st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in anything))
     )
-    def tried(case: schemathesis.Case) -> None:
+    def tried(case: schemathesis.Case[Any]) -> None:
         case.call_and_validate(checks=CHECKS)
 
     tried()
@@ -88,5 +94,30 @@ def test_nothing_makes_the_service_fail(document: Any, name: str) -> None:
 def test_the_document_is_of_openapi_3_1_and_needs_nothing_from_elsewhere(client: Any) -> None:
     found = client.get("/openapi.json").json()
     assert found["openapi"].startswith("3.1")
-    for path in ("/docs", "/redoc"):
-        assert client.get(path).status_code == 404
+    assert client.get("/redoc").status_code == 404
+
+
+def test_every_step_has_a_worked_call_that_works(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    shown = client.get("/docs").text
+    for path in ("/extract", "/search", "/passages", "/verify", "/check", "/score"):
+        text = document["paths"][path]["post"]["description"]
+        calls = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        assert calls, path
+        for call in calls:
+            assert f'<pre tabindex="0">{html.escape(call)}</pre>' in shown
+            answer = ""
+            for command in call.split("|\n"):
+                _curl, *options, address, _json, body = shlex.split(command)
+                assert set(options) <= {"-s", "-N"}
+                given = answer if body == "@-" else body
+                asked = client.post(f"/{address.partition('/')[2]}", content=given, headers=JSON)
+                assert asked.status_code == 200, asked.text
+                answer = asked.text
+
+
+def test_the_interface_for_people_has_every_operation_and_no_script(client: httpx.Client) -> None:
+    shown = client.get("/docs").text
+    for name in OPERATIONS:
+        assert f"<code>{name}</code>" in shown
+    assert "<script" not in shown

@@ -1,7 +1,11 @@
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import httpx
+import pytest
 
+from pipelines.commands.serve import setup
 from webapp.desk import Setup
 from webapp.server import served
 
@@ -78,6 +82,7 @@ def test_what_can_be_chosen(client: httpx.Client) -> None:
     found = client.get("/options").json()
     assert (found["judge"], found["retrievers"]) == ("offline", ["bm25"])
     assert {"news", "other"} <= set(found["categories"])
+    assert found["web_retrievers"] == ["bm25"]
     (judge,) = (one for one in found["judges"] if one["judge"] == "offline")
     assert (judge["needs_endpoint"], judge["remote"]) == (False, False)
     assert judge["note"].startswith("Verifier ")
@@ -90,8 +95,71 @@ def test_what_can_be_chosen(client: httpx.Client) -> None:
     assert client.get("/categories/nobody.invalid").json()["category"] is None
 
 
+def test_a_service_is_started_with_kinds_of_hosts_and_an_embedder(
+    results: Path, index: Path, tmp_path: Path
+) -> None:
+    rules = tmp_path / "kinds.yaml"
+    rules.write_text("news:\n  domains: [nobody.example]\n")
+    flags = {"categories": str(rules), "embedder": "sentence-transformers/all-MiniLM-L6-v2"}
+    made = setup(str(results), str(index), flags=flags)
+    assert made.category_of("nobody.example") == "news"
+    assert list(made.web_retrievers) == ["bm25", "dense"]
+
+
 def test_the_page_is_served_and_not_sent_twice(client: httpx.Client) -> None:
     first = client.get("/")
     assert first.headers["content-type"].startswith("text/html")
     again = client.get("/", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_what_a_step_gives_goes_into_the_next_unchanged(client: httpx.Client) -> None:
+    text = "🛸 Oslo was founded in 1049. I like it. Lima is the capital of Chile. Oslo is zzz."
+    asked = {"text": text, "question": "What is where?"}
+    extracted = client.post("/extract", json=asked).json()
+    passages = client.post("/passages", json=extracted).json()
+    verified = client.post("/verify", json=passages)
+    assert verified.status_code == 200, verified.text
+    found = verified.json()
+    assert found["fact_units"] == passages["fact_units"] == extracted["fact_units"]
+    stream = client.post("/check", json=asked).text
+    checked = [
+        json.loads(line.removeprefix("data: "))
+        for line in stream.splitlines()
+        if line.startswith("data: ")
+    ]
+    whole = next(one for one in checked if "headline" in one)
+    assert found["verdicts"] == whole["verdicts"]
+    assert [row["source"] for row in found["verdicts"]][:1] == ["wikipedia"]
+
+
+def test_a_text_without_a_claim_passes_through_the_steps(client: httpx.Client) -> None:
+    extracted = client.post("/extract", json={"text": "Hello!"}).json()
+    passages = client.post("/passages", json=extracted).json()
+    assert passages["answers"] == []
+    assert client.post("/verify", json=passages).json()["verdicts"] == []
+
+
+def test_a_source_that_failed_is_an_error_in_the_next_step(client: httpx.Client) -> None:
+    answer = {"source": "web", "claim": "Oslo is big.", "outcome": "error", "reason": "transport"}
+    body = {"fact_units": [{"claim": "Oslo is big."}], "answers": [answer]}
+    found = client.post("/verify", json=body).json()
+    (row,) = found["evidence"]
+    assert (row["source"], row["outcome"], row["reason"]) == ("web", "error", "transport")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/passages", {}),
+        ("/passages", {"claims": [{"claim": "A."}], "fact_units": [{"claim": "A."}]}),
+        ("/verify", {"claims": [{"claim": "A."}]}),
+        ("/verify", {"passages": [{"text": "A."}]}),
+    ],
+)
+def test_a_step_without_its_input_says_what_it_takes(
+    client: httpx.Client, path: str, body: dict[str, object]
+) -> None:
+    answer = client.post(path, json=body)
+    assert answer.status_code == 422
+    assert "give `" in answer.json()["detail"]

@@ -41,6 +41,25 @@ def empty(base: Setup, tmp_path: Path) -> Setup:
     return replace(base, results=tmp_path / "results")
 
 
+@pytest.fixture
+def stopped(empty: Setup) -> Path:
+    """The folder of an upload whose service was killed."""
+    folder = empty.results / ".uploads" / "0123456789abcdef"
+    folder.mkdir(parents=True)
+    (folder / "responses.jsonl").write_text(LINES)
+    left: dict[str, Any] = {
+        "name": "n",
+        "state": "running",
+        "exit_code": None,
+        "done": 2,
+        "total": 5,
+        "log": [],
+    }
+    flags = ["--sources=reference", "--judge=offline", "--workers=1"]
+    (folder / "status.json").write_text(json.dumps(left | {"flags": flags}))
+    return folder
+
+
 def follow(client: httpx.Client, identifier: str, read_events: Callable[..., Any]) -> Any:
     """The last state that is told."""
     with client.stream("GET", f"/upload/{identifier}/events") as response:
@@ -66,6 +85,8 @@ def test_an_upload_becomes_a_run(empty: Setup, read_events: Callable[..., Any]) 
         (listed,) = client.get("/upload").json()
         assert listed["name"] == "my file 🛸"
         assert client.delete(f"/upload/{identifier}").status_code == 409
+    for folder in (".uploads", f"run={last['run']}"):
+        assert (empty.results / folder).stat().st_mode & 0o077 == 0  # for its owner only
     # Another service over the same folder knows it too.
     with served(empty) as url:
         assert httpx.get(f"{url}/upload", trust_env=False).json() == [listed]
@@ -109,21 +130,52 @@ def test_an_upload_ends_with_the_service(empty: Setup) -> None:
 
 
 def test_an_upload_of_a_service_that_was_killed_is_resumed(
-    empty: Setup, read_events: Callable[..., Any]
+    empty: Setup, stopped: Path, read_events: Callable[..., Any]
 ) -> None:
-    folder = empty.results / ".uploads" / "0123456789abcdef"
-    folder.mkdir(parents=True)
-    (folder / "responses.jsonl").write_text(LINES)
-    left = {"name": "n", "state": "running", "exit_code": None, "done": 2, "total": 5, "log": []}
-    flags = ["--sources=reference", "--judge=offline", "--workers=1"]
-    (folder / "status.json").write_text(json.dumps(left | {"flags": flags}))
     with served(empty) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
         (shown,) = client.get("/upload").json()
         assert shown["state"] == "stopped"
-        assert client.post(f"/upload/{folder.name}/resume").status_code == 202
-        last = follow(client, folder.name, read_events)
+        assert client.post(f"/upload/{stopped.name}/resume").status_code == 202
+        last = follow(client, stopped.name, read_events)
         assert (last["state"], last["done"]) == ("finished", 5)
-        assert client.post(f"/upload/{folder.name}/resume").status_code == 409
+        assert client.post(f"/upload/{stopped.name}/resume").status_code == 409
+
+
+def test_a_running_upload_is_left_to_its_service(
+    empty: Setup, read_events: Callable[..., Any]
+) -> None:
+    waiting = replace(empty, evaluate=(sys.executable, "-c", WAITING))
+    with served(waiting) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
+        identifier = client.post("/upload", content=LINES).json()["id"]
+        with client.stream("GET", f"/upload/{identifier}/events") as response:
+            next(event for event in read_events(response.iter_lines()) if event.data["done"])
+        with served(empty) as other:
+            assert httpx.get(f"{other}/upload", trust_env=False).json() == []
+        assert client.get(f"/upload/{identifier}").json()["state"] == "running"
+    with served(empty) as url:
+        (listed,) = httpx.get(f"{url}/upload", trust_env=False).json()
+        assert listed["state"] == "cancelled"
+
+
+def test_a_stopped_upload_is_resumed_by_one_service(
+    empty: Setup, stopped: Path, read_events: Callable[..., Any]
+) -> None:
+    waiting = replace(empty, evaluate=(sys.executable, "-c", WAITING))
+    path = f"/upload/{stopped.name}"
+    with served(waiting) as first, served(waiting) as second:
+        for url in (first, second):
+            (shown,) = httpx.get(f"{url}/upload", trust_env=False).json()
+            assert shown["state"] == "stopped"
+        assert httpx.post(f"{first}{path}/resume", trust_env=False).status_code == 202
+        for answer in (
+            httpx.post(f"{second}{path}/resume", trust_env=False),
+            httpx.delete(f"{second}{path}", trust_env=False),
+        ):
+            assert answer.status_code == 409
+            assert "another service is evaluating the upload" in answer.text
+        httpx.delete(f"{first}{path}", trust_env=False, timeout=60)
+        answer = httpx.post(f"{second}{path}/resume", trust_env=False)
+        assert "another service has finished the upload" in answer.text
 
 
 def test_no_upload_that_waits_begins_when_the_service_ends(

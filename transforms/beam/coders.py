@@ -24,7 +24,7 @@ _schemas: dict[type, Any] = {}
 
 
 class RecordCoder(RowCoder):  # type: ignore[misc]
-    """The row coder of one record, which makes whoever decodes with it import this module.
+    """The row coder of one record, so that decoding imports this module.
 
     A row coder travels as a schema. A worker that has not imported us yet, because the step that
     needs us comes later in the same bundle, makes named tuples of the rows. So ours travels as a

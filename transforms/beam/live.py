@@ -59,7 +59,8 @@ class Live:
             seconds = self._next - self._clock()
             self._waiting = seconds > 0
         if seconds > 0:
-            self._later(seconds, self._write)
+            # What a bundle's end has written is not written again: the run may be over.
+            self._later(seconds, self.flush)
         else:
             self._write()
 
@@ -77,7 +78,7 @@ class Live:
             self._next = self._clock() + _SECONDS_BETWEEN_WRITES
             self._waiting = False
             data = json.dumps(self._counts).encode()
-        # A job that nobody waits for any more must not make the folder of a finished run again.
+        # A job that outlives its run must not create the folder of the finished run again.
         if not storage.is_remote(self._folder) and not storage.is_folder(self._folder):
             return
         try:

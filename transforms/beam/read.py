@@ -1,6 +1,6 @@
 """Step `read` on Beam: stretches of input files into records, and rows of failures for the rest."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,13 +27,20 @@ class Records(NamedTuple):
 
 
 class _Read(beam.DoFn):  # type: ignore[misc]
-    def __init__(self, max_line_bytes: int, parse: Parse, counts: str | None) -> None:
-        self._max_line_bytes = max_line_bytes
-        self._counts = counts
-        self._parse = parse
+    def __init__(self, job: Job, parse: Parse | None) -> None:
+        self._max_line_bytes = job.max_line_bytes
+        self._counts = job.counts
+        self._columns = job.columns
+        self._given = parse
 
     def setup(self) -> None:
         self._counters = StepCounters("read", self._counts)
+        self._parse = self._given or partial(
+            parse_line, columns=self._columns, unknown=self._unknown
+        )
+
+    def _unknown(self, others: Mapping[str, Any]) -> None:
+        self._counters.add(records_with_unknown_keys=1)
 
     def process(self, split: Split) -> Iterator[Any]:
         with storage.open_read(split.path) as stream:
@@ -61,12 +68,12 @@ class ReadRecords(beam.PTransform):  # type: ignore[misc]
     def __init__(self, job: Job, parse: Parse | None = None, kind: type = InputRecord) -> None:
         super().__init__()
         self._job = job
-        self._parse = parse or partial(parse_line, columns=job.columns)
+        self._parse = parse
         self._kind = kind
 
     def expand(self, splits: Any) -> Any:
         """Apply the step."""
-        step = beam.ParDo(_Read(self._job.max_line_bytes, self._parse, self._job.counts))
+        step = beam.ParDo(_Read(self._job, self._parse))
         typed = step.with_output_types(self._kind, **{ROWS: Rows})
         parsed = splits | "parse" >> typed.with_outputs(ROWS, main="records")
         return Records(parsed.records, parsed[ROWS])

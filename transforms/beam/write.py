@@ -21,7 +21,7 @@ from apache_beam.transforms.window import GlobalWindow, WindowedValue
 
 from schemas import storage
 from schemas.records import Part
-from schemas.tables import KEYS, to_arrow
+from schemas.tables import KEYS, values_of, values_to_arrow
 from transforms.beam.counting import StepCounters
 from transforms.job import Job
 
@@ -45,7 +45,8 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
         self._parts = parts
 
     def start_bundle(self) -> None:
-        self._gathered: dict[tuple[str, int, Any], list[Any]] = {}
+        # Tuples of plain values, which cost the garbage collector nothing while they wait here.
+        self._gathered: dict[tuple[str, int, Any], list[tuple[Any, ...]]] = {}
 
     def process(self, rows: Rows) -> list[tuple[Key, bytes]]:
         return self._pack(rows, _ALL)
@@ -55,7 +56,7 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
         for table, found in rows.items():
             for part, those in self._by_part(table, found):
                 gathered = self._gathered.setdefault((table, part, window), [])
-                gathered += those
+                gathered += map(values_of(table), those)
                 if len(gathered) >= _BLOCK_ROWS:
                     blocks.append(_block(table, part, gathered))
                     gathered.clear()
@@ -85,8 +86,8 @@ class _PackWindows(_Pack):
         return self._pack(rows, window)
 
 
-def _block(table: str, part: int, rows: list[Any]) -> tuple[Key, bytes]:
-    data = to_arrow(table, rows)
+def _block(table: str, part: int, rows: list[tuple[Any, ...]]) -> tuple[Key, bytes]:
+    data = values_to_arrow(table, rows)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, data.schema) as writer:
         writer.write_table(data)

@@ -1,4 +1,4 @@
-"""Tell classes of English words apart: prepositions, adverbs, names, finite verbs.
+"""Classify English words: prepositions, adverbs, names, finite verbs.
 
 A sentence is handled as its whitespace-separated words, punctuation still attached, so that what
 is put together from them reads as it did.

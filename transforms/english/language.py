@@ -11,7 +11,7 @@ from typing import Final
 
 from transforms.english.word_set import word_set
 
-# A language is told from the start of the text; more would only cost time.
+# A language is recognised from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000
 # Compiled by `re` where a text may have many of them, for that takes long.
 _NOT_LATIN: Final = r"[\u0370-\u1dff\u2c00-\ua7ff\ua840-\uabff\uac00-\ufaff\U00020000-\U0003ffff]"

@@ -1,7 +1,7 @@
-"""A word as the offline judge sees it: what it is, its stem, and how much a match of it tells.
+"""Analyse words for the offline judge: kind, stem, and how much a match of the word counts.
 
 Every distinct surface form is analysed once, and every distinct run of characters between spaces
-is cut into words once; both are remembered in bounded tables, so that the cost of a text is about
+is cut into words once; both are cached in bounded tables, so that the cost of a text is about
 one dict look-up a word.
 """
 
@@ -23,7 +23,7 @@ CARDINAL: Final = 2
 ORDINAL: Final = 3
 SPAN: Final = 4  # A decade: 1990s.
 
-_MAX_REMEMBERED: Final = 200_000
+_MAX_CACHED: Final = 200_000
 _MAX_WORD: Final = 64
 _NONE: Final[frozenset[str]] = frozenset()
 RARE: Final = 1.2
@@ -197,17 +197,17 @@ def analyse(surface: str) -> Word:
     return _recognise(surface[:_MAX_WORD])
 
 
-class _Remembered(dict[str, Word]):
+class _CachedWords(dict[str, Word]):
     """Surface form -> Word; emptied when full, which is simpler and faster than evicting."""
 
     def __missing__(self, surface: str) -> Word:
-        if len(self) >= _MAX_REMEMBERED:
+        if len(self) >= _MAX_CACHED:
             self.clear()
         word = self[surface] = analyse(surface)
         return word
 
 
-_WORDS: Final = _Remembered()
+_WORDS: Final = _CachedWords()
 
 
 def _words_of(text: str) -> list[Word]:

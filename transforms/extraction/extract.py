@@ -31,7 +31,7 @@ def extract(
 ) -> list[Extracted]:
     """Return the claims of English sentences, in their order; none for one without checkable claim.
 
-    `question`, which the sentences answer, tells who an opening "he" is. `paragraphs` holds the
+    `question`, which the sentences answer, may name whom a first "he" means. `paragraphs` holds the
     indexes of the sentences that begin a paragraph, empty for one paragraph (`paragraph_starts`).
     Linear in the length of the sentences.
     """
@@ -82,9 +82,9 @@ def _worthy(
         wordings = [wording(sentence) for sentence in sentences[first:last]]
         resolved = resolve(wordings, topic, person)
         for index, said in enumerate(wordings, first):
-            told = reader.read(sentences[index])
-            if told is not None:
-                found += [(index, wording(one), True) for one in told]
+            statements = reader.read(sentences[index])
+            if statements is not None:
+                found += [(index, wording(one), True) for one in statements]
                 topic = topic or reader.topic
             elif is_claim(sentences[index], said):
                 found.append((index, resolved[index - first], False))

@@ -20,7 +20,7 @@ from transforms.english.word_set import word_set
 _PARTICLES: Final = word_set(
     "of the and & de da di du del della der den van von zu la le el al bin ibn dos das y e"
 )
-# Words that are written with a capital where a sentence opens, or always, and name nobody alone.
+# Words that are capitalised at the start of a sentence, or always, and are no name by themselves.
 _FUNCTION_WORDS: Final = STOP_WORDS | PREPOSITIONS | CLAUSE_OPENERS | ADVERBS | DETERMINERS
 NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | word_set(
     "january february march april may june july august september october november december monday"

@@ -39,7 +39,7 @@ _GENDERS: Final = {
     "he": word_set("man boy king prince emperor sir mr his him himself"),
     "she": word_set("woman girl queen princess empress lady mrs ms actress her herself"),
 }
-# "It is believed that", "It was in 1905 that", "It takes", "It rains": nobody's pronoun.
+# "It is believed that", "It was in 1905 that", "It takes", "It rains": refers to nothing.
 _EXPLETIVE: Final = re.compile(
     r"it (?:(?:has been|(?:may|can|should|must|would|will) be|is|was) "
     r"(?:(?:\w+ly |not |also )*(?:\w+ (?:that|if|whether|who|when)|\w+(?<!ed) to)\b"
@@ -138,7 +138,7 @@ class _Paragraph:
         for first, end in names_in(words, lows, start):
             before = lows[first - 1] if first else ""
             if end < len(words) and is_noun(words[end]) and words[end - 1][-1].isalnum():
-                continue  # "a South Korean diplomat" names nobody
+                continue  # "a South Korean diplomat" is not a person's name
             opened = first == start + 1 and lows[start] in NO_NAMES  # "When Holm left"
             single = before in _BEFORE_PEOPLE or is_past(before) or opened
             if (single or end - first > 1) and may_be_person(lows[first:end], before):

@@ -1,4 +1,4 @@
-"""Tell what makes no checkable claim: questions, greetings, opinions, hedges, talk to the reader.
+"""Recognise sentences without a checkable claim: questions, greetings, opinions, hedges, talk.
 
 Conservative: only where the form of the sentence shows it. What is believed ("is believed to have
 been born in 1564") can be checked and stays; what is no more than possible ("may have been born in

@@ -1,6 +1,6 @@
-"""Judges: who extracts fact units and verifies them against passages.
+"""Judges extract fact units from responses and verify them against passages.
 
-Judges are entry points in the group `ufo.judges`, or a file's class.
+A judge is an entry point in the group `ufo.judges`, or a class in a file.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import Client
 from transforms.registry import Registry, Spec
 
-if TYPE_CHECKING:  # it brings the client's code, which only a process that asks needs
+if TYPE_CHECKING:  # imports the client's code, which only a process that asks a model needs
     from transforms.llm.settings import ClientSettings
 
 JUDGES: Final = Registry("ufo.judges", Judge, "judge")
@@ -21,9 +21,9 @@ JUDGES: Final = Registry("ufo.judges", Judge, "judge")
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpec(Spec):
-    """A judge as it travels to the workers.
+    """The specification of a judge, which is sent to workers.
 
-    `llm` has the options of a model that judges, and `client` how it is reached; None where the
+    `llm` are the options of the LLM judge and `client` the settings of its client; None where the
     judge needs no endpoint.
     """
 
@@ -34,18 +34,19 @@ class JudgeSpec(Spec):
 
 
 def asks_llm_judge(spec: Spec) -> bool:
-    """Tell whether a judge is the LLM judge, or asks it: the flags of `--judge llm` are its own."""
+    """Return whether a judge is the LLM judge or asks it, and uses the flags of `--judge llm`."""
     return spec.instance is None and JUDGES.kind(spec).asks_llm_judge
 
 
 def make_judge(
     spec: JudgeSpec, client: Client | None = None, llm_judge: Judge | None = None
 ) -> Judge:
-    """Return the judge; what it needs is imported only here. `client` takes the place of the
-    endpoints that `spec` names, and `llm_judge` that of the LLM judge.
+    """Return the judge that `spec` describes.
+
+    `client` replaces the clients of the endpoints in `spec`, and `llm_judge` the LLM judge.
 
     Raises:
-        UsageError: an option that the judge's constructor does not take, or a wrong value.
+        UsageError: the judge's constructor does not take an option, or its value is invalid.
     """
     context = None
     if spec.llm is not None and spec.client is not None:
@@ -69,7 +70,7 @@ def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | Non
     )
 
 
-def _llm_judge(context: JudgeContext, instead: Judge | None) -> Judge:
+def _llm_judge(context: JudgeContext, judge: Judge | None) -> Judge:
     from transforms.judges.llm.judge import LlmJudge
 
-    return instead or LlmJudge(context)
+    return judge or LlmJudge(context)

@@ -1,12 +1,12 @@
-"""The judge: extracts fact units from a response, and verifies them against passages.
+"""The base class of judges, which extract fact units and verify them against passages.
 
-A judge writes one method, `outcome`: what one passage says to one claim. The base builds the rows
-of evidence and turns an exception into an error that is counted and never a vote; claims are
-extracted by rules (`transforms.extraction`), as the offline judge does. A judge that extracts
-claims itself overrides `extract`; one that judges all claims of a response at once, `verify`.
+A judge implements `outcome`: the judgement on one claim by one passage. The base class builds the
+evidence rows, turns an exception into an evidence row with outcome `error`, and extracts claims by
+rules (`transforms.extraction`). A judge that extracts claims itself overrides `extract`; one that
+judges all claims of a response at once overrides `verify`.
 
-Functions are coroutines because a language model is behind some judges; one that computes in this
-process never suspends (`remote` is False) and is run without an event loop.
+Methods are coroutines because some judges ask a language model. One that computes in this process
+(`remote` is False) never suspends and is run without an event loop.
 """
 
 import inspect
@@ -31,16 +31,15 @@ from transforms.judges.rows import evidence_row
 from transforms.prompts.data import storable
 from transforms.sources.base import Found, Retrieved, message_of
 
-# Whoever imports `ufo` need not wait for what finds sentences.
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # keeps `import ufo` fast
     from transforms.sentences import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A claim before it is numbered: which sentence it is from, and the query that settles it.
+    """A claim without an id, with the index of its sentence and its query.
 
-    `label` is what people said of a given claim.
+    `label` is the human label of a claim given in the input.
     """
 
     sentence_index: int | None
@@ -51,7 +50,7 @@ class Draft:
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """What went wrong while a judge worked, and what it cost; what it made is in the subclasses."""
+    """The failures and usage rows of a call to a judge; subclasses add its result."""
 
     failures: list[Failure] = field(default_factory=list)
     usage: list[Usage] = field(default_factory=list)
@@ -59,7 +58,7 @@ class Work:
 
 @dataclass(slots=True)
 class Drafts(Work):
-    """What a judge extracted from one response."""
+    """The claims extracted from one response."""
 
     drafts: list[Draft] = field(default_factory=list)
 
@@ -73,17 +72,17 @@ class Judged(Work):
 
 @dataclass(slots=True)
 class Queries(Work):
-    """The queries of claims that came without, in their order."""
+    """The queries written for claims, in the claims' order."""
 
     queries: list[str] = field(default_factory=list)
 
 
 class Judgement(NamedTuple):
-    """What a passage says to a claim.
+    """The judgement on a claim by a passage.
 
     `outcome` is `supported`, `refuted`, `noans` (the passage does not answer) or `error` (there is
-    no usable judgement). `probability` is that of `supported`, `rationale` says why, and `citation`
-    is the sentence of the passage that decides.
+    no usable judgement). `probability` is that of `supported`, `rationale` is an explanation, and
+    `citation` is the deciding sentence of the passage.
     """
 
     outcome: str
@@ -93,44 +92,41 @@ class Judgement(NamedTuple):
 
 
 class Judge:
-    """Who extracts claims and verifies them.
+    """Base class of judges: extracts claims and verifies them.
 
-    A subclass implements `outcome` (plain or `async`), or overrides `verify`. Its constructor takes
-    the keyword options that a user may set; one that is named like a flag of judging or of models
-    (`verifier`, `model`, …) gets that flag's value where the configuration does not set it, and for
-    judges that need an endpoint `context` is the `ufo.JudgeContext` of the run: its client, and the
-    judge that the flags of `--judge llm` describe. Instances are created on every worker, so what
-    cannot be pickled is opened in `open`.
+    A subclass implements `outcome` (plain or `async`), or overrides `verify`. The constructor's
+    keyword parameters are the judge's options. An option named like a flag for judges or models
+    (`verifier`, `model`, …) defaults to that flag's value. A judge that sets `needs_endpoint` may
+    take `context`, the run's `ufo.JudgeContext`. An instance is created on every worker; open
+    connections and files in `open`.
 
-    What a judge can do is read from its class: `extracts` and `verifies` are set by themselves
-    where the methods are there.
+    `extracts` and `verifies` are set automatically by the methods that the class defines.
     """
 
     name: str = ""
-    """What the column `judge` says; set by the registry."""
+    """The value of the column `judge`; set by the registry."""
 
     model: str | None = None
-    """What the column `model` says: what it judges by, where that has a name of its own."""
+    """The value of the column `model`: the name of the model or verifier, if there is one."""
 
     extracts: ClassVar[bool] = False
-    """Whether it extracts claims itself; else they are the offline judge's."""
+    """Whether it extracts claims itself; otherwise the offline judge's rules do."""
 
     verifies: ClassVar[bool] = False
-    """Whether it holds claims against passages, which a judge must."""
+    """Whether it verifies claims against passages, which every judge must."""
 
     needs_endpoint: ClassVar[bool] = False
     """Whether it asks a language model at the endpoint of `--model` and `--base_url`."""
 
     asks_llm_judge: ClassVar[bool] = False
-    """Whether it is the LLM judge or asks it (`context.llm_judge`): the flags of `--judge llm` are
-    its own then."""
+    """Whether it is the LLM judge or calls it (`context.llm_judge`), and so uses its flags."""
 
     abstains: ClassVar[bool] = True
-    """Whether it can say that a passage does not answer (`noans`)."""
+    """Whether its outcomes include `noans`: the passage does not answer."""
 
     remote: bool = False
-    """Whether it waits for something outside this process. It is set by itself where `outcome` is a
-    coroutine function or the judge needs an endpoint; who overrides `verify` says it."""
+    """Whether it waits for anything outside this process. Set automatically where `outcome` is a
+    coroutine function or the judge needs an endpoint; set it yourself if you override `verify`."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -142,18 +138,19 @@ class Judge:
             cls.remote = cls.remote or cls.needs_endpoint or waits
 
     def unavailable(self) -> str | None:
-        """Return why the judge cannot judge, with the remedy, or None where it can.
+        """Return an error message with the remedy if the judge cannot be used here, else None.
 
-        Asked once, before the input is read.
+        Called once, before the input is read.
         """
         return None
 
     def fingerprint(self) -> str:
-        """Return what results depend on beside the options: a model's checksum, say."""
+        """Return a text that changes whenever results may change, beside the options: for example
+        a model's checksum."""
         return ""
 
     def open(self) -> None:
-        """Open what the judge needs in this process. Called once before the first response."""
+        """Open connections and files in this process. Called once before the first response."""
 
     def close(self) -> None:
         """Close what `open` opened."""
@@ -165,26 +162,26 @@ class Judge:
         return Drafts([Draft(*unit) for unit in claims(record, sentences)])
 
     async def extract_sentences(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
-        """Return one claim for each sentence that makes a checkable one (`--units sentence`)."""
+        """Return one claim for each sentence with a checkable claim (`--units sentence`)."""
         from transforms.extraction.drafts import sentence_claims
 
         return Drafts([Draft(*unit) for unit in sentence_claims(record, sentences)])
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
-        """Return the queries for claims that came without one, in the claims' order."""
+        """Return a query for each claim, in order."""
         from transforms.extraction import query_of
 
         return Queries([query_of(claim) for claim in claims])
 
     def outcome(self, unit: FactUnit, passage: Passage) -> Judgement | Awaitable[Judgement]:
-        """Return what `passage` says to `unit.claim`."""
+        """Return the judgement on `unit.claim` by `passage`."""
         raise NotImplementedError(f"{type(self).__name__} implements neither outcome nor verify")
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return the evidence rows: at least one for each unit, in the units' order.
 
-        `found` holds, for each unit, the passages of the source of that name. A passage without a
-        usable judgement is a row with outcome `error` and its reason, never a vote.
+        `found` holds, for each unit, the passages of the source named `source`. A passage without a
+        usable judgement gets a row with outcome `error` and a reason, which is not a vote.
         """
         judged = Judged()
         for unit, answer in zip(open_units.units, found, strict=True):
@@ -192,8 +189,8 @@ class Judge:
                 judged.evidence.append(self.without_passages(unit, source, answer))
             for rank, hit in enumerate(answer.passages, 1):
                 try:
-                    said = self.outcome(unit, hit.passage)
-                    judgement = await said if inspect.isawaitable(said) else said
+                    result = self.outcome(unit, hit.passage)
+                    judgement = await result if inspect.isawaitable(result) else result
                     row = self.row(unit, source, rank, hit, judgement)
                 except Exception as error:
                     if ends_run(error):
@@ -208,16 +205,16 @@ class Judge:
     def row(
         self, unit: FactUnit, source: str, rank: int, hit: Retrieved, judgement: Judgement
     ) -> Evidence:
-        """Return the evidence row of a unit and the passage that the source ranked so.
+        """Return the evidence row of a judgement on `unit` by the passage of `hit`.
 
         Raises:
-            TypeError, ValueError: the judgement is none.
+            TypeError, ValueError: the judgement is not a valid `Judgement`.
         """
         if not isinstance(judgement, tuple):
-            raise TypeError(f"outcome gives a ufo.Judgement, not {type(judgement).__name__}")
+            raise TypeError(f"outcome must return a ufo.Judgement, not {type(judgement).__name__}")
         outcome, probability, rationale, citation = Judgement(*judgement)
         if outcome not in OUTCOMES:
-            raise ValueError(f"{outcome!r} is no outcome; there are {', '.join(OUTCOMES)}")
+            raise ValueError(f"unknown outcome {outcome!r}; allowed: {', '.join(OUTCOMES)}")
         citation = storable(citation)
         return evidence_row(
             unit,
@@ -235,7 +232,7 @@ class Judge:
         )
 
     def without_passages(self, unit: FactUnit, source: str, found: Found) -> Evidence:
-        """Return the one evidence row of a unit for which the source had no passage."""
+        """Return the single evidence row of a unit for which the source found no passage."""
         return Evidence(
             unit.response_id,
             unit.unit_id,

@@ -1,9 +1,9 @@
-"""The cascade: the offline judge first, and the language model for what it is not sure of.
+"""The cascade judge: the offline judge first, and the LLM judge where its confidence is low.
 
-An offline judgement stays where the verifier gives its outcome at least the probability asked for
-(`benchmarks/measure_cascade.py` shows what that buys). What is not answered, or not in a language
-that the offline judge knows, always goes to the model. Claims and queries are the model's, so that
-the claims are those of `--judge llm`.
+An offline judgement is kept where the verifier's probability of its outcome is at least
+`confidence` (`benchmarks/measure_cascade.py` measures the effect). Passages with outcome `noans`,
+and texts in a language that the offline judge does not support, always go to the LLM judge. The
+LLM judge extracts the claims and writes the queries.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,14 +18,15 @@ from transforms.sentences import Span
 from transforms.sources.base import Found
 
 CONFIDENCE: Final = 0.9
-"""From which probability of its outcome an offline judgement stays, by default."""
+"""The default of the lowest probability with which an offline judgement is kept."""
 
 
 class CascadeJudge(Judge):
-    """Asks the offline judge with its `verifier`, and the LLM judge about what that is not sure of.
+    """Asks the offline judge with its `verifier`, and the LLM judge where its confidence is low.
 
-    `confidence` in [0, 1] is from which probability of its outcome a judgement stays; at 1 none
-    does, and the evidence is that of the LLM judge alone. Each row's `judge` says who decided it.
+    `confidence` in [0, 1] is the lowest probability of its outcome with which an offline judgement
+    is kept; with 1 none is, and all evidence is the LLM judge's. The column `judge` of a row names
+    the judge that decided it.
     """
 
     name = "cascade"
@@ -36,80 +37,81 @@ class CascadeJudge(Judge):
         self, context: JudgeContext, confidence: float | None = None, verifier: str | None = None
     ) -> None:
         self._offline = OfflineJudge(verifier)
-        self._second = context.llm_judge()
+        self._llm = context.llm_judge()
         self.confidence = CONFIDENCE if confidence is None else confidence
 
     def fingerprint(self) -> str:
-        """Return the second judge's."""
-        return self._second.fingerprint()
+        """Return the LLM judge's fingerprint."""
+        return self._llm.fingerprint()
 
     def open(self) -> None:
         """Open both judges."""
         self._offline.open()
-        self._second.open()
+        self._llm.open()
 
     def close(self) -> None:
         """Close both judges."""
         self._offline.close()
-        self._second.close()
+        self._llm.close()
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return the second judge's claims."""
-        return await self._second.extract(record, sentences)
+        """Return the LLM judge's claims."""
+        return await self._llm.extract(record, sentences)
 
     async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return the second judge's claims."""
-        return await self._second.extract_sentences(record, sentences)
+        """Return the LLM judge's claims."""
+        return await self._llm.extract_sentences(record, sentences)
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
-        """Return the second judge's queries."""
-        return await self._second.queries(claims, response_id)
+        """Return the LLM judge's queries."""
+        return await self._llm.queries(claims, response_id)
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
-        """Return what each passage says to each unit, by whoever is sure of it."""
+        """Return the evidence rows; the LLM judge verifies the passages with low confidence."""
         weighed = self._offline.weigh(open_units, source, found)
-        settled = _by_unit(one.row for one in weighed if stays(one, self.confidence))
+        kept = _by_unit(one.row for one in weighed if stays(one, self.confidence))
         units: list[FactUnit] = []
         open_: list[Found] = []
         ranks: dict[str, list[int]] = {}
         for unit, answer in zip(open_units.units, found, strict=True):
-            known = {row.rank for row in settled.get(unit.unit_id, ())}
-            left = [rank for rank in range(1, len(answer.passages) + 1) if rank not in known]
+            decided = {row.rank for row in kept.get(unit.unit_id, ())}
+            left = [rank for rank in range(1, len(answer.passages) + 1) if rank not in decided]
             if left or not answer.passages:
                 units.append(unit)
                 ranks[unit.unit_id] = left
                 open_.append(replace(answer, passages=[answer.passages[at - 1] for at in left]))
         if not units:
             return Judged([one.row for one in weighed])
-        asked = replace(open_units, units=units)
-        second = await self._second.verify(asked, source, open_)
-        judged = _by_unit(
-            # It counted the passages that it was given.
+        judged = await self._llm.verify(replace(open_units, units=units), source, open_)
+        by_llm = _by_unit(
+            # Ranks among the passages given to the LLM judge become ranks among all.
             row if row.rank is None else replace(row, rank=ranks[row.unit_id][row.rank - 1])
-            for row in second.evidence
+            for row in judged.evidence
         )
         return Judged(
             [
                 row
                 for unit in open_units.units
                 for row in sorted(
-                    [*settled.get(unit.unit_id, ()), *judged.get(unit.unit_id, ())],
+                    [*kept.get(unit.unit_id, ()), *by_llm.get(unit.unit_id, ())],
                     key=lambda row: row.rank or 0,
                 )
             ],
-            failures=second.failures,
-            usage=second.usage,
+            failures=judged.failures,
+            usage=judged.usage,
         )
 
 
 def stays(weighed: Weighed, confidence: float) -> bool:
-    """Tell whether an offline judgement stays. One that found no answer never does, since another
-    judge may find one; and no probability is high enough for a confidence of 1."""
+    """Return whether an offline judgement is kept: not `noans`, with at least this confidence.
+
+    With a confidence of 1 none is kept.
+    """
     return weighed.row.outcome != NOANS and confidence <= weighed.confidence < 1.0
 
 
 def _by_unit(rows: Iterable[Evidence]) -> dict[str, list[Evidence]]:
-    found: dict[str, list[Evidence]] = {}
+    by_unit: dict[str, list[Evidence]] = {}
     for row in rows:
-        found.setdefault(row.unit_id, []).append(row)
-    return found
+        by_unit.setdefault(row.unit_id, []).append(row)
+    return by_unit

@@ -1,4 +1,4 @@
-"""What a run hands to a judge that asks a language model, beside its options."""
+"""The context of a run for judges that ask a language model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from transforms.judges.base import Judge
 from transforms.judges.llm.settings import LlmSettings
 from transforms.llm.base import Client
 
-if TYPE_CHECKING:  # it brings the client's code, which only a process that asks needs
+if TYPE_CHECKING:  # imports the client's code, which only a process that asks a model needs
     from transforms.judges.llm.judgement_cache import JudgementCache
 
 
@@ -18,12 +18,12 @@ def _none() -> Judge:
 
 @dataclass(frozen=True, slots=True)
 class JudgeContext:
-    """What a judge gets that needs an endpoint and whose constructor takes `context`.
+    """The argument `context` of a judge that sets `needs_endpoint`.
 
-    `settings` are the flags of `--judge llm`. `client` returns the run's client, which retries,
-    limits, caches and counts. `judgement_cache` returns the cache of judgements that the LLM judge
-    uses; None for none. `llm_judge` returns the judge that the flags of `--judge llm` describe, for
-    one that settles some claims itself.
+    `settings` are the flags of `--judge llm`. `client` returns the run's client, with retries, rate
+    limits, cache and usage rows. `judgement_cache` returns the LLM judge's cache of judgements;
+    None for no cache. `llm_judge` returns the LLM judge by these flags, for a judge that decides
+    only some claims itself.
     """
 
     settings: LlmSettings

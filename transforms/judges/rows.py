@@ -1,4 +1,4 @@
-"""Make the evidence row of a judgement, whoever judged; look its citation up in the passage."""
+"""Make the evidence row of a judgement, and search its citation in the passage."""
 
 from schemas.records import REFUTED, SUPPORTED, Evidence, FactUnit
 from transforms.sources.base import Retrieved
@@ -26,10 +26,10 @@ def evidence_row(
     prompt_version: str | None = None,
     request_id: str | None = None,
 ) -> Evidence:
-    """Return the evidence row of a unit and the passage that the source ranked so.
+    """Return the evidence row of a judgement on `unit` by the passage of `hit`, of rank `rank`.
 
-    `cited` tells that the citation stands in the passage, for whoever took it from there; else that
-    is looked for. `request_id` is that of the passage where no request judged it.
+    `cited` says whether the passage contains the citation; None searches for it. `request_id`
+    defaults to that of the request that wrote the passage.
     """
     if cited is None and citation is not None:
         cited = citation_found(citation, hit.passage.text)
@@ -59,10 +59,10 @@ def evidence_row(
 
 
 def citation_found(citation: str, passage: str) -> bool:
-    """Tell whether the passage has the citation, white space normalised and outer quotes aside."""
+    """Return whether the passage contains the citation, ignoring outer quotes and white space."""
     text = _normalised(passage)
-    quotes = (citation, citation.strip(_QUOTES))
-    return any(quote and quote in text for quote in map(_normalised, quotes))
+    candidates = (citation, citation.strip(_QUOTES))
+    return any(quote and quote in text for quote in map(_normalised, candidates))
 
 
 def _normalised(text: str) -> str:

@@ -1,1 +1,1 @@
-"""Ask language models through one interface, `complete(request) → completion`, without Beam."""
+"""Clients for language models: `complete(request) → completion`. Imports no Beam."""

@@ -1,8 +1,8 @@
 """Define the interface to a language model: request, completion, client, error.
 
-Everything that asks a model (extraction, verification, knowledge) builds a `Request` and reads a
-`Completion`. How it is sent is behind `Client`; retry, limits, cache and usage wrap that one method
-once, and a scripted fake stands in for it in a user's tests.
+Every step that asks a model (extraction, verification, knowledge) builds a `Request` and reads a
+`Completion`. `Client.complete` hides retries, rate limits, cache and usage rows; tests use
+`transforms.llm.fake.FakeClient` instead.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ VERIFIER = "verifier"
 KNOWLEDGE = "knowledge"
 
 Report = Callable[[str], None]
-"""Shows the user a message about something that the run goes on without or waits for."""
+"""Shows the user a message about a problem that does not stop the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function the model is to call; `parameters` is its JSON Schema.
+    """A function the model must call; `parameters` is its JSON Schema.
 
-    `example` is what a complete call may look like, for a model that has no tools; None shows it
-    the schema.
+    `example` is an example of the arguments, shown in the prompt where the endpoint has no tools;
+    with None the prompt shows the schema.
     """
 
     name: str
@@ -43,15 +43,15 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One chat completion.
+    """A request for one chat completion.
 
-    `function` is the one function that must be called; None asks for text. `n` choices are wanted,
-    however many requests that takes. `step`, `source` and `response_id` say what it is for, and go
-    to the `usage` table; they are not sent. `keep` tells of a choice whether it has what was asked
-    for, so that the same request need not be sent again; None leaves that to its look.
+    `function` is the one function that must be called; None asks for text. `n` is the number of
+    choices wanted, in as many HTTP requests as that takes. `step`, `source` and `response_id` are
+    columns of the `usage` table and are not sent. `keep` returns whether a choice is worth caching;
+    None caches every choice that is not empty, refused or cut off.
 
-    `max_tokens` ends a reply that runs away, and is lowered where the model's context has no room
-    for it; `expects` is about how many tokens the reply needs, below which it is not lowered.
+    `max_tokens` limits the reply and is lowered where the model's context is too small for it, but
+    not below `expects`, an estimate of the tokens that the reply needs.
     """
 
     role: str
@@ -71,11 +71,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One answer of the model.
+    """One choice of a completion.
 
-    `arguments` is the text of the function call's arguments, None where no function was called.
-    `finish_reason` is as the endpoint gave it (stop, length, tool_calls, content_filter, …);
-    `refusal` is the text of a refusal. `logprob_mean` is None where the endpoint gave none.
+    `arguments` is the JSON text of the function call's arguments, None where no function was
+    called. `finish_reason` is the endpoint's (stop, length, tool_calls, content_filter, …);
+    `refusal` is the text of a refusal. `logprob_mean` is the mean log-probability of the tokens,
+    None where the endpoint returned none.
     """
 
     text: str = ""
@@ -87,9 +88,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What came back: as many choices as were asked for, and one usage row for each request sent.
+    """The `n` choices of a request, and one usage row for each HTTP request that was sent.
 
-    `request_id` is the id of the (first) request, as the column of that name holds it.
+    `request_id` is the value of that column: the id of the first HTTP request.
     """
 
     choices: Sequence[Choice]
@@ -104,42 +105,36 @@ class Client(Protocol):
         """Return the completion.
 
         Raises:
-            LlmError: no usable answer could be had; `usage` on it has the rows of what was sent.
+            LlmError: the request failed; its `usage` has a row for each HTTP request sent.
         """
         ...
 
     def room(self, request: Request) -> int | None:
-        """Return about how many tokens the model's context holds beside the prompt of a request,
-        None where that is not known (yet)."""
+        """Estimate how many tokens of the model's context are left beside a request's prompt.
+
+        Returns None while the size of the context is unknown.
+        """
         ...
 
 
+@dataclass(eq=False)
 class LlmError(Exception):
-    """A request that got no usable answer.
+    """A request that got no usable reply.
 
-    `reason` is one of records.REASONS (`transport`, `filtered`, `refused`, …). `final` tells an
+    `reason` is one of records.REASONS (`transport`, `filtered`, `refused`, …). `final` marks an
     error that every further request would meet as well (wrong key, wrong URL, unknown model, spent
-    quota): the run stops at once, with `message`, which ends with the remedy. `choices` are those
-    of several wanted that had come by then, `request_id` is the (first) request they came with.
+    quota): the run stops at once and shows `message`, which ends with the remedy. Where several
+    choices were wanted, `choices` are those received before the error, and `request_id` is the id
+    of the first request that returned them.
     """
 
-    def __init__(
-        self,
-        message: str,
-        reason: str = "transport",
-        final: bool = False,
-        usage: Sequence[Usage] = (),
-        choices: Sequence[Choice] = (),
-        request_id: str = "",
-    ) -> None:
-        super().__init__(message, reason, final, tuple(usage), tuple(choices), request_id)
-        self.message = message
-        self.reason = reason
-        self.final = final
-        self.usage = tuple(usage)
-        self.choices = tuple(choices)
-        self.request_id = request_id
+    message: str
+    reason: str = "transport"
+    final: bool = False
+    usage: Sequence[Usage] = ()
+    choices: Sequence[Choice] = ()
+    request_id: str = ""
 
-    def __str__(self) -> str:
-        """Return the message alone."""
-        return self.message
+    def __post_init__(self) -> None:
+        super().__init__(self.message)
+        self.usage, self.choices = tuple(self.usage), tuple(self.choices)

@@ -1,7 +1,7 @@
-"""Price requests, write their cost into the usage log, and keep a run below its cap.
+"""Compute the cost of requests, write it to the usage log, and stop a run before `--max_cost`.
 
-Prices are those of a shipped YAML, each figure with its source, and a user's own. A model that is
-in neither has no price, and its cost is unknown: None, never 0.
+Prices come from `prices.yaml` in this package and from the user's `--prices` file. A model in
+neither has no price, and its cost is unknown: None, never 0.
 """
 
 import asyncio
@@ -28,39 +28,40 @@ from transforms.llm.usage_log import (
 )
 
 _TOKENS = 1_000_000
-_REPLY_TOKENS = 500  # the least that a choice without a limit may have
+_REPLY_TOKENS = 500  # the least that is reserved for a choice without a token limit
 _FIELDS = ("input", "output", "source", "date")
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars a million tokens of prompts and of completions; where it is from, since when."""
+    """US dollars for a million prompt (`input`) and completion (`output`) tokens; `source` is the
+    URL of the price list and `date` when it was read."""
 
     input: float
     output: float
     source: str = ""
     date: str = ""
 
-    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the cost in US dollars."""
         return (self.input * prompt_tokens + self.output * completion_tokens) / _TOKENS
 
 
 def load_prices(path: str | None = None) -> dict[str, Price]:
-    """Return the price of each known model: the shipped ones, those in the file `path` before them.
+    """Return the prices by model; those in the YAML file `path` override the shipped ones.
 
     Raises:
-        UsageError: the file cannot be read, or an entry is no price.
+        UsageError: the file cannot be read, or an entry is not a price.
     """
     return {**_shipped(), **(_read(Path(path)) if path else {})}
 
 
 def priced(row: Usage, prices: Mapping[str, Price]) -> Usage:
-    """Return the usage row with its cost, which is unknown without a price or without tokens."""
+    """Return the usage row with its cost; unchanged where the price or the tokens are unknown."""
     price = prices.get(row.model or "")
     if price is None or row.prompt_tokens is None or row.completion_tokens is None:
         return row
-    return replace(row, cost_usd=price.of(row.prompt_tokens, row.completion_tokens))
+    return replace(row, cost_usd=price.cost(row.prompt_tokens, row.completion_tokens))
 
 
 @cache
@@ -78,7 +79,7 @@ def _read(path: Path) -> dict[str, Price]:
 
 
 def _prices(where: str, text: str) -> dict[str, Price]:
-    import yaml  # a run that asks no model need not wait for it
+    import yaml  # not needed by a run that asks no model
 
     try:
         given = yaml.safe_load(text) or {}
@@ -91,7 +92,7 @@ def _prices(where: str, text: str) -> dict[str, Price]:
 
 def _price(where: str, entry: Any) -> Price:
     if not isinstance(entry, Mapping):
-        raise UsageError(_form(f"{where}: {entry!r} is no price"))
+        raise UsageError(_form(f"{where}: {entry!r} is not a price"))
     for name in entry:
         if name not in _FIELDS:
             raise UsageError(_form(f"{where}: unknown field {name!r}"))
@@ -105,7 +106,7 @@ def _price(where: str, entry: Any) -> Price:
 
 def _dollars(where: str, entry: Mapping[str, Any], name: str) -> float:
     value = entry.get(name)
-    # YAML's `.nan` compares with nothing, and `true` is an int.
+    # Comparisons with YAML's `.nan` are false, and `true` is an int.
     if isinstance(value, int | float) and value is not True and 0 <= value < math.inf:
         return float(value)
     raise UsageError(_form(f"{where}: {name} is {value!r}, not US dollars from 0"))
@@ -119,10 +120,10 @@ def _form(message: str) -> str:
 
 
 class Budget:
-    """Counts the requests of a run, and holds them back where they would pass the cap.
+    """The spending of a run: counts its requests and refuses those that could exceed `cap`.
 
-    `cap` is in US dollars; what the usage log at `path` says was spent before counts for it. One
-    process of a run has its budget, which it uses on one event loop.
+    `cap` is in US dollars and includes what the usage log at `path` records as spent before. Use
+    one object for each process, on one event loop.
     """
 
     def __init__(
@@ -141,10 +142,12 @@ class Budget:
         self.log = UsageLog(path)
 
     async def reserve(self, body: Mapping[str, Any]) -> float:
-        """Wait until a request may be sent; returns what is set aside for it, to be settled.
+        """Wait until a request may be sent; return the US dollars reserved for it.
+
+        Call `settle` when the request has ended.
 
         Raises:
-            CostCapped: it could pass the cap. Everything that was under way has ended by then.
+            CostCapped: the request could exceed the cap. All requests in flight have ended by then.
         """
         if self._spent is None:
             limited = self._cap is not None and self._path is not None
@@ -152,8 +155,8 @@ class Budget:
         price = self._prices.get(str(body.get("model")))
         usd = 0.0
         if self._cap is not None and price is not None:
-            usd = self._at_most(price, body)
-            await self._until_it_fits(usd, self._cap)
+            usd = self._upper_bound(price, body)
+            await self._wait_for_funds(usd, self._cap)
         self._reserved += usd
         self._in_flight += 1
         self.log.add({IN_FLIGHT: 1, RESERVED: usd})
@@ -162,9 +165,9 @@ class Budget:
     def settle(
         self, body: Mapping[str, Any], reserved: float, row: Usage | None, billed: bool = True
     ) -> Usage | None:
-        """Account for a request that has ended; returns its row with its cost.
+        """Record a request that has ended; return its usage row with its cost.
 
-        One whose tokens are not known costs what was set aside, unless it was not `billed`.
+        A request with unknown tokens costs what was reserved, unless it was not `billed`.
         """
         cost = reserved if billed else 0.0
         tokens: dict[str, float] = {}
@@ -187,35 +190,35 @@ class Budget:
         """Close the usage log; a later request opens it again."""
         self.log.close()
 
-    def _at_most(self, price: Price, body: Mapping[str, Any]) -> float:
-        """What a request may cost. A choice without a limit is taken to be no longer than its
-        prompt, than the longest so far, and than 500 tokens, whichever is most."""
+    def _upper_bound(self, price: Price, body: Mapping[str, Any]) -> float:
+        """Return the most that a request may cost. A choice without a token limit is assumed to be
+        at most as long as its prompt, the longest choice so far, or 500 tokens: the maximum."""
         prompt = estimated(body)
         limit = body.get("max_completion_tokens", body.get("max_tokens"))
         longest = self._largest.get(str(body.get("model")), 0.0)
         each = limit if limit is not None else max(prompt, longest, _REPLY_TOKENS)
-        return price.of(prompt, round(each * int(body.get("n", 1))))
+        return price.cost(prompt, round(each * int(body.get("n", 1))))
 
-    async def _until_it_fits(self, usd: float, cap: float) -> None:
+    async def _wait_for_funds(self, usd: float, cap: float) -> None:
         assert self._spent is not None
-        # One waits at a time, the others behind it.
+        # Requests wait one at a time, in their order.
         async with self._turn:
             while not self._closed and self._spent + self._reserved + usd > cap:
-                # It may fit once others have settled; where it cannot, nobody goes on.
+                # It may fit once others have settled; where it cannot, no request is sent any more.
                 self._closed = self._spent + usd > cap
                 if not self._closed:
-                    await self._next_end()
+                    await self._next_settled()
         if not self._closed:
             return
-        # What is under way is paid for: its answers are waited for, and can be kept.
+        # Requests in flight are paid for, so their replies are awaited and cached.
         while self._in_flight:
-            await self._next_end()
+            await self._next_settled()
         raise CostCapped(
             f"stopped at --max_cost {cap:g}: {self._spent:.6g} US dollars are spent, and the next "
             f"request may cost {usd:.2g}. What was finished is kept; the same command with a "
             "higher --max_cost goes on from there"
         )
 
-    async def _next_end(self) -> None:
+    async def _next_settled(self) -> None:
         self._settled.clear()
         await self._settled.wait()

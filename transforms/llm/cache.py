@@ -1,8 +1,8 @@
-"""Cache requests: take kept answers, and share those that are under way.
+"""Cache completions, and send equal requests that are in flight at the same time once.
 
-The key of a request is what the endpoint is sent, and where; what it is for (step, source,
-response) is not in it. Each of several samples is kept under its own number. What is no answer is
-never kept (`usable`), and so is asked for again by a later run.
+The key of a request is a hash of what is sent and of the endpoint's address; step, source and
+response are not in it. Each of several choices has its own number in the key. A choice that is not
+`usable` is not cached, so a later run requests it again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ _WITHHELD: Final = ("content_filter", "length")
 
 
 class CachingClient:
-    """A `Client` around another one. `memory` is shared by all of a process."""
+    """A `Client` that answers from `memory` and sends the rest through `inner`."""
 
     def __init__(self, inner: Client, settings: ClientSettings, memory: Memory) -> None:
         self._inner = inner
@@ -29,10 +29,10 @@ class CachingClient:
         self._memory = memory
 
     async def complete(self, request: Request) -> Completion:
-        """Return the completion: kept, or that of an equal request under way, or a new one.
+        """Return the completion from the cache, from an equal request in flight, or from `inner`.
 
         Raises:
-            LlmError: from the client within.
+            LlmError: from `inner`.
         """
         keys = request_keys(request, self._settings)
 
@@ -47,19 +47,19 @@ class CachingClient:
         return found[0]
 
     def room(self, request: Request) -> int | None:
-        """Return what the context holds beside the request's prompt."""
+        """Return the inner client's estimate."""
         return self._inner.room(request)
 
     async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
-        kept = await self._memory.get_many(keys)
-        found = {key: answer for key, value in kept.items() if (answer := _read(value))}
-        missing = [key for key in keys if key not in found]
+        cached = await self._memory.get_many(keys)
+        answers = {key: answer for key, value in cached.items() if (answer := _from_json(value))}
+        missing = [key for key in keys if key not in answers]
         usage: list[Usage] = []
         first = ""
-        if found:
-            first = next(iter(found.values()))[1]
+        if answers:
+            first = next(iter(answers.values()))[1]
             model = self._settings.endpoint(request.role, request.model).model
-            usage = [_reused(request, model, first, (tokens for *_, tokens in found.values()))]
+            usage = [_reused(request, model, first, (tokens for *_, tokens in answers.values()))]
         failed = None
         if missing:
             try:
@@ -67,24 +67,17 @@ class CachingClient:
             except LlmError as error:
                 failed = error
                 completion = Completion(error.choices, error.request_id, error.usage)
-            fresh = _answers(completion)
-            # An endpoint may leave out some of the samples; those that came are the first.
-            new = dict(zip(missing, fresh, strict=False))
+            # An endpoint may return fewer choices than wanted: they get the first numbers.
+            new = dict(zip(missing, _answers(completion), strict=False))
             await self._memory.put_many(
-                {
-                    key: _written(*answer)
-                    for key, answer in new.items()
-                    if usable(request, answer[0])
-                }
+                {key: _to_json(*new[key]) for key in new if usable(request, new[key][0])}
             )
-            found |= new
+            answers |= new
             first = first or completion.request_id
             usage += completion.usage
-        choices = [found[key][0] for key in keys if key in found]
+        choices = [answers[key][0] for key in keys if key in answers]
         if failed is not None:
-            raise LlmError(
-                failed.message, failed.reason, failed.final, usage, choices, first
-            ) from failed
+            raise replace(failed, usage=usage, choices=choices, request_id=first) from failed
         return Completion(choices, first, usage)
 
 
@@ -93,21 +86,19 @@ Answer = tuple[Choice, str, Tokens]
 
 
 def request_keys(request: Request, settings: ClientSettings) -> list[str]:
-    """Return a key for each of the samples that are wanted."""
-    # What a reply is limited to is no part of what is asked.
+    """Return the cache key of each of the `request.n` choices."""
+    # The token limit does not change what is asked.
     canonical = asdict(replace(request, keep=None, max_tokens=None))
     for name in ("role", "n", "step", "source", "response_id", "keep", "expects"):
         del canonical[name]
-    asked = settings.endpoint(request.role, request.model)
-    place = asked.url, asked.model
-    apart = [] if settings.share else [request.response_id]
-    return [
-        key_of("r", *place, canonical, settings.repeat, index, *apart) for index in range(request.n)
-    ]
+    endpoint = settings.endpoint(request.role, request.model)
+    common = (endpoint.url, endpoint.model, canonical, settings.repeat)
+    separate = [] if settings.share else [request.response_id]
+    return [key_of("r", *common, index, *separate) for index in range(request.n)]
 
 
 def usable(request: Request, choice: Choice) -> bool:
-    """Tell whether a choice is worth keeping: an answer, by whoever asked or by its look."""
+    """Return whether a choice may be cached: by `request.keep`, else if it is a whole answer."""
     if request.keep is not None:
         return request.keep(choice)
     if choice.refusal or choice.finish_reason in _WITHHELD:
@@ -116,19 +107,19 @@ def usable(request: Request, choice: Choice) -> bool:
 
 
 def _answers(completion: Completion) -> list[Answer]:
-    # A client may have asked what the endpoint can do first, which is accounted here too.
+    # The usage may have rows of the client's probes of the endpoint.
     paid = [row for row in completion.usage if row.status == OK and row.step != PROBE]
     tokens = shares(paid, len(completion.choices))
     pairs = zip(completion.choices, tokens, strict=True)
     return [(choice, completion.request_id, its) for choice, its in pairs]
 
 
-def _written(choice: Choice, request_id: str, tokens: Tokens) -> Any:
+def _to_json(choice: Choice, request_id: str, tokens: Tokens) -> Any:
     return {"choice": asdict(choice), "request": request_id, "tokens": tokens}
 
 
-def _read(value: Any) -> Answer | None:
-    """Return a kept answer; None where the value is none, whoever wrote it."""
+def _from_json(value: Any) -> Answer | None:
+    """Return a cached answer; None for a value of another shape."""
     try:
         choice = Choice(**value["choice"])
         prompt, reply = (None if one is None else int(one) for one in value["tokens"])

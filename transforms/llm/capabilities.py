@@ -1,9 +1,9 @@
-"""Describe what an endpoint can do, and find it out by asking it.
+"""Detect which parameters of the chat API an endpoint supports.
 
-Two small requests tell: one as the judge sends them (a function call at temperature 0), one as the
-knowledge source does (several choices at temperature 1). What an endpoint refuses it mostly names;
-where it does not, one thing after another is left out until the request is accepted. What it passes
-over in silence shows in the reply.
+Two small requests probe it: a function call at temperature 0, as the judge sends, and a text with
+several choices at temperature 1, as the knowledge source sends. Most errors name the parameter that
+is not supported; where one does not, parameters are left out one after another until the request is
+accepted. A parameter that is ignored without an error is recognised by the reply.
 """
 
 import json
@@ -19,7 +19,7 @@ from transforms.llm.base import Choice, Function, Message, Request
 from transforms.llm.failures import SendError
 
 PROBE = "probe"
-"""The step under which the requests of a probe are accounted."""
+"""The value of `usage.step` for the requests of a probe."""
 
 TOOL: Final = "tool"
 REQUIRED: Final = "tool_choice required"
@@ -29,8 +29,8 @@ JSON_OBJECT: Final = "json_object"
 WORDS: Final = "words"
 TOOL_FORMS = (TOOL, REQUIRED)
 FORMS = (*TOOL_FORMS, JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, WORDS)
-"""How the arguments of a function can be asked for, best first: a tool that is chosen by its name,
-`tool_choice: "required"`, a `response_format` of four kinds, and words in the prompt alone."""
+"""The ways to ask for a function's arguments, best first: a tool chosen by name,
+`tool_choice: "required"`, three kinds of `response_format`, and instructions in the prompt."""
 
 # github.com/ChatGPTNextWeb/NextChat/issues/3195
 _MOST: Final = re.compile(r"\bat most (\d+) completion tokens")
@@ -38,14 +38,14 @@ _MOST: Final = re.compile(r"\bat most (\d+) completion tokens")
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an endpoint takes; the default is all of it.
+    """The parameters that an endpoint supports; the default is all of them.
 
     `forms` are those of FORMS that may still be tried, best first; the last is always WORDS.
-    `temperature_zero` and `temperature_one` tell whether these may be sent: some models have a
-    fixed one. `limit_fields` are the fields for a token limit that may still be tried, best first;
-    all servers but OpenAI's newest models know `max_tokens`, which these refuse by name.
-    `most_tokens` is the highest limit. `thinks` tells whether the model thinks before it replies,
-    which counts against the limit.
+    `temperature_zero` and `temperature_one` say whether these values may be sent: some models have
+    a fixed temperature. `limit_fields` are the fields for a token limit that may still be tried,
+    best first; only OpenAI's newest models refuse `max_tokens`, with an error that names it.
+    `most_tokens` is the highest limit allowed. `thinks` says whether the model writes reasoning
+    tokens before its reply, which count against the limit.
     """
 
     forms: tuple[str, ...] = FORMS
@@ -59,23 +59,23 @@ class Capabilities:
     thinks: bool = False
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> "Capabilities":
-        """Return what `dataclasses.asdict` made JSON of.
+    def from_json(cls, fields: Mapping[str, Any]) -> "Capabilities":
+        """Return the object whose `dataclasses.asdict` was stored as JSON.
 
         Raises:
-            TypeError: it has other fields.
+            TypeError: there are unknown fields.
         """
-        lists = {name: tuple(found[name]) for name in ("forms", "limit_fields") if name in found}
-        return cls(**{**found, **lists})
+        lists = {name: tuple(fields[name]) for name in ("forms", "limit_fields") if name in fields}
+        return cls(**{**fields, **lists})
 
     @property
     def form(self) -> str:
-        """How the arguments of a function are asked for."""
+        """The one of FORMS in use."""
         return self.forms[0]
 
     @property
     def tools(self) -> bool:
-        """Whether they are asked for as a function call."""
+        """Whether arguments are asked for as a function call."""
         return self.form in TOOL_FORMS
 
     @property
@@ -84,40 +84,41 @@ class Capabilities:
         return self.limit_fields[0] if self.limit_fields else None
 
     def takes_temperature(self, temperature: float) -> bool:
-        """Tell whether the temperature is sent; one that cannot be chosen is left out."""
+        """Return whether the temperature may be sent."""
         return self.temperature_one if temperature == 1 else self.temperature_zero
 
 
 def is_refusal(error: SendError) -> bool:
-    """Tell whether the endpoint may mind a parameter, and not the moment, the key or the text."""
+    """Return whether an error may be about a parameter, not about time, key or text."""
     return not (error.transient or error.final) and error.reason == TRANSPORT
 
 
 def learned(
     known: Capabilities, request: Request, n: int, error: SendError, probing: bool = False
 ) -> Capabilities | None:
-    """Return what is left of `known` after the endpoint refused the request, None where it named
-    nothing of it.
+    """Return `known` without the parameter that an error names, None where it names none.
 
-    In a run the tools are known to work; what is said of them is about the request's own text.
+    Outside of probes an error about tools is ignored if tools are known to work: it is then about
+    the text of the request.
     """
     if not is_refusal(error):
         return None
     most = _MOST.search(error.message)
     if most is not None and int(most[1]) < (known.most_tokens or inf):
         return replace(known, most_tokens=int(most[1]))
-    said = f"'{error.param}'" if error.param else error.message
+    text = f"'{error.param}'" if error.param else error.message
     for feature in used(known, request, n):
         in_doubt = probing or not (feature.field == "forms" and known.tools)
-        if in_doubt and re.search(feature.name, said):
+        if in_doubt and re.search(feature.name, text):
             return feature.left_out(known)
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """Something a request uses: its name in errors (a pattern), the field of `Capabilities`, and
-    what that is without it. A refusal that names nothing is about the one of the lowest `rank`."""
+    """A parameter that a request uses: `name` is a pattern of its name in errors, `field` the field
+    of `Capabilities`, and `without` that field's value when the parameter is left out. An error
+    that names no parameter is blamed on the feature with the lowest `rank`."""
 
     rank: int
     name: str
@@ -125,42 +126,42 @@ class Feature:
     without: Any
 
     def left_out(self, known: Capabilities) -> Capabilities:
-        """Return what is known, without this."""
+        """Return `known` without this feature."""
         return replace(known, **{self.field: self.without})
 
 
 def used(known: Capabilities, request: Request, n: int) -> list[Feature]:
-    """Return what a request for `n` choices uses, that with the narrowest name first."""
-    found: list[Feature] = []
+    """Return the features that a request for `n` choices uses, the most specific name first."""
+    features: list[Feature] = []
     form = known.form if request.function is not None else WORDS
     if known.strict and form in (*TOOL_FORMS, JSON_SCHEMA):
-        narrow = r"\bstrict\b|additionalProperties|function\.parameters"
-        found.append(Feature(1, narrow, "strict", False))
+        specific = r"\bstrict\b|additionalProperties|function\.parameters"
+        features.append(Feature(1, specific, "strict", False))
     if request.logprobs and known.logprobs:
-        found.append(Feature(4, r"\blogprobs\b", "logprobs", False))
+        features.append(Feature(4, r"\blogprobs\b", "logprobs", False))
     if n > 1 and known.n:
-        found.append(Feature(5, r"[`'\"]n[`'\"]|completion choice", "n", False))
+        features.append(Feature(5, r"[`'\"]n[`'\"]|completion choice", "n", False))
     if request.max_tokens is not None and known.limit_field is not None:
         name = rf"\b{known.limit_field}\b"
-        found.append(Feature(3, name, "limit_fields", known.limit_fields[1:]))
+        features.append(Feature(3, name, "limit_fields", known.limit_fields[1:]))
     if known.takes_temperature(request.temperature):
         field = "temperature_one" if request.temperature == 1 else "temperature_zero"
-        found.append(Feature(6, r"\btemperature\b", field, False))
+        features.append(Feature(6, r"\btemperature\b", field, False))
     if form in TOOL_FORMS:
         others = tuple(other for other in known.forms if other not in TOOL_FORMS)
-        found.append(Feature(0, "tool[_ ]choice", "forms", known.forms[1:]))
-        found.append(Feature(0, r"\b(?:tools?|functions?)\b", "forms", others))
+        features.append(Feature(0, "tool[_ ]choice", "forms", known.forms[1:]))
+        features.append(Feature(0, r"\b(?:tools?|functions?)\b", "forms", others))
     elif form != WORDS:
         name = "response_format|json_schema|json_object"
-        found.append(Feature(2, name, "forms", known.forms[1:]))
-    return found
+        features.append(Feature(2, name, "forms", known.forms[1:]))
+    return features
 
 
 CALL = "call"
 SAMPLE = "sample"
 
 Ask = Callable[[Request, Capabilities, int], Awaitable[tuple[Sequence[Choice], Capabilities]]]
-"""Sends a request for n choices, with what is known; returns them and what was learned."""
+"""Sends a request for n choices by some capabilities; returns the choices and what was learned."""
 
 _LIMIT = 16
 _SHORT = 128
@@ -189,12 +190,13 @@ _CALL = Request(
 
 
 async def probe_call(ask: Ask, known: Capabilities) -> Capabilities:
-    """Find out about forms, strict schemas, temperature 0 and the token limit's field.
+    """Detect `forms`, `strict`, `temperature_zero` and `limit_fields`.
 
-    A form is kept where the reply has the function's arguments, whatever the endpoint accepts.
+    A form is kept only where the reply has the function's arguments: some endpoints accept a form
+    and ignore it.
 
     Raises:
-        SendError: the endpoint does not answer a plain request either.
+        SendError: a request without any optional parameter failed as well.
     """
     request = _CALL
     while True:
@@ -203,29 +205,29 @@ async def probe_call(ask: Ask, known: Capabilities) -> Capabilities:
         except SendError as error:
             if error.reason != TRUNCATED or request is not _CALL:
                 raise
-            # Some servers count the tokens allowed for the reply, and the model's context is small.
+            # Some servers add the token limit to the prompt, which is too much for a small context.
             request = replace(_CALL, max_tokens=_SHORT)
             continue
-        if known.form == WORDS or choices[0].finish_reason == "length" or _reported(choices[0]):
+        if known.form == WORDS or choices[0].finish_reason == "length" or _has_word(choices[0]):
             return known
         known = replace(known, forms=known.forms[1:])
-        if known.form == WORDS:  # nothing is sent for it that could be refused
+        if known.form == WORDS:  # needs no parameter that could be refused
             return known
 
 
-def _reported(choice: Choice) -> bool:
+def _has_word(choice: Choice) -> bool:
     try:
-        found = json.loads(choice.arguments or choice.text)
+        arguments = json.loads(choice.arguments or choice.text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and isinstance(found.get("word"), str)
+    return isinstance(arguments, dict) and isinstance(arguments.get("word"), str)
 
 
 async def probe_sample(ask: Ask, known: Capabilities) -> Capabilities:
-    """Find out about `n`, log-probabilities, temperature 1 and whether the token limit holds.
+    """Detect `n`, `logprobs`, `temperature_one` and whether the token limit is applied.
 
     Raises:
-        SendError: the endpoint does not answer a plain request either.
+        SendError: a request without any optional parameter failed as well.
     """
     while True:
         choices, known = await _accepted(ask, _SAMPLE, known, _N)
@@ -235,7 +237,7 @@ async def probe_sample(ask: Ask, known: Capabilities) -> Capabilities:
             choice.logprob_mean is not None for choice in choices
         ):
             known = replace(known, logprobs=False)
-        # More words than tokens were allowed: the field was passed over.
+        # More words than tokens were allowed: the field is ignored.
         if known.limit_field is None or len(choices[0].text.split()) <= _LIMIT:
             return known
         known = replace(known, limit_fields=known.limit_fields[1:])
@@ -247,11 +249,13 @@ PROBES = {CALL: probe_call, SAMPLE: probe_sample}
 async def _accepted(
     ask: Ask, request: Request, known: Capabilities, n: int
 ) -> tuple[Sequence[Choice], Capabilities]:
-    """Ask, and where the endpoint refuses without naming what, leave out one thing after another,
-    the likeliest first; then try again each of those that were left out.
+    """Ask; where the endpoint refuses without naming a parameter, find out which one it is.
+
+    Features are left out one after another, the likeliest first, until the request is accepted;
+    then each of those left out before the last is tried again.
 
     Raises:
-        SendError: the plainest request is refused, too.
+        SendError: a request without any of them is refused too.
     """
     try:
         return await ask(request, known, n)
@@ -268,7 +272,7 @@ async def _accepted(
             raise refusal
         dropped.append(blamed.field)
         choices, less = await _tried(ask, request, blamed.left_out(less), n)
-    # Without what was left out last the request is refused; the others may be innocent.
+    # The last feature left out was refused; the others may be supported.
     for field in [name for name in dict.fromkeys(dropped) if name != dropped[-1]]:
         for whole in _longer(getattr(known, field), getattr(less, field)):
             again, more = await _tried(ask, request, replace(less, **{field: whole}), n)
@@ -281,7 +285,7 @@ async def _accepted(
 async def _tried(
     ask: Ask, request: Request, known: Capabilities, n: int
 ) -> tuple[Sequence[Choice], Capabilities]:
-    """Ask; no choices where the endpoint refuses."""
+    """Ask; return no choices where the endpoint refuses."""
     try:
         return await ask(request, known, n)
     except SendError as error:
@@ -291,7 +295,7 @@ async def _tried(
 
 
 def _longer(whole: Any, left: Any) -> list[Any]:
-    """Return what may stand in place of what is left of a field, the whole first."""
+    """Return the values of a field between `whole` and the shortened `left`, the longest first."""
     if not isinstance(whole, tuple):
         return [whole]
     return [whole[at:] for at in range(len(whole) - len(left))]

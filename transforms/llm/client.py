@@ -1,7 +1,7 @@
 """Send requests to OpenAI-compatible endpoints, one for each role or the same for all.
 
-`complete` asks until the wanted number of choices has come, tries again what passes, leaves out
-what the endpoint cannot do, and accounts for every request that it sent.
+`complete` sends requests until it has the number of choices wanted, retries transient errors, omits
+parameters that the endpoint does not support, and returns a usage row for every request sent.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from schemas.extras import need
 from schemas.records import Usage
 from transforms.llm.base import Choice, Completion, LlmError, Request
 from transforms.llm.budget import Budget
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Shared:
-    """What the clients of a run share: limiters, budgets, and what ends the run."""
+    """The limiters, budgets and the `Stop` that all clients of a run share."""
 
     def __init__(self, stop: Stop | None = None) -> None:
         self.stop = stop or Stop()
@@ -35,7 +36,7 @@ class Shared:
         self._budgets: dict[str, Budget] = {}
 
     def budget(self, settings: ClientSettings) -> Budget:
-        """Return the budget that clients of these settings have in common."""
+        """Return the budget of clients with these prices, cap and usage log."""
         given = settings.prices, settings.max_cost, settings.usage_log
         return self._budgets.setdefault(repr(given), Budget(*given))
 
@@ -46,7 +47,7 @@ class Shared:
 
 
 class OpenAiClient:
-    """A `Client`; use it on one event loop. `shared` is what other clients of its run use too."""
+    """A `Client` of the endpoints in `settings`; use it on one event loop."""
 
     def __init__(
         self, settings: ClientSettings, timing: Timing = REAL, shared: Shared | None = None
@@ -59,10 +60,10 @@ class OpenAiClient:
         self._sessions: dict[Endpoint, Session] = {}
 
     async def complete(self, request: Request) -> Completion:
-        """Return `request.n` choices, in as many requests as that takes.
+        """Return `request.n` choices, in as many HTTP requests as that takes.
 
         Raises:
-            LlmError: with the usage of what was sent until then, and the choices that came.
+            LlmError: with the usage rows of the requests sent and the choices received.
         """
         session = self._session(request.role, request.model)
         rows: list[Usage] = []
@@ -72,23 +73,25 @@ class OpenAiClient:
             await session.probe(shape, rows)
             await _enough(session, request, rows, choices)
         except (SendError, LlmError) as error:
-            came = choices[: request.n]
+            request_id = _first(rows) if choices else ""
+            received = choices[: request.n]
             raise LlmError(
-                *(error.message, error.reason, error.final, rows),
-                *(came, _first(rows) if came else ""),
+                error.message, error.reason, error.final, rows, received, request_id
             ) from None
         return Completion(choices[: request.n], _first(rows), rows)
 
     def room(self, request: Request) -> int | None:
-        """Return about how many tokens the model's context holds beside the prompt of a request,
-        None where that is not known (yet)."""
+        """Estimate how many tokens of the model's context are left beside a request's prompt.
+
+        Returns None while the size of the context is unknown.
+        """
         return self._session(request.role, request.model).room(request)
 
     async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
-        """Return what the role's endpoint can do, and what was sent where that was not known yet.
+        """Return the capabilities of a role's endpoint, and usage rows of the probes sent.
 
-        `shapes` are of probes.PROBES, by default all. A run may skip this: what it needs is
-        asked before its first request.
+        `shapes` are keys of `capabilities.PROBES`, by default all. Without a call of this, the
+        first request of each shape probes the endpoint.
 
         Raises:
             LlmError: the endpoint cannot be used; final, and with the remedy.
@@ -99,12 +102,16 @@ class OpenAiClient:
             for shape in shapes or PROBES:
                 await session.probe(shape, rows)
         except LlmError as error:
-            raise LlmError(error.message, error.reason, error.final, rows) from None
+            raise replace(error, usage=rows) from None
         return session.known, rows
 
     async def models(self, role: str) -> list[str]:
-        """Return the models that the role's endpoint lists; none where it lists none."""
+        """Return the names of the models that a role's endpoint lists, sorted."""
         return await self._transport(self._settings.endpoint(role)).models()
+
+    async def answers(self, role: str) -> bool:
+        """Return whether a server answers at the address of a role's endpoint."""
+        return await self._transport(self._settings.endpoint(role)).answers()
 
     async def aclose(self) -> None:
         """Close the connections; a later request opens them again."""
@@ -132,11 +139,14 @@ class OpenAiClient:
     def _transport(self, endpoint: Endpoint) -> "Transport":
         key = endpoint.place, endpoint.timeout
         if key not in self._transports:
+            need("llm", f"the model {endpoint.model!r}")
             from transforms.llm.transport import Transport  # `openai` is slow to import
 
-            most = self._settings.limits_of(endpoint.place).concurrency
+            limit = self._settings.limits_of(endpoint.place).concurrency
             reached = endpoint.url in self._settings.reached
-            self._transports[key] = Transport(endpoint, most or self._settings.concurrency, reached)
+            self._transports[key] = Transport(
+                endpoint, limit or self._settings.concurrency, reached
+            )
         return self._transports[key]
 
     def _limiter(self, endpoint: Endpoint) -> Limiter:
@@ -166,17 +176,17 @@ def _first(rows: Sequence[Usage]) -> str:
 async def _enough(
     session: Session, request: Request, rows: list[Usage], choices: list[Choice]
 ) -> None:
-    """Ask until `request.n` choices have come, whatever the endpoint does with `n`."""
+    """Append choices until there are `request.n`, whether or not the endpoint supports `n`."""
     while (missing := request.n - len(choices)) > 0:
         if missing == 1 or session.known.n:
-            got = await session.ask(request, missing, rows)
-            if len(got) == 1 and missing > 1:
+            received = await session.ask(request, missing, rows)
+            if len(received) == 1 and missing > 1:
                 session.known = replace(session.known, n=False)
-            choices += got
+            choices += received
             continue
-        # All are waited for even where one failed: what was sent is paid for and accounted for.
-        asked = (session.ask(request, 1, rows) for _ in range(missing))
-        results = await asyncio.gather(*asked, return_exceptions=True)
+        # All are awaited even where one failed: each request sent is paid for and gets a usage row.
+        requests = (session.ask(request, 1, rows) for _ in range(missing))
+        results = await asyncio.gather(*requests, return_exceptions=True)
         failed = [result for result in results if isinstance(result, BaseException)]
         for result in results:
             if not isinstance(result, BaseException):

@@ -1,4 +1,4 @@
-"""Describe where a model is, as plain values that travel to workers; keys stay outside."""
+"""Describe the endpoint of a model by plain values, which can be sent to workers; no API keys."""
 
 import os
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from schemas.hosts import host_of, is_address
 from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -13,15 +14,15 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 URL_VARIABLE = "OPENAI_BASE_URL"
 DEFAULT_MODEL = "gpt-4o-mini"
 NO_KEY = "none"
-"""Sent where there is no key: servers of one's own want none, but the header has to be there."""
+"""Sent as the key where there is none: local servers need no key, but the header must be there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A model at an OpenAI-compatible endpoint.
 
-    `base_url` None is OPENAI_BASE_URL, else OpenAI's own. `api_key_env` names the environment
-    variable with the key. `timeout` is in seconds, of one request from first byte to last.
+    Without `base_url` the address is OPENAI_BASE_URL, else OpenAI's. `api_key_env` names the
+    environment variable with the key. `timeout` is of one whole request, in seconds.
     """
 
     model: str = DEFAULT_MODEL
@@ -34,7 +35,7 @@ class Endpoint:
         """The base URL; read from the environment where it is not given.
 
         Raises:
-            LlmError: it is no http(s) URL, or it holds a password.
+            LlmError: it is not an http(s) URL, or it contains a password.
         """
         url = self.base_url or os.environ.get(URL_VARIABLE, "").strip() or OPENAI_URL
         try:
@@ -44,21 +45,21 @@ class Endpoint:
             raise LlmError(f"base URL {url!r}: {error}", final=True) from None
         if parts.username or parts.password:
             raise LlmError(
-                f"the base URL of {parts.hostname} holds a user name or password; "
+                f"the base URL of {host_of(url)} holds a user name or password; "
                 f"put the key into the environment variable {self.api_key_env}",
                 final=True,
             )
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not host_of(url):
             raise LlmError(
-                f"base URL {url!r} is no http:// or https:// URL; "
-                "one looks like http://localhost:8000/v1",
+                f"base URL {url!r} is not an http:// or https:// URL; "
+                "an example is http://localhost:8000/v1",
                 final=True,
             )
         return url.rstrip("/")
 
     @property
     def place(self) -> tuple[str | None, str]:
-        """What endpoints of several models have in common: the address and the key's variable."""
+        """The address and the key's variable, which several models may share."""
         return self.base_url, self.api_key_env
 
     @property
@@ -68,14 +69,14 @@ class Endpoint:
 
     @property
     def local(self) -> bool:
-        """Whether the endpoint is on this machine, and shares its processors with us."""
+        """Whether the endpoint is on this machine, and so shares its processors with the run."""
         return on_this_machine(self.url)
 
     def key(self) -> str:
-        """Return the key, or `NO_KEY` for an endpoint of one's own.
+        """Return the API key, or `NO_KEY` where none is set for an endpoint other than OpenAI's.
 
         Raises:
-            LlmError: no key, and OpenAI's endpoint wants one; or one that no header can hold.
+            LlmError: there is no key for OpenAI's endpoint, or it cannot be sent in a header.
         """
         key = os.environ.get(self.api_key_env, "").strip()
         if not key:
@@ -88,24 +89,24 @@ class Endpoint:
             return NO_KEY
         if not (key.isascii() and key.isprintable()):
             raise LlmError(
-                f"the key in {self.api_key_env} has characters that no key has; set it again",
+                f"the key in {self.api_key_env} has characters that a key cannot have; set it "
+                "again",
                 final=True,
             )
         return key
 
     @property
     def configured(self) -> bool:
-        """Whether the user named an endpoint at all: by a key or by a base URL."""
+        """Whether the user set a key or a base URL."""
         return any((self.base_url, os.environ.get(self.api_key_env), os.environ.get(URL_VARIABLE)))
 
 
 def on_this_machine(url: str) -> bool:
-    """Tell whether a URL is of this machine: `localhost`, 127.0.0.1, ::1 or the like."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    try:
-        address = ip_address(host)
-    except ValueError:
+    """Return whether the host of a URL is this machine: `localhost`, 127.0.0.1, ::1, 0.0.0.0, …"""
+    host = host_of(url)
+    if not is_address(host):
         return host == "localhost" or host.endswith(".localhost")
+    address = ip_address(host)
     return address.is_loopback or address.is_unspecified
 
 
@@ -118,23 +119,23 @@ def endpoints(
     knowledge_base_url: str | None = None,
     timeout: float = Endpoint().timeout,
 ) -> dict[str, Endpoint]:
-    """Return the endpoint of each role; what a role does not have is the verifier's.
+    """Return the endpoint of each role; model and address default to the verifier's.
 
-    The key of the extractor is in EXTRACTOR_API_KEY and that of the knowledge model in
-    KNOWLEDGE_API_KEY, where these are set.
+    The keys of the extractor and of the knowledge model are read from EXTRACTOR_API_KEY and
+    KNOWLEDGE_API_KEY where these are set, else from OPENAI_API_KEY.
     """
-    given: Mapping[str, tuple[str | None, str | None]] = {
+    by_role: Mapping[str, tuple[str | None, str | None]] = {
         VERIFIER: (model, base_url),
         EXTRACTOR: (extractor_model, extractor_base_url),
         KNOWLEDGE: (knowledge_model, knowledge_base_url),
     }
-    found = {}
-    for role, (its_model, its_url) in given.items():
-        own_key = f"{role.upper()}_API_KEY"
-        found[role] = Endpoint(
-            its_model or model or DEFAULT_MODEL,
-            its_url or base_url,
-            own_key if os.environ.get(own_key) else KEY_VARIABLE,
+    result = {}
+    for role, (role_model, role_url) in by_role.items():
+        role_key = f"{role.upper()}_API_KEY"
+        result[role] = Endpoint(
+            role_model or model or DEFAULT_MODEL,
+            role_url or base_url,
+            role_key if os.environ.get(role_key) else KEY_VARIABLE,
             timeout,
         )
-    return found
+    return result

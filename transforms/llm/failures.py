@@ -1,13 +1,13 @@
-"""Classify the errors of one HTTP request: try again, pass on, or stop the run.
+"""Classify the errors of one HTTP request: retry it, fail it, or stop the run.
 
-The statuses and codes are those of the OpenAI API's error reference; other servers share the
-statuses and not always the codes, so messages are looked at where a code is missing.
+Statuses and codes are those of the OpenAI API's error reference. Other servers share the statuses
+but not always the codes, so the message is matched where a code is missing.
 """
 
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -21,9 +21,9 @@ _SPENT = {
     "access_terminated",
 }
 _FILTERED = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
-# What a server cannot do, under a status that says something else. llama.cpp answers 500 to tools
+# Messages about unsupported parameters under a misleading status: llama.cpp answers 500 to tools
 # (github.com/ggml-org/llama.cpp/issues/10920, github.com/defilantech/LLMKube/issues/126) and `n`,
-# OpenRouter 404 where no provider of the model has tools.
+# OpenRouter 404 where no provider of the model supports tools.
 _UNSUPPORTED = re.compile(
     r"unsupported param|requires --jinja|only one completion choice|endpoints found that support",
     re.IGNORECASE,
@@ -31,9 +31,9 @@ _UNSUPPORTED = re.compile(
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
 _LONGEST = 300
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
-_MOMENT = 1e9  # so many seconds are a moment since the epoch, and no wait
+_MOMENT = 1e9  # a number of seconds above this is a time since the epoch, not a wait
 
-# Where the words about a request that is too long are from (all on github.com):
+# Sources of the messages about a request that is too long (all on github.com):
 # llama.cpp: ggml-org/llama.cpp/pull/15780, can1357/oh-my-pi/issues/556; and Ollama, which passes
 # them on for some models: ollama/ollama/issues/17889;
 # llama-cpp-python: run-llama/llama_index/issues/8046;
@@ -48,7 +48,7 @@ LARGER: Final = (
     "--max-model-len for vLLM), or ask for less at once with --formulation prompt"
 )
 _CODES: Final = {"context_length_exceeded", "exceed_context_size_error"}
-_SAID: Final = re.compile(
+_OVERFLOW: Final = re.compile(
     r"context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens|"
     r"\bn_ctx\b",
     re.IGNORECASE,
@@ -57,7 +57,7 @@ _CONTEXT: Final = re.compile(
     r"context[ _](?:length|window|size)[^\d.;:]{0,24}?(\d+)|\bn_ctx\W{1,4}(\d+)|(\d+) maximum\b",
     re.IGNORECASE,
 )
-# What vLLM calls "at least … input tokens" is what the reply's limit left, and no count.
+# vLLM's "at least … input tokens" is the context minus the reply's limit, not a count.
 _PROMPT: Final = re.compile(
     r"resulted in (\d+)|(\d+) in (?:the messages|the prompt|your prompt)|request \((\d+) tokens|"
     r"request has (\d+) input|\bn_keep\W{1,4}(\d+)|keep the first (\d+)|"
@@ -66,52 +66,42 @@ _PROMPT: Final = re.compile(
 )
 
 Tokens = tuple[int | None, int | None]
-"""Those of a request's prompt and of its reply, None where they are not known."""
+"""The tokens of a request's prompt and of its reply, None where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """The tokens of the model's context and of the prompt, None where they were not said."""
+    """The tokens of the model's context and of the prompt that an error names, else None."""
 
     context: int | None = None
     prompt: int | None = None
 
 
+@dataclass(eq=False)
 class SendError(Exception):
-    """One request that got no usable reply.
+    """An HTTP request that got no usable reply.
 
-    `status` is the HTTP status, or `timeout`, `connection`, `garbled`. `transient` errors are worth
-    another try, after `retry_after` seconds where the endpoint said so; `final` ones every further
-    request would meet as well. `param` is the parameter that the endpoint objected to, `overflow`
-    what it said where the request was too long for the model. `tokens` are those of a reply that
-    could not be read.
+    `status` is the HTTP status, or `timeout`, `connection`, `garbled`. A `transient` error is worth
+    a retry, after `retry_after` seconds where the endpoint asks for that; a `final` one would meet
+    every further request as well. `param` is the parameter that the error names, `overflow` is set
+    where the request was too long for the model. `tokens` are those of a reply that could not be
+    parsed.
     """
 
-    def __init__(
-        self,
-        message: str,
-        status: str,
-        *,
-        reason: str = TRANSPORT,
-        transient: bool = False,
-        final: bool = False,
-        retry_after: float | None = None,
-        param: str | None = None,
-        request_id: str | None = None,
-        overflow: Overflow | None = None,
-        tokens: Tokens = (None, None),
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.status = status
-        self.reason = reason
-        self.transient = transient
-        self.final = final
-        self.retry_after = retry_after
-        self.param = param
-        self.request_id = request_id
-        self.overflow = overflow
-        self.tokens = tokens
+    message: str
+    status: str
+    _: KW_ONLY
+    reason: str = TRANSPORT
+    transient: bool = False
+    final: bool = False
+    retry_after: float | None = None
+    param: str | None = None
+    request_id: str | None = None
+    overflow: Overflow | None = None
+    tokens: Tokens = (None, None)
+
+    def __post_init__(self) -> None:
+        super().__init__(self.message)
 
 
 def of_response(
@@ -122,14 +112,14 @@ def of_response(
     payload: Any,
     now: float,
 ) -> SendError:
-    """Return what a response of status 400 and above means; `now` is seconds since the epoch."""
+    """Return the error for a response of status 400 and above; `now` is seconds since the epoch."""
     error = payload.get("error", payload) if isinstance(payload, dict) else payload
     fields: Mapping[str, Any] = error if isinstance(error, dict) else {"message": error}
     message = _shown(fields.get("message") or fields.get("detail") or payload, key)
     codes = {str(fields.get(name) or "").lower() for name in ("code", "type")}
     param = fields.get("param")
     where = endpoint.shown_url
-    said = f"{where} answered {status}" + (f": {message}" if message else "")
+    answered = f"{where} answered {status}" + (f": {message}" if message else "")
     common: dict[str, Any] = {
         "status": str(status),
         "param": param if isinstance(param, str) else None,
@@ -146,49 +136,49 @@ def of_response(
         )
     if status == 403:
         return SendError(
-            f"{said}. The key in {endpoint.api_key_env} may not use model {endpoint.model!r}; "
+            f"{answered}. The key in {endpoint.api_key_env} may not use model {endpoint.model!r}; "
             "name another with --model, or set another key",
             final=True,
             **common,
         )
     if status not in (400, 429) and _UNSUPPORTED.search(message):
-        return SendError(said, **common)
+        return SendError(answered, **common)
     if status in (404, 405):
         return SendError(_not_found(endpoint, codes, message, status), final=True, **common)
     overflow = overflow_of(status, codes, fields, message)
     if overflow is not None:
-        message = f"{said}; {LARGER}"
+        message = f"{answered}; {LARGER}"
         return SendError(message, reason=TRUNCATED, overflow=overflow, **common)
     if status in (408, 409, 425, 429) or status >= 500:
-        asked = retry_after(headers, now)
-        if asked is None and status == 429:
-            asked = used_up(headers, now)
-        return SendError(said, transient=True, retry_after=asked, **common)
+        seconds = retry_after(headers, now)
+        if seconds is None and status == 429:
+            seconds = used_up(headers, now)
+        return SendError(answered, transient=True, retry_after=seconds, **common)
     if codes & _FILTERED:
-        return SendError(said, reason=FILTERED, **common)
-    return SendError(said, **common)
+        return SendError(answered, reason=FILTERED, **common)
+    return SendError(answered, **common)
 
 
 def overflow_of(
     status: int, codes: Collection[str], fields: Mapping[str, Any], message: str
 ) -> Overflow | None:
-    """Return what an error says of the context, None where it is about something else."""
+    """Return the sizes that a "request too long" error names, None for any other error."""
     if status == 429 or not (
-        status == 413 or not _CODES.isdisjoint(codes) or _SAID.search(message)
+        status == 413 or not _CODES.isdisjoint(codes) or _OVERFLOW.search(message)
     ):
         return None
 
     def number(name: str, pattern: re.Pattern[str]) -> int | None:
         if isinstance(fields.get(name), int):
             return int(fields[name])
-        found = pattern.search(message)
-        return int(next(filter(None, found.groups()))) if found else None
+        match = pattern.search(message)
+        return int(next(filter(None, match.groups()))) if match else None
 
     return Overflow(number("n_ctx", _CONTEXT), number("n_prompt_tokens", _PROMPT))
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that the endpoint asks to wait: RFC 9110, 10.2.3, or in milliseconds."""
+    """Return the seconds to wait by `retry-after` (RFC 9110, 10.2.3) or `retry-after-ms`."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = headers.get(name, "").strip()
         try:
@@ -204,8 +194,8 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def used_up(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds until a budget is filled again of which the endpoint says nothing is left
-    (`x-ratelimit-remaining-…: 0` and `x-ratelimit-reset-…`), None where there is none."""
+    """Return the seconds until a rate limit is reset that `x-ratelimit-remaining-…: 0` says is used
+    up, by `x-ratelimit-reset-…`; None where no limit is used up."""
     waits = [
         _seconds(headers.get(f"x-ratelimit-reset-{what}", ""), now)
         for what in ("requests", "tokens")
@@ -215,7 +205,7 @@ def used_up(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _seconds(text: str, now: float) -> float:
-    """Read `20ms`, `6m0.5s`, a number of seconds, or a moment since the epoch; else 0."""
+    """Parse `20ms`, `6m0.5s`, a number of seconds, or a time since the epoch; 0 otherwise."""
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|[dhms]|)", text.strip())
     if not parts or "".join(map("".join, parts)) != text.strip():
         return 0.0
@@ -224,7 +214,7 @@ def _seconds(text: str, now: float) -> float:
 
 
 def _key_refused(endpoint: Endpoint, key: str) -> str:
-    # The server's own words are left out: some repeat the key.
+    # The server's message is left out: some contain the key.
     if key == NO_KEY:
         return f"{endpoint.shown_url} wants a key (401): set {endpoint.api_key_env}"
     return (
@@ -246,7 +236,7 @@ def _not_found(endpoint: Endpoint, codes: set[str], message: str, status: int) -
 
 
 def _shown(message: Any, key: str) -> str:
-    """The endpoint's words on one line, without what could be a key."""
+    """Return the endpoint's message on one line, without what could be a key."""
     if not isinstance(message, str):
         message = json.dumps(message, ensure_ascii=False) if message else ""
     line = " ".join(message.split())

@@ -1,10 +1,10 @@
-"""Answer by a script, for tests of your own: no network, no key, the replies you wrote.
+"""A client with scripted replies, for tests without network and key.
 
     client = FakeClient([{"word": "ready"}, "some text", Choice(finish_reason="content_filter")])
 
-A reply is a text, a mapping (the arguments of the function that was asked for), a `Choice`, a
-`Completion`, an exception to raise, or a list of texts, mappings and choices where several choices
-are asked for. In place of the list of replies, a function Request → reply answers whatever comes.
+A reply is a text, a mapping (the arguments of the function call), a `Choice`, a `Completion`, an
+exception to raise, or, where several choices are wanted, a list of texts, mappings and choices.
+Instead of a list of replies, a function from request to reply can be given.
 """
 
 import json
@@ -19,7 +19,7 @@ Script = Sequence[Reply] | Callable[[Request], Reply]
 
 
 class FakeClient:
-    """A `Client` that answers by a script; `requests` has what it was asked, in order."""
+    """A `Client` with scripted replies; `requests` are the requests received, in order."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -29,7 +29,7 @@ class FakeClient:
         """Return the next reply.
 
         Raises:
-            LlmError: final, where the script has no reply left; or what the script says.
+            LlmError: final, where the script has no reply left; or a scripted exception.
         """
         self.requests.append(request)
         reply = self._next(request)
@@ -46,7 +46,7 @@ class FakeClient:
         return Completion([_choice(item) for item in reply], request_id, [row])
 
     def room(self, request: Request) -> int | None:
-        """Return None: a script has no context."""
+        """Return None: there is no limit."""
         return None
 
     def _next(self, request: Request) -> Reply:

@@ -1,9 +1,9 @@
-"""Keep the limits of an endpoint, and learn how many requests at once it can take.
+"""Enforce the rate limits of an endpoint, and adapt the number of concurrent requests to it.
 
-The limit of requests under way adapts as TCP's window does (additive increase, multiplicative
-decrease: Chiu and Jain, 1989). Where it starts low, it grows by one with each reply (TCP's slow
-start) until the first overload, or until replies take a good part of the time-out. Requests are
-spread over the minute, since endpoints enforce its limits over shorter stretches.
+Concurrency is adapted by additive increase and multiplicative decrease (Chiu and Jain, 1989), as in
+TCP. Where it starts low, it grows by one with each reply (slow start) until the first overload, or
+until replies take a quarter of the time-out. Requests are spread evenly over the minute, since
+endpoints enforce limits a minute over shorter intervals.
 """
 
 import asyncio
@@ -21,57 +21,57 @@ from transforms.llm.failures import SendError, used_up
 from transforms.llm.retry import REAL, Backoff, Stop, Timing
 
 LOCAL_START: Final = 2
-"""How many requests are under way at first at an address on this machine."""
+"""The initial number of concurrent requests to an endpoint on this machine."""
 
 _OVERLOAD: Final = {"408", "429", "502", "503", "504", "529", "timeout", "connection"}
-_STEP: Final = 0.125  # of a request, by which a good reply widens the limit again
-_SLOW: Final = 0.25  # of the time-out, over which a reply shows that the endpoint has enough
+_STEP: Final = 0.125  # added to the concurrency by each reply after an overload
+_SLOW: Final = 0.25  # of the time-out: a slower reply shows that the endpoint is busy
 _MINUTE: Final = 60.0
-_CATCH_UP: Final = 3.0  # seconds that a late wake-up may make good
-_HEADROOM: Final = 1.1  # of tokens reserved, over the most that requests came to of late
+_CATCH_UP: Final = 3.0  # seconds of delay for which requests may be sent faster afterwards
+_HEADROOM: Final = 1.1  # factor of tokens reserved over the highest recent use
 _LOOK_AGAIN: Final = 1.0  # second
-_ON_ITS_WAY: Final = 6.0  # seconds after which a request has been counted, if not answered
-_BYTES_A_TOKEN: Final = 3  # few, so that rather too many tokens are reserved than too few
+_ON_ITS_WAY: Final = 6.0  # seconds after which the endpoint has counted a request
+_BYTES_A_TOKEN: Final = 3  # low, so that too many tokens are reserved rather than too few
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one endpoint allows; None for no limit of that kind."""
+    """The rate limits of one endpoint; None for no limit of that kind."""
 
     concurrency: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
 
-    def or_else(self, general: "Limits") -> "Limits":
-        """Return these, and the general ones where there is none."""
-        pairs = zip(astuple(self), astuple(general), strict=True)
-        return Limits(*(its if mine is None else mine for mine, its in pairs))
+    def or_else(self, defaults: "Limits") -> "Limits":
+        """Return these limits, with `defaults` for those that are None."""
+        pairs = zip(astuple(self), astuple(defaults), strict=True)
+        return Limits(*(default if limit is None else limit for limit, default in pairs))
 
     def divided(self, workers: int) -> "Limits":
-        """Return the share of each of so many processes; at least 1, see `most_workers`."""
+        """Return the share of each of `workers` processes; at least 1, see `most_workers`."""
         return Limits(*(limit and max(1, limit // workers) for limit in astuple(self)))
 
     @property
     def most_workers(self) -> float:
-        """How many processes can have a share, so that all of them keep within the limits."""
+        """The largest number of processes that together can keep within the limits."""
         return min((limit for limit in astuple(self) if limit is not None), default=inf)
 
 
 def strictest(limits: Iterable[Limits]) -> Limits:
-    """Return the lowest of each."""
+    """Return the minimum of each kind of limit."""
     kinds = zip(*map(astuple, limits), strict=True)
     return Limits(*(min((n for n in kind if n is not None), default=None) for kind in kinds))
 
 
 def estimated(body: Mapping[str, Any]) -> int:
-    """Return about how many tokens a request is; replies correct the ratio as they come."""
+    """Estimate the tokens of a request's JSON; the limiter corrects the ratio by the replies."""
     return len(json.dumps(body, ensure_ascii=False).encode()) // _BYTES_A_TOKEN + 1
 
 
 @dataclass(slots=True, eq=False)
 class Sent:
-    """A request that was let pass: when it was sent and ended, the tokens estimated from its text,
-    and those that count for the limit a minute."""
+    """A request that the limiter admitted: the times when it was sent and ended, the tokens
+    estimated from its text, and the tokens that count against the limit a minute."""
 
     number: int
     at: float
@@ -81,11 +81,10 @@ class Sent:
 
 
 class Minute:
-    """The requests of the last minute.
+    """A sliding window over the requests of the last sixty seconds.
 
-    A minute is any stretch of sixty seconds, and a request counts from when it is sent until a
-    minute after its reply, or a minute after it must have arrived: wherever in between the endpoint
-    counts it, what is allowed is not exceeded.
+    The moment at which an endpoint counts a request is unknown. A request therefore counts from
+    when it is sent until a minute after its reply, or a minute after it must have arrived.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -98,34 +97,35 @@ class Minute:
         self._sent.append(sent)
 
     def room(self, now: float, tokens: float) -> float:
-        """Return when there is room for one more request, with so many tokens."""
+        """Return the time from which one more request of `tokens` tokens is within the limits."""
         sent = self._sent
-        while sent and _leaves(sent[0]) <= now:
+        while sent and _expires(sent[0]) <= now:
             sent.popleft()
         when = now
         if self._requests is not None and len(sent) >= self._requests:
-            when = _leaves(sent[len(sent) - self._requests])
+            when = _expires(sent[len(sent) - self._requests])
         if self._tokens is not None:
-            # One that is larger than the limit goes alone: it would else never go.
+            # A request larger than the limit is sent alone.
             left = sum(one.tokens for one in sent)
             for one in sent:
                 if left + tokens <= self._tokens:
                     break
-                when = max(when, _leaves(one))
+                when = max(when, _expires(one))
                 left -= one.tokens
         return when
 
 
-def _leaves(sent: Sent) -> float:
+def _expires(sent: Sent) -> float:
     return min(sent.ended, sent.at + _ON_ITS_WAY) + _MINUTE
 
 
 class Limiter:
-    """Lets requests to one endpoint pass, in the order in which they came; for one event loop.
+    """Admits requests to one endpoint in the order of arrival; use it on one event loop.
 
-    `before` requests were sent just before the first of them. `start` is how many are under way at
-    first, where that is not all that `limits` allow; `timeout` is of one request. Nobody is held
-    for longer than `backoff` waits for the endpoint. `stop` is heard by all endpoints of a run.
+    `before` is the number of requests sent just before this object was made. `start` is the initial
+    concurrency, None for all that `limits` allow; `timeout` is of one request, in seconds. No
+    request is delayed for longer than `backoff.seconds`. `stop` is shared by all endpoints of a
+    run.
     """
 
     def __init__(
@@ -146,25 +146,25 @@ class Limiter:
         self._freed = asyncio.Event()
         self._most = inf if limits.concurrency is None else float(limits.concurrency)
         self.limit = min(self._most, inf if start is None else start)
-        """How many requests may be under way at once, for now."""
+        """The current limit of concurrent requests."""
         self.in_flight = 0
-        """How many requests are under way."""
+        """The number of requests in flight."""
         self._starting = self.limit < self._most
         self._number = self._last_cut = 0
         self._pace = limits.requests_per_minute
         self._counts_tokens = bool(limits.tokens_per_minute)
-        self._ratio = 1.0  # what tokens came to, of those estimated
-        self._next = -inf  # when the even spacing allows the next request
+        self._ratio = 1.0  # tokens reported by tokens estimated
+        self._next = -inf  # the time from which even spacing allows the next request
         self._minute = Minute(limits)
         for _ in range(before):
             self._minute.add(Sent(0, timing.clock(), 0.0, 0.0))
 
     @asynccontextmanager
     async def admitted(self, body: Mapping[str, Any]) -> AsyncIterator[Sent]:
-        """Wait until the request may be sent; it is under way until the block ends.
+        """Wait until the request may be sent; it counts as in flight until the block ends.
 
         Raises:
-            LlmError: final, where an endpoint has just said that no request can succeed.
+            LlmError: final, where an endpoint of the run has just failed for good.
         """
         tokens = float(estimated(body)) if self._counts_tokens else 0.0
         async with self._turn:
@@ -177,7 +177,7 @@ class Limiter:
             self._freed.set()
 
     def answered(self, sent: Sent, headers: Mapping[str, str], tokens: int | None) -> None:
-        """Learn from a good reply, and from the `tokens` that it came to."""
+        """Adapt the limits to a good reply and the `tokens` that it reports."""
         self.backoff.answered()
         if self.timing.clock() - sent.at > self._slow:
             self._starting = False
@@ -189,7 +189,7 @@ class Limiter:
         self._pause(used_up(headers, time.time()))
 
     def failed(self, sent: Sent, error: SendError) -> SendError:
-        """Learn from an error: fewer at once, a pause for all, or the end of all.
+        """Adapt to an error: lower the concurrency, pause all requests, or stop the run.
 
         Returns the error, or a final one where the endpoint has not answered for too long.
         """
@@ -197,7 +197,7 @@ class Limiter:
         error = self.backoff.failed(error, now)
         if error.final:
             self._stop.stop(error.message, now)
-        # What was sent before the last cut knows nothing of it yet.
+        # A request sent before the last cut says nothing about the lower limit.
         if error.status in _OVERLOAD and sent.number > self._last_cut:
             self.limit = max(1.0, min(self.limit, self.in_flight) / 2)
             self._last_cut = self._number
@@ -218,13 +218,13 @@ class Limiter:
             reserved = tokens * self._ratio * _HEADROOM
             paused = self.backoff.paused_until - now
             if paused > 0:
-                # Not all processes at that very moment.
+                # Jitter, so that not all processes send at the same moment.
                 await self.timing.sleep(paused + min(1.0, paused / 10) * self.timing.chance())
             elif self.in_flight + 1 > self.limit:
                 self._freed.clear()
                 await self._freed.wait()
             elif (wait := max(self._next, self._minute.room(now, reserved)) - now) > 0:
-                # A reply that was shorter than reserved makes room before that.
+                # A reply shorter than reserved may make room earlier.
                 await self.timing.sleep(min(wait, _LOOK_AGAIN))
             else:
                 return self._send(now, tokens, reserved)

@@ -1,7 +1,7 @@
-"""What chat templates mark turns with, broken up in whatever is sent.
+"""Neutralise the special tokens of chat templates in texts that are sent to a model.
 
-A server that puts a request into its template reads `<|im_end|>` in a page as the end of our
-message. No text of ours has such a mark, so each that is sent is of the data.
+A server that inserts a message into its chat template may read `<|im_end|>` in a web page as the
+end of the message. No prompt contains such a token, so each one found is part of the data.
 """
 
 import re
@@ -17,7 +17,7 @@ _BRACKETS = (
     "INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|THINK|IMG"
     "|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|g?MASK|sMASK|CLS|SEP|PAD|UNK|BOS|EOS"
 )
-# After the first character of a mark: `<|eot_id|>`, `<｜User｜>`, `</s>`, `<<SYS>>`, `[/INST]`.
+# The first character of a special token: `<|eot_id|>`, `<｜User｜>`, `</s>`, `<<SYS>>`, `[/INST]`.
 _MARK = re.compile(
     rf"<(?=[|\uff5c]|/?(?:{_TAGS})\s*>)|\[(?=/?(?:{_BRACKETS})\])",
     re.IGNORECASE,
@@ -25,12 +25,12 @@ _MARK = re.compile(
 
 
 def without_marks(text: str) -> str:
-    """Return the text with a space inside each mark of a template, so that it is none."""
-    return _MARK.sub(lambda found: f"{found[0]} ", text)
+    """Return the text with a space after the first character of each special token."""
+    return _MARK.sub(lambda match: f"{match[0]} ", text)
 
 
 def all_without_marks(value: Any) -> Any:
-    """Return a value of JSON with its texts, names of fields aside, without marks."""
+    """Return a JSON value with `without_marks` applied to its strings, but not to field names."""
     if isinstance(value, str):
         return without_marks(value)
     if isinstance(value, Mapping):

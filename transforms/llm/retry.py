@@ -1,7 +1,7 @@
-"""Try again what passes: rate limits, overload, broken connections, time-outs.
+"""Retry transient errors: rate limits, overload, broken connections, time-outs.
 
-`retrying` repeats one request. `Backoff` is what all requests to an endpoint share: the pause that
-it asked for, since when it does not answer, and what the user is told of that.
+`retrying` retries one request. All requests to an endpoint share a `Backoff`: the pause that the
+endpoint asked for, the time since when it does not answer, and the messages to the user about it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from transforms.llm.base import Report
 from transforms.llm.failures import SendError
 
 UNANSWERED: Final = ("timeout", "connection")
-_REPORT_AFTER: Final = 1.0  # second: what fails within it is one message
+_REPORT_AFTER: Final = 1.0  # second: failures within it are one message
 _BETWEEN_REPORTS: Final = 3.0
 _STOPPED_SECONDS: Final = 10.0
 _WORDS: Final = {
@@ -35,7 +35,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How time passes and chance falls; others than these are for tests."""
+    """The clock, sleep and random numbers; tests pass their own."""
 
     sleep: Sleep = asyncio.sleep
     chance: Callable[[], float] = random.random
@@ -47,10 +47,10 @@ REAL: Final = Timing()
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often and how long: `attempts` requests at most, within `seconds` from the first failure.
+    """A retry policy: at most `attempts` requests, within `seconds` of the first failure.
 
-    Pauses double from `first` to `longest` seconds; what the endpoint asks for in `retry-after`
-    goes before, however long it is, as long as it ends within `seconds`.
+    Pauses double from `first` to `longest` seconds. An endpoint's `retry-after` replaces them as
+    long as it ends within `seconds`.
     """
 
     attempts: int = 8
@@ -63,12 +63,12 @@ class Retry:
         backoff = min(self.first * 2.0 ** min(attempt, 30), self.longest)
         if asked is None:
             return backoff * (0.5 + chance / 2)
-        # Never before the moment asked for, and not all at that very moment either.
+        # Never before the time asked for, and with jitter after it.
         return asked + min(backoff, 1.0) * chance
 
     def within(self, error: SendError) -> SendError:
-        """Return the error; a final one where the endpoint asks for a longer pause than all tries
-        may take, since every further request would get the same reply."""
+        """Return the error, or a final one where the endpoint asks for a pause over `seconds`,
+        since every further request would get the same reply."""
         if not error.transient or (error.retry_after or 0.0) <= self.seconds:
             return error
         return SendError(
@@ -81,9 +81,9 @@ class Retry:
 
 
 class Stop:
-    """The end of a run, whichever endpoint caused it: nothing is sent to any of them any more.
+    """A flag, shared by the endpoints of a run, that no request is to be sent any more.
 
-    It holds for `seconds`: where there is no run that ends, a later request may find it mended.
+    It is reset after `seconds`, for processes that are used beyond one run.
     """
 
     def __init__(self, seconds: float = _STOPPED_SECONDS) -> None:
@@ -92,20 +92,20 @@ class Stop:
         self._until = -inf
 
     def stop(self, message: str, now: float) -> None:
-        """Let no request be sent any more, since none can succeed."""
+        """Set the flag, with the message of the error that caused it."""
         self._message, self._until = message, now + self._seconds
 
     def stopped(self, now: float) -> str | None:
-        """Return why no request can succeed, None where one may."""
+        """Return the message of the error that set the flag, None where it is not set."""
         return self._message if now < self._until else None
 
 
 class Backoff:
-    """Until when nothing is sent to an endpoint, and since when it does not answer.
+    """The pause of an endpoint, and the time since when it does not answer.
 
-    `seconds` is how long an endpoint that had answered before, and no longer does, is waited for;
-    then the run ends. `name` is what the endpoint is called in messages, which `report` is given,
-    or the log. `reached` if it has answered another process of the run.
+    An endpoint that answered before and no longer does is waited for `seconds`; then the run stops.
+    Messages call the endpoint `name` and go to `report`, by default the log. `reached` says that it
+    answered another process of the run.
     """
 
     def __init__(
@@ -127,20 +127,20 @@ class Backoff:
         self._timer: asyncio.TimerHandle | None = None
 
     def pause(self, until: float) -> None:
-        """Send nothing until then; an earlier and longer pause holds on."""
+        """Send nothing before the time `until`, or the end of an earlier, longer pause."""
         self.paused_until = max(self.paused_until, until)
 
     def answered(self) -> None:
-        """Note that the endpoint answers, whatever it says."""
+        """Record that the endpoint answered, with success or with an error."""
         self._reached = True
         self._down_since = None
 
     def waits(self, error: SendError) -> bool:
-        """Tell whether the endpoint has gone away, and is waited for whatever tries that takes."""
+        """Return whether the number of attempts is unlimited: the endpoint answered before."""
         return self._reached and error.status in UNANSWERED
 
     def failed(self, error: SendError, now: float) -> SendError:
-        """Note an error; returns it, or a final one where the endpoint has been away for long."""
+        """Record an error; return it, or a final one where the endpoint is away for too long."""
         if error.status != "connection":
             if error.status not in UNANSWERED:
                 self.answered()
@@ -159,7 +159,7 @@ class Backoff:
         )
 
     def retrying(self, error: SendError, pause: float) -> None:
-        """Tell the user, together with what else fails at about this time, of another try."""
+        """Report a retry to the user, in one message with other failures of about this time."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         self._failed[error.status] += 1
@@ -199,15 +199,17 @@ async def retrying(
     timing: Timing = REAL,
     backoff: Backoff | None = None,
 ) -> T:
-    """Return what `send(attempt)` returns, trying again after transient errors.
+    """Return the result of `send(attempt)`, called again after transient errors.
 
-    Where there is a `backoff`, it hears of each further try, and an endpoint that answers no more
-    is waited for as long as `retry` allows, however many tries that takes.
+    `backoff` reports each retry; where it says that the endpoint answered before, the number of
+    attempts is limited by `retry.seconds` alone.
 
     Raises:
         SendError: one that is not transient, or the last one.
     """
-    failed: float | None = None  # that it had to wait before its first try is not its fault
+    failed: float | None = (
+        None  # the first failure: waiting before the first attempt is not counted
+    )
     attempt = 0
     while True:
         try:
@@ -220,7 +222,7 @@ async def retrying(
             left = failed + retry.seconds - timing.clock()
             pause = retry.pause(attempt, error.retry_after, timing.chance())
             if waits and left > 0:
-                pause = min(pause, left)  # one last try when the time is over
+                pause = min(pause, left)  # one last attempt when the time is over
             if pause > left:
                 raise
             if backoff is not None:

@@ -1,6 +1,6 @@
-"""Send a request to an endpoint, with limits, retries, budget, usage row and span.
+"""Send a request with rate limits, retries, budget, usage row and OpenTelemetry span.
 
-Requests to language models and to search engines go through it.
+Requests to language models and to search engines are sent by it.
 """
 
 import logging
@@ -25,7 +25,7 @@ _LOG = logging.getLogger("ufo.llm")
 
 @dataclass(frozen=True, slots=True)
 class Received(Generic[T]):
-    """What a request brought. `request_id` is the endpoint's; `tokens` are None where unknown."""
+    """A reply: its parsed `value`, headers, the endpoint's request id, and the tokens used."""
 
     value: T
     headers: Mapping[str, str]
@@ -35,7 +35,7 @@ class Received(Generic[T]):
 
 
 class Sender:
-    """Sends requests to one endpoint; for one event loop. `name` is that of a request's span."""
+    """Sends requests to one endpoint, on one event loop; `name` is the name of their spans."""
 
     def __init__(
         self,
@@ -58,14 +58,15 @@ class Sender:
         row: Usage,
         rows: list[Usage],
     ) -> T:
-        """Return what `exchange` brings, tried again where that can help.
+        """Return the value that `exchange` receives, called again after transient errors.
 
-        Each request that is sent adds to `rows`, and to the usage log: `row`, with what came of it.
+        For each request that is sent, `row` completed by its outcome is appended to `rows` and to
+        the usage log.
 
         Raises:
-            SendError: the last try's.
+            SendError: the error of the last attempt.
             LlmError: no request can succeed any more.
-            CostCapped: the request could pass the cap of the budget.
+            CostCapped: the request could exceed the cap of the budget.
         """
         send = partial(self._once, body, exchange, row, rows)
         return await retrying(send, self._retry, self._timing, self._limiter.backoff)
@@ -85,44 +86,45 @@ class Sender:
         }
         async with self._limiter.admitted(body) as sent:
             reserved = await self._budget.reserve(body)
-            # What it waited for limiter and budget is no part of the request.
+            # The time waited for limiter and budget is not part of the request.
             started = time.monotonic()
-            got: Received[T] | SendError | None = None
+            outcome: Received[T] | SendError | None = None
             try:
-                with span(self._name, **about) as seen:
-                    got = await self._outcome(exchange, sent)
-                    if seen is not None:
-                        seen.set_attribute("gen_ai.usage.input_tokens", got.tokens[0] or 0)
-                        seen.set_attribute("gen_ai.usage.output_tokens", got.tokens[1] or 0)
-                    if isinstance(got, SendError):
-                        raise got
-                    return got.value
+                with span(self._name, **about) as current:
+                    outcome = await self._outcome(exchange, sent)
+                    if current is not None:
+                        current.set_attribute("gen_ai.usage.input_tokens", outcome.tokens[0] or 0)
+                        current.set_attribute("gen_ai.usage.output_tokens", outcome.tokens[1] or 0)
+                    if isinstance(outcome, SendError):
+                        raise outcome
+                    return outcome.value
             finally:
                 done = None
-                if got is not None:
+                if outcome is not None:
                     done = replace(
                         row,
-                        request_id=got.request_id or uuid4().hex,
-                        status=got.status,
+                        request_id=outcome.request_id or uuid4().hex,
+                        status=outcome.status,
                         retries=attempt,
-                        prompt_tokens=got.tokens[0],
-                        completion_tokens=got.tokens[1],
+                        prompt_tokens=outcome.tokens[0],
+                        completion_tokens=outcome.tokens[1],
                         seconds=time.monotonic() - started,
                         cost_usd=None,
                     )
-                # What was refused is not billed; what broke off on the way may have been.
-                billed = got is None or not got.status.isdigit()
+                # A request refused with an HTTP status is not billed; one that was cancelled or
+                # lost its connection may have been.
+                billed = outcome is None or not outcome.status.isdigit()
                 done = self._budget.settle(body, reserved, done, billed)
                 if done is not None:
                     rows.append(done)
-                if done is not None and isinstance(got, SendError):
+                if done is not None and isinstance(outcome, SendError):
                     fields = {"model": done.model, "status": done.status, "tries": attempt + 1}
-                    _LOG.info("a request failed: %s", got.message, extra={"ufo_fields": fields})
+                    _LOG.info("a request failed: %s", outcome.message, extra={"ufo_fields": fields})
 
     async def _outcome(
         self, exchange: Callable[[], Awaitable[Received[T]]], sent: Sent
     ) -> Received[T] | SendError:
-        """Send the request; the limiter hears what came of it."""
+        """Send the request, and report its outcome to the limiter."""
         try:
             received = await exchange()
         except SendError as error:

@@ -1,4 +1,4 @@
-"""Find out once what one model at one endpoint can do, and send requests to it."""
+"""Probe one model at one endpoint once, and send requests with the parameters it supports."""
 
 import asyncio
 import difflib
@@ -26,7 +26,7 @@ _LOG = logging.getLogger("ufo.llm")
 
 
 class Session:
-    """One model at one endpoint: what it can do, and requests to it."""
+    """One model at one endpoint: its capabilities, and requests to it."""
 
     def __init__(
         self,
@@ -36,8 +36,8 @@ class Session:
         known: Capabilities | None,
         context: int | None = None,
     ) -> None:
-        """`known` is what the endpoint can do where that was found out before; `context` the tokens
-        of the model's context, None to learn them."""
+        """`known` are the capabilities where they were probed before; `context` is the size of the
+        model's context in tokens, None to learn it from replies."""
         self.known = known or Capabilities()
         self._endpoint = endpoint
         self._transport = transport
@@ -49,16 +49,16 @@ class Session:
         self._lock = asyncio.Lock()
 
     async def probe(self, shape: str, rows: list[Usage]) -> None:
-        """Find out once what the endpoint can do; everyone else waits for that.
+        """Detect the endpoint's capabilities once; concurrent calls wait for that.
 
         Raises:
-            LlmError: it cannot be used. Final, since it did not even answer the smallest request.
+            LlmError: final: the endpoint cannot be used.
         """
         if shape in self._probed and self._unusable is None:
             return
         async with self._lock:
             if self._unusable is not None:
-                raise LlmError(*self._unusable.args)
+                raise replace(self._unusable)
             if shape in self._probed:
                 return
 
@@ -76,12 +76,11 @@ class Session:
             except LlmError as error:
                 self._unusable = error
             if self._unusable is not None:
-                raise LlmError(*self._unusable.args)
+                raise replace(self._unusable)
             self._probed.add(shape)
 
     def room(self, request: Request) -> int | None:
-        """Return about how many tokens fit beside the request's prompt, None where that is not
-        known."""
+        """Estimate the tokens of the context left beside a request's prompt, None if unknown."""
         if self._window.context is None:
             return None
         return self._window.room(
@@ -91,12 +90,13 @@ class Session:
     async def ask(
         self, request: Request, n: int, rows: list[Usage], probing: bool = False
     ) -> Sequence[Choice]:
-        """Return between one and `n` choices; each request that is sent adds a row.
+        """Return between one and `n` choices; append a usage row for each request sent.
 
-        `probing` finds out what the endpoint can do: what a refusal teaches is tried at once.
+        A request that the endpoint refuses is sent again without the parameter that it names.
+        `probing` marks the requests of probes.
 
         Raises:
-            SendError: the last try's.
+            SendError: the error of the last attempt.
         """
         row = usage_row(request.step, request.source, self._endpoint.model, request.response_id)
         while True:
@@ -129,7 +129,7 @@ class Session:
                 rest = learned(known, request, n, error, probing)
                 if rest is None:
                     raise
-                if self.known == known:  # else another request has learned something meanwhile
+                if self.known == known:  # else another request has updated it meanwhile
                     self.known = rest
 
     async def _exchange(
@@ -151,12 +151,12 @@ class Session:
         return Received(answer, received.headers, request_id, tokens)
 
     def _check_length(self, body: Mapping[str, object], prompt: int, answer: wire.Answer) -> None:
-        """Learn from an answer what the context holds.
+        """Learn the size of the context from a reply.
 
         Raises:
-            SendError: the endpoint cut the prompt, so that the answer is to something else.
+            SendError: the endpoint cut the prompt, so the reply answers another one.
         """
-        counted, said = (tokens or 0 for tokens in answer.tokens)
+        counted, replied = (tokens or 0 for tokens in answer.tokens)
         if not self._window.arrived(body, prompt, counted):
             message = (
                 f"{self._endpoint.shown_url} read {counted:,} tokens of a prompt of about "
@@ -171,8 +171,8 @@ class Session:
             raise SendError(message, OK, reason=TRUNCATED)
         limit = body.get(self.known.limit_field or "")
         cut_off = len(answer.choices) == 1 and answer.choices[0].finish_reason == "length"
-        if cut_off and counted and isinstance(limit, int) and 0 < said < limit - 1:
-            self._window.ended(counted + said)
+        if cut_off and counted and isinstance(limit, int) and 0 < replied < limit - 1:
+            self._window.ended(counted + replied)
 
     def _too_long(self, prompt: int) -> SendError:
         message = (
@@ -183,7 +183,7 @@ class Session:
         return SendError(message, "context", reason=TRUNCATED)
 
     async def _known_models(self, error: SendError) -> str:
-        """For an unknown model: the nearest of those that the endpoint has."""
+        """Return a hint about the models that the endpoint has, if the model is unknown there."""
         if error.status != "404":
             return ""
         names = await self._transport.models()

@@ -1,4 +1,4 @@
-"""Define how models and search engines are reached, as plain values that travel to workers."""
+"""Settings of the clients for models and search engines; plain values that are sent to workers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,14 +13,13 @@ from transforms.llm.retry import Retry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSettings:
-    """What holds for every request, to a model or to a search engine.
+    """Settings of every request, to a model or to a search engine.
 
-    `concurrency` is of requests under way at an endpoint. `cache` is where answers are kept
-    (`transforms.llm.store`), None for nowhere; with `cache_writes` False what is there is used and
-    nothing added. Each of several processes (`workers`) keeps to its share of the limits.
-    `usage_log` is the file in which the run's requests are written down
-    (`transforms.llm.usage_log`). `run` tells runs of one process apart, at whose end their
-    connections are closed.
+    `concurrency` limits the requests in flight to one endpoint. `cache` is the URI of the cache
+    (`transforms.llm.store`), None for no cache; with `cache_writes` False it is only read. Each of
+    `workers` processes keeps to its share of the limits. `usage_log` is the path of the run's usage
+    log (`transforms.llm.usage_log`). `run` identifies a run within a process; its connections are
+    closed at its end.
     """
 
     concurrency: int = 64
@@ -34,21 +33,20 @@ class CallSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings(CallSettings):
-    """How to reach the models.
+    """Settings of the clients for language models.
 
-    `endpoints` has one for each role; a role without one uses the verifier's. Limits a minute hold
-    for an endpoint, whichever roles and models share it; `limits` has those of a role, where it has
-    its own, and the strictest counts. `capabilities` are those already found out; an endpoint
-    without is asked at its first request.
+    `endpoints` are by role; a role without one uses the verifier's. Limits a minute hold for an
+    endpoint, whichever roles and models share it; `limits` are by role, and where roles of one
+    endpoint differ the strictest holds. `capabilities` are those probed before; other endpoints are
+    probed at their first request.
 
-    `sent_before` is how many requests of this minute were sent before these processes started, and
-    `reached` are the URLs that answered these. `minute` is in seconds, and another number is for
-    tests. `context` is how many tokens the models' contexts hold, None to learn it from what the
-    endpoints refuse.
+    `sent_before` is the number of requests that other processes sent in the current minute, and
+    `reached` are the URLs that answered them. `context` is the size of the models' contexts in
+    tokens, None to learn it from the endpoints' errors.
 
-    `repeat` tells runs apart that are to be answered anew. Without `share`, a response takes over
-    no other one's answers. `prices` are by the model's name; the requests of the usage log together
-    cost at most `max_cost` US dollars, which only one process can keep.
+    `repeat` is part of the cache's keys, so that another number gets new answers. With `share`
+    False, responses do not share cached answers. `prices` are by model name. `max_cost` is the cap
+    in US dollars on all requests of the usage log, which only one process can keep.
     """
 
     endpoints: Mapping[str, Endpoint]
@@ -58,7 +56,6 @@ class ClientSettings(CallSettings):
     limits: Mapping[str, Limits] = field(default_factory=dict)
     sent_before: int = 0
     reached: frozenset[str] = frozenset()
-    minute: float = 60.0
     context: int | None = None
     repeat: int = 0
     share: bool = True
@@ -66,14 +63,14 @@ class ClientSettings(CallSettings):
     max_cost: float | None = None
 
     def endpoint(self, role: str, model: str = "") -> Endpoint:
-        """Return the endpoint of a role, for another model where one is named."""
-        found = self.endpoints.get(role) or self.endpoints[VERIFIER]
-        return replace(found, model=model) if model else found
+        """Return the endpoint of a role, with `model` in place of its own where given."""
+        endpoint = self.endpoints.get(role) or self.endpoints[VERIFIER]
+        return replace(endpoint, model=model) if model else endpoint
 
     def elsewhere(self) -> "ClientSettings":
-        """Return the settings for processes whose environment does not say where a model is."""
-        asked = {*self.endpoints.values(), *self.capabilities}
-        named = {endpoint: replace(endpoint, base_url=endpoint.url) for endpoint in asked}
+        """Return the settings with explicit base URLs, for processes with another environment."""
+        known = {*self.endpoints.values(), *self.capabilities}
+        named = {endpoint: replace(endpoint, base_url=endpoint.url) for endpoint in known}
         return replace(
             self,
             endpoints={role: named[endpoint] for role, endpoint in self.endpoints.items()},
@@ -81,11 +78,14 @@ class ClientSettings(CallSettings):
         )
 
     def limits_of(self, place: tuple[str | None, str] | None = None) -> Limits:
-        """Return what holds at a place for all processes together; by default, at every place."""
+        """Return the strictest limits of the endpoints at a `place`, by default of all endpoints.
+
+        They hold for all processes together.
+        """
         general = Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-        found = [
+        limits = [
             self.limits.get(role, general).or_else(general)
             for role, endpoint in self.endpoints.items()
             if place in (None, endpoint.place)
         ]
-        return strictest(found or [general])
+        return strictest(limits or [general])

@@ -1,7 +1,7 @@
-"""Open things once a process for equal settings, and close them when their run ends.
+"""Create clients and caches once in each process, and close them at the end of their run.
 
-All of it is used on the process's one event loop (`transforms.loop`). This is the one place where
-the client of the models is wrapped: sending inside, the cache outside.
+Use them on the process's event loop (`transforms.loop`). `shared_client` wraps the client that
+sends requests by the one that caches them.
 """
 
 import threading
@@ -27,45 +27,45 @@ class Closable(Protocol):
 
 
 T = TypeVar("T", bound=Closable)
-_lock = threading.RLock()  # what is made may need something else that is shared
+_lock = threading.RLock()  # `make` may call `once` itself
 _opened: dict[tuple[str | None, Hashable], Any] = {}
 _memories: dict[tuple[str, bool], Memory] = {}
 
 
 def once(run: str | None, key: Hashable, make: Callable[[], T]) -> T:
-    """Return what was made for this key in this run; None is what belongs to no run."""
+    """Return the object of this key and run (None: no run), made by `make` at the first call."""
     with _lock:
         if (run, key) not in _opened:
             _opened[run, key] = make()
-        found: T = _opened[run, key]
-        return found
+        opened: T = _opened[run, key]
+        return opened
 
 
 async def end_run(run: str) -> None:
-    """Close what a finished run has opened; on the process's loop."""
+    """Close the objects of a finished run; call it on the process's loop."""
     with _lock:
         ended = [_opened.pop(key) for key in list(_opened) if key[0] == run]
-        # A later run of this process may find a disk that has room again.
-        for place in [place for place, memory in _memories.items() if memory.failed]:
-            del _memories[place]
+        # A cache that failed is tried again by the next run: the disk may have space by then.
+        for key in [key for key, memory in _memories.items() if memory.failed]:
+            del _memories[key]
     for one in ended:
         await one.aclose()
 
 
 def shared_client(settings: ClientSettings) -> Client:
-    """Return this process's client for these settings: of judge and sources alike.
+    """Return this process's client for these settings, shared by the judge and the sources.
 
-    Of one run are those whose settings name the same usage log.
+    Settings with the same usage log belong to the same run.
     """
     run = settings.usage_log
     shared = once(run, Shared, lambda: Shared(Stop(inf) if run else Stop()))
-    # Settings hold mappings and so are no keys; their text tells equal ones, and has no secret.
+    # The settings are not hashable; their repr identifies them and contains no secret.
     client = once(run, repr(settings), lambda: OpenAiClient(settings, shared=shared))
     return CachingClient(client, settings, shared_memory(settings))
 
 
 def shared_memory(settings: CallSettings) -> Memory:
-    """Return what this process has kept in the place that the settings name as their cache."""
+    """Return this process's cache for the URI in the settings."""
     uri = settings.cache or OFF
     key = uri, settings.cache_writes
     with _lock:

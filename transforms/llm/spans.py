@@ -1,4 +1,4 @@
-"""OpenTelemetry spans of what a run does, where that is installed and something collects them."""
+"""OpenTelemetry spans of a run's steps; no-ops where OpenTelemetry is not installed or set up."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -7,23 +7,25 @@ from typing import Any
 
 try:
     from opentelemetry import propagate, trace
-except ImportError:  # an optional dependency: without it nothing is traced
+except ImportError:  # an optional dependency
     trace = None  # type: ignore[assignment]
 
 NAME = "ufo"
 STEP: ContextVar[str | None] = ContextVar("ufo_step", default=None)
-"""The step that this thread or coroutine is in, for whoever logs."""
+"""The step that this thread or coroutine runs, for log records."""
 
-# Beam and our loop run steps in threads that know nothing of the span that they belong to.
+# The parent span for threads without a span of their own: those of Beam and of `transforms.loop`.
 _around: Any = None
 
 
 @contextmanager
 def span(name: str, **attributes: Any) -> Iterator[Any]:
-    """Run the context in a span; yields it, or None without OpenTelemetry. Attributes of None are
-    left out. An error that passes is recorded in the span."""
+    """Run the block in a span; yield the span, or None without OpenTelemetry.
+
+    Attributes that are None are left out. An exception of the block is recorded in the span.
+    """
     if trace is None or isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        yield None  # nothing collects spans, and making one takes time
+        yield None  # no exporter is set up
         return
     inside = trace.get_current_span().get_span_context().is_valid
     known = {key: value for key, value in attributes.items() if value is not None}
@@ -35,7 +37,7 @@ def span(name: str, **attributes: Any) -> Iterator[Any]:
 
 @contextmanager
 def around(name: str, **attributes: Any) -> Iterator[Any]:
-    """The same; and spans of other threads of this process belong to this one until it ends."""
+    """Run the block in a span that is the parent of spans in all other threads until it ends."""
     global _around
     with span(name, **attributes) as current:
         before = _around
@@ -49,7 +51,7 @@ def around(name: str, **attributes: Any) -> Iterator[Any]:
 
 @contextmanager
 def step(name: str, **attributes: Any) -> Iterator[Any]:
-    """Run the context as a step of that name, in a span of its own."""
+    """Run the block as the step `name`, in a span."""
     token = STEP.set(name)
     try:
         with span(f"{NAME}.{name}", **attributes) as current:
@@ -59,22 +61,22 @@ def step(name: str, **attributes: Any) -> Iterator[Any]:
 
 
 def carried() -> dict[str, str]:
-    """Return what tells another process which span its own belong to; {} where nobody traces."""
-    found: dict[str, str] = {}
+    """Return the trace context headers of the current span, for another process."""
+    carrier: dict[str, str] = {}
     if trace is not None:
-        propagate.inject(found)
-    return found
+        propagate.inject(carrier)
+    return carrier
 
 
 def belong_to(carrier: Mapping[str, str]) -> None:
-    """Let the spans of this process belong to the one that another process told."""
+    """Make the span whose trace context `carrier` holds the parent of this process's spans."""
     global _around
     if carrier:
         _around = propagate.extract(carrier)
 
 
 def flush() -> None:
-    """Send what is collected: a worker process may be ended without notice."""
+    """Export the spans collected so far: a worker process may be ended without notice."""
     if trace is not None:
-        # The provider of the API alone, which collects nothing, has no such method.
+        # The API's own provider, which collects nothing, has no such method.
         getattr(trace.get_tracer_provider(), "force_flush", bool)()

@@ -1,8 +1,7 @@
-"""Define the store of answers between runs: bytes by key, in a file or below a prefix.
+"""The cache's storage between runs: bytes by key, in a SQLite file or below a prefix.
 
-A key is its kind (`KINDS`), a dash, and hex digits. A store may lose what it holds at any time, and
-what it gives back is checked by whoever asked: it is never the only copy of anything. Any number of
-processes may use one at once.
+A key is its kind (`KINDS`), a dash, and hex digits. A store may lose entries at any time, and
+callers check the values it returns. Any number of processes may use one at the same time.
 """
 
 import os
@@ -35,7 +34,7 @@ class StoreError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of an entry without reading it: bytes, and seconds since the epoch."""
+    """An entry's key, size in bytes, and time of writing in seconds since the epoch."""
 
     key: str
     size: int
@@ -43,27 +42,27 @@ class Entry:
 
 
 class Store(Protocol):
-    """Bytes by key. Every method raises StoreError where the store fails as a whole.
+    """Bytes by key. Every method raises StoreError where the store as a whole fails.
 
-    `threads` is in how many threads it may be used at a time.
+    `threads` is the number of threads that may use it at the same time.
     """
 
     threads: int
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """Return what there is of these keys."""
+        """Return the values of those keys that exist."""
         ...
 
     def put_many(self, entries: Mapping[str, bytes]) -> None:
-        """Keep the entries; when this returns they outlive the process."""
+        """Write the entries; when this returns they outlive the process."""
         ...
 
     def entries(self) -> Iterator[Entry]:
-        """Yield every entry, in no order."""
+        """Yield every entry, in any order."""
         ...
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Forget these keys."""
+        """Delete these keys."""
         ...
 
     def close(self) -> None:
@@ -72,32 +71,30 @@ class Store(Protocol):
 
 
 def report(message: str) -> None:
-    """Tell the user of something that the run goes on without."""
+    """Print a message for the user to stderr."""
     print(f"ufo: {message}", file=sys.stderr, flush=True)
 
 
 def default_uri() -> str:
-    """Return UFO_CACHE, else a file in the user's cache folder as the platform has it."""
-    given = os.environ.get(VARIABLE, "").strip()
-    if given:
-        return checked_uri(given, VARIABLE)
+    """Return the URI in UFO_CACHE, else the path of a file in the platform's cache folder."""
+    uri = os.environ.get(VARIABLE, "").strip()
+    if uri:
+        return checked_uri(uri, VARIABLE)
     return str(cache_folder() / "answers.sqlite")
 
 
 def checked_uri(uri: str, what: str = "--cache") -> str:
-    """Return the URI with a local path made absolute, since workers may run in another folder.
+    """Return the URI of a cache with a local path made absolute.
 
     Raises:
         UsageError: it is neither `off`, nor a `.sqlite` file, nor a prefix that ends in `/`.
     """
-    remote = is_remote(uri)
-    if uri == OFF or (remote and uri.endswith("/")):
+    remote, prefix = is_remote(uri), uri.endswith("/")
+    if uri == OFF or (remote and prefix):
         return uri
-    if not remote and uri.endswith("/"):
-        return str(Path(uri).expanduser().absolute()) + "/"
-    if not remote and uri.endswith(".sqlite"):
-        return str(Path(uri).expanduser().absolute())
+    if not remote and (prefix or uri.endswith(".sqlite")):
+        return str(Path(uri).expanduser().absolute()) + ("/" if prefix else "")
     raise UsageError(
-        f"{what} {uri!r} is no place for a cache: name a file that ends in .sqlite, a folder or "
-        "bucket prefix that ends in / (gs://bucket/ufo/), or off"
+        f"{what} {uri!r} cannot be a cache: name a file that ends in .sqlite, a folder or bucket "
+        "prefix that ends in / (gs://bucket/ufo/), or off"
     )

@@ -1,7 +1,7 @@
-"""Store answers below a prefix of any file system that pyarrow knows, one object a key.
+"""Store cache entries below a prefix of any file system that pyarrow supports, one object a key.
 
-For workers on several machines, which can share a bucket and no SQLite file. An object is written
-whole or not at all, and two that write one key write the same.
+For workers on several machines, which can share a bucket but not a SQLite file. Objects are written
+atomically, and concurrent writers of one key write the same value.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _AT_ONCE: Final = 32
 
 
 class PrefixStore:
-    """`gs://bucket/ufo/`, `s3://bucket/ufo/` or a local folder, given with a `/` at its end."""
+    """A store below `gs://bucket/ufo/`, `s3://bucket/ufo/` or a local folder that ends in `/`."""
 
     threads = _AT_ONCE
 
@@ -38,12 +38,12 @@ class PrefixStore:
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="ufo-store")
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """Return what there is of these keys, read side by side."""
+        """Return the values of those keys that exist, read concurrently."""
         values = self._all(self._get, keys)
         return {k: value for k, value in zip(keys, values, strict=True) if value is not None}
 
     def put_many(self, entries: Mapping[str, bytes]) -> None:
-        """Keep the entries, written side by side."""
+        """Write the entries concurrently."""
         self._all(self._put, list(entries.items()))
 
     def entries(self) -> Iterator[Entry]:
@@ -55,7 +55,7 @@ class PrefixStore:
                 yield Entry(info.base_name, info.size or 0, written)
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Forget these keys."""
+        """Delete these keys."""
         self._all(self._remove, keys)
 
     def close(self) -> None:
@@ -63,7 +63,7 @@ class PrefixStore:
         self._threads.shutdown()
 
     def _folder(self, key: str) -> str:
-        # 256 folders, since some file systems are slow with a great many names in one.
+        # 256 folders for each kind: some file systems are slow with many files in one.
         return f"{self._root}/{key[:4]}"
 
     def _get(self, key: str) -> bytes | None:
@@ -77,7 +77,7 @@ class PrefixStore:
     def _put(self, entry: tuple[str, bytes]) -> None:
         key, value = entry
         path = f"{self._folder(key)}/{key}"
-        # An object appears when it is closed; a local file would be seen while it is written.
+        # An object appears when it is closed; a local file is visible while it is written.
         target = f"{path}.{uuid4().hex[:8]}.tmp" if self._local else path
         if self._local:
             self._system.create_dir(self._folder(key), recursive=True)

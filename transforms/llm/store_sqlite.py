@@ -1,4 +1,4 @@
-"""Store answers in one SQLite file, for every process of a computer."""
+"""Store cache entries in one SQLite file, shared by all processes of a machine."""
 
 import os
 import sqlite3
@@ -14,7 +14,7 @@ from filelock import FileLock
 from transforms.llm.base import Report
 from transforms.llm.store import Entry, StoreError, report
 
-_APPLICATION: Final = 0x75666F31  # "ufo1", in the header of the files that are ours
+_APPLICATION: Final = 0x75666F31  # "ufo1", SQLite's application_id in the file's header
 _VERSION: Final = 1
 _WAIT_SECONDS: Final = 30.0
 _AT_ONCE: Final = 500  # keys of one SELECT; SQLite's own limit is 32,766
@@ -28,14 +28,14 @@ T = TypeVar("T")
 
 
 class _Unusable(Exception):
-    """Why a file is not a cache of ours, or no longer."""
+    """A file is damaged, or is not a cache of this version of ufo."""
 
 
 class SqliteStore:
-    """A SQLite file in WAL mode: one writer and any number of readers at a time, none kept waiting.
+    """A store in a SQLite file in WAL mode: one writer and any number of readers at a time.
 
-    A file that is damaged, or of another program, is moved aside and a new one begun. One that
-    cannot be written is read all the same.
+    A file that is damaged, or of another program, is renamed and a new one created. A file without
+    write permission is opened for reading.
     """
 
     threads = 1
@@ -45,7 +45,7 @@ class SqliteStore:
         self._report = report
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            # What pages and models said is for who paid for it; the files beside it follow it.
+            # Readable by its owner alone, as are the files that SQLite creates beside it.
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except OSError as error:
@@ -53,17 +53,17 @@ class SqliteStore:
         self._connection = self._opened()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """Return what there is of these keys."""
-        found: dict[str, bytes] = {}
+        """Return the values of those keys that exist."""
+        values: dict[str, bytes] = {}
         for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            places = ",".join("?" * len(some))
+            batch = keys[start : start + _AT_ONCE]
+            places = ",".join("?" * len(batch))
             query = f"SELECT key, value FROM entries WHERE key IN ({places})"  # noqa: S608
-            found.update(self._do(partial(_select, query, some)))
-        return found
+            values.update(self._do(partial(_select, query, batch)))
+        return values
 
     def put_many(self, entries: Mapping[str, bytes]) -> None:
-        """Keep the entries in one transaction."""
+        """Write the entries in one transaction."""
         now = time.time()
         rows = [(key, value, now) for key, value in entries.items()]
         self._do(partial(_write, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows))
@@ -74,12 +74,12 @@ class SqliteStore:
         yield from (Entry(*row) for row in self._do(partial(_select, query, ())))
 
     def remove(self, keys: Sequence[str]) -> None:
-        """Forget these keys."""
+        """Delete these keys."""
         rows = [(key,) for key in keys]
         self._do(partial(_write, "DELETE FROM entries WHERE key = ?", rows))
 
     def compact(self) -> None:
-        """Give the room of what was removed back to the disk."""
+        """Free the disk space of deleted entries."""
         self._do(lambda c: c.execute("VACUUM"))
 
     def close(self) -> None:
@@ -100,9 +100,9 @@ class SqliteStore:
             raise StoreError(f"{self._path}: {error}") from error
 
     def _opened(self, broke: bool = False) -> sqlite3.Connection:
-        """Open the file; one that is damaged or not ours is moved aside first, by one process."""
+        """Open the file; rename one that is damaged or of another program and create a new one."""
         try:
-            # Only one process looks at what is there, or begins it; the others find it done.
+            # One process checks or creates the file while the others wait.
             with FileLock(self._path + ".lock", timeout=_WAIT_SECONDS):
                 try:
                     return self._connect(thorough=broke)
@@ -123,7 +123,8 @@ class SqliteStore:
         try:
             _check(connection, thorough)
             if not read_only:
-                # What a commit wrote survives the process at once, the machine after a checkpoint.
+                # A commit survives the end of the process; it survives a crash of the machine only
+                # after the next checkpoint.
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -133,7 +134,7 @@ class SqliteStore:
         except (sqlite3.Error, _Unusable) as error:
             connection.close()
             if isinstance(error, sqlite3.Error) and _damaged(error):
-                raise _Unusable("is no SQLite file, or is damaged") from error
+                raise _Unusable("is not a SQLite file, or is damaged") from error
             raise
 
     def _set_aside(self, why: str) -> None:
@@ -143,7 +144,7 @@ class SqliteStore:
         for ending in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.replace(self._path + ending, aside + ending)
-        self._report(f"the cache {self._path} {why}; it was moved to {aside}, and a new one begun")
+        self._report(f"the cache {self._path} {why}; it was moved to {aside}, and a new one made")
 
 
 def _select(query: str, values: Sequence[str], connection: sqlite3.Connection) -> list[Any]:
@@ -157,8 +158,10 @@ def _write(statement: str, rows: Sequence[tuple[Any, ...]], connection: sqlite3.
 
 
 def _check(connection: sqlite3.Connection, thorough: bool) -> None:
-    """Raise why a file is not a cache of ours. `thorough` reads every page, which takes a second
-    for some hundred MB."""
+    """Raise _Unusable unless the file is empty or a cache of this version.
+
+    `thorough` checks every page, which takes a second for some hundred MB.
+    """
     application, version, tables = (
         connection.execute(query).fetchone()[0]
         for query in (

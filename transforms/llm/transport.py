@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.request import getproxies
@@ -12,6 +13,7 @@ import httpx2
 import openai
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
+from transforms.llm.base import LlmError
 from transforms.llm.endpoint import Endpoint
 from transforms.llm.failures import SendError, of_response
 from transforms.llm.sending import Received
@@ -21,11 +23,11 @@ _KEPT_SECONDS = 30.0
 
 
 class Connections(httpx2.AsyncBaseTransport):
-    """As many connections as there are requests at a time, who sees to that; idle ones are kept.
+    """A connection pool without a limit, whose cost of a request does not grow with concurrency.
 
-    Each is a pool of its own: a pool of `httpcore` looks at every connection, the idle ones down to
-    their sockets, whenever a request begins or ends, so a request costs more the more are under
-    way. Here the one used last is taken again (`benchmarks/bench_concurrency.py`).
+    A pool of `httpcore` checks the socket of every connection whenever a request begins or ends.
+    Here each connection is a pool of size one, and the one used last is reused first
+    (`benchmarks/bench_concurrency.py`). The caller limits the number of concurrent requests.
     """
 
     def __init__(self) -> None:
@@ -34,7 +36,7 @@ class Connections(httpx2.AsyncBaseTransport):
         self._all: list[httpx2.AsyncHTTPTransport] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request by a connection that is idle, or a new one; return the whole reply."""
+        """Send the request over an idle or a new connection; return the response with its body."""
         connection = self._idle.pop() if self._idle else self._opened()
         try:
             response = await connection.handle_async_request(request)
@@ -74,11 +76,11 @@ def _limits(connections: int) -> httpx2.Limits:
 
 
 class Transport:
-    """The connections to one endpoint, enough for `concurrency` requests under way at a time.
+    """The connections to one endpoint, for up to `concurrency` concurrent requests.
 
-    The `openai` client is bound to the loop it is used in and cannot be pickled, so it is opened
-    at the first request. `reached` if the endpoint has answered this run before: one that is not
-    there then is waited for.
+    The `openai` client is bound to its event loop and cannot be pickled, so it is created at the
+    first request. `reached` says that the endpoint has answered this run before: a failure to
+    connect is then transient, else final.
     """
 
     def __init__(self, endpoint: Endpoint, concurrency: int, reached: bool = False) -> None:
@@ -92,20 +94,20 @@ class Transport:
         """Post a chat completion and return the JSON of the reply.
 
         Raises:
-            SendError: no reply, or one of status 400 and above.
-            LlmError: the endpoint's URL or key cannot be used at all.
+            SendError: there is no reply, it has a status of 400 or above, or it is not JSON.
+            LlmError: the endpoint's URL or key is invalid.
         """
         response = await self._exchange("POST", "/chat/completions", body)
         request_id = response.headers.get("x-request-id")
         try:
             payload = json.loads(response.content)
         except ValueError:
-            message = f"{self._endpoint.shown_url} answered with something that is no JSON"
+            message = f"{self._endpoint.shown_url} answered with something that is not JSON"
             raise SendError(message, "garbled", transient=True, request_id=request_id) from None
         return Received(payload, response.headers, request_id)
 
     async def models(self) -> list[str]:
-        """Return the names of the models that the endpoint lists; none where it lists none."""
+        """Return the sorted names of the models that the endpoint lists; [] where that fails."""
         try:
             response = await self._exchange("GET", "/models", None)
             listed = json.loads(response.content)["data"]
@@ -113,8 +115,15 @@ class Transport:
         except (SendError, ValueError, KeyError, TypeError):
             return []
 
+    async def answers(self) -> bool:
+        """Return whether a server answers at the address, with success or with an error."""
+        with suppress(SendError, LlmError, TimeoutError):
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                await self._exchange("GET", "/models", None)
+        return self._reached
+
     async def aclose(self) -> None:
-        """Close the connections; another request opens them again."""
+        """Close the connections; a later request opens them again."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()
@@ -145,8 +154,8 @@ class Transport:
         if self._client is None:
             self._key = self._endpoint.key()
             seconds = self._endpoint.timeout
-            # Through a proxy the client finds its own way. Its pool keeps 100 connections by
-            # default, whatever it has open: beyond that each request would open a new one.
+            # A proxy needs the client's own transport. Its pool keeps only 100 connections by
+            # default: beyond that each request would open a new one.
             pool: dict[str, Any] = (
                 {"limits": _limits(self._concurrency + 1)}
                 if getproxies()
@@ -155,7 +164,7 @@ class Transport:
             self._client = AsyncOpenAI(
                 api_key=self._key,
                 base_url=self._endpoint.url,
-                max_retries=0,  # retries are ours: this client's would hide what was paid for
+                max_retries=0,  # `transforms.llm.retry` retries, with a usage row for each attempt
                 http_client=DefaultAsyncHttpxClient(
                     timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
                     **pool,
@@ -182,7 +191,7 @@ class Transport:
         try:
             payload = json.loads(response.content)
         except ValueError:
-            payload = None  # a proxy's page says nothing that helps
+            payload = None  # a proxy's error page
         return of_response(
             endpoint, self._key, response.status_code, response.headers, payload, time.time()
         )

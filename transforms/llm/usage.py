@@ -1,4 +1,4 @@
-"""Make rows of the table `usage`, and share out the tokens of a request."""
+"""Make rows of the table `usage`, and divide the tokens of requests among their results."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ OK: Final = "ok"
 
 
 def worker_id() -> str:
-    """Return host:pid, which tells worker processes apart."""
+    """Return `host:pid` of this process."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
@@ -25,7 +25,7 @@ def usage_row(
     response_id: str | None,
     request_id: str = "",
 ) -> Usage:
-    """Return the row of a request that was answered and cost nothing; what differs is replaced."""
+    """Return the row of a request with status OK, no tokens and no cost."""
     return Usage(
         request_id=request_id,
         step=step,
@@ -45,8 +45,11 @@ def usage_row(
 
 
 def reused(row: Usage, tokens: Iterable[Tokens] | None) -> Usage:
-    """Return the row of answers that nobody was asked for: kept ones with the tokens that each of
-    them saves, those of another response under way (None) with none."""
+    """Return the row of results for which no request was sent.
+
+    With `tokens` they are from the cache, and the row has the tokens saved; None is for results of
+    a concurrent request of another response.
+    """
     if tokens is None:
         return replace(row, coalesced=True)
     prompt, completion = zip(*tokens, strict=True)
@@ -56,13 +59,13 @@ def reused(row: Usage, tokens: Iterable[Tokens] | None) -> Usage:
 
 
 def total(values: Iterable[int | None]) -> int | None:
-    """Return the sum of those that are known, None where none is."""
+    """Return the sum of the values that are not None, None where there is none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def shares(rows: Sequence[Usage], count: int) -> list[Tokens]:
-    """Return the tokens of these requests in `count` whole parts."""
+    """Divide the tokens of these requests into `count` shares of whole tokens."""
     prompt = _parts(total(row.prompt_tokens for row in rows), count)
     completion = _parts(total(row.completion_tokens for row in rows), count)
     return list(zip(prompt, completion, strict=True))

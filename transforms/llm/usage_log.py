@@ -1,9 +1,9 @@
-"""Log what a run asks and spends, in lines that stay readable if the process is killed.
+"""Append the requests and costs of a run to a JSON Lines file that survives a killed process.
 
-The `usage` table is written a chunk at a time, when the chunk is finished. What a chunk spent that
-never was is in this file alone, which lies with the run's attempt. Any process of the run appends,
-and none rewrites. A line has numbers to add up, and the row of a request that has ended; or a
-message for the user. The process that started the run reads what is new for its progress.
+The `usage` table is written when a chunk is finished. The requests of a chunk that never was are in
+this file alone, which belongs to the run's attempt. All processes of the run append to it. A line
+holds numbers to add up and the usage row of a request that has ended, or a message for the user.
+The process that started the run reads new lines to show progress.
 """
 
 import json
@@ -31,9 +31,9 @@ _SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
 
 
 class UsageLog:
-    """Appends to the log at `path`; where that is None, everything goes nowhere.
+    """Appends to the log at `path`; None discards everything.
 
-    For one thread; several may append to one file, each with an object of its own.
+    Use one object for each thread; several may append to the same file.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -41,7 +41,7 @@ class UsageLog:
         self._file: int | None = None
 
     def add(self, changes: Mapping[str, float], row: Usage | None = None) -> None:
-        """Add to the numbers of these names, and the row; a killed process has them still.
+        """Append changes of the totals by name, and a usage row.
 
         Raises:
             RunError: the file cannot be written.
@@ -53,31 +53,31 @@ class UsageLog:
             self._append(line)
 
     def report(self, message: str) -> None:
-        """Leave a message for the user; one that cannot be written is lost."""
+        """Append a message for the user; an error of writing is ignored."""
         with suppress(RunError):
             self._append({"message": message})
 
     def begin(self, before: Mapping[str, float] | None = None) -> None:
-        """Start a process of the run: of what earlier ones counted, only what they spent is kept.
+        """Start a process of the run: reset all totals but requests, tokens and cost.
 
-        What they had reserved when they ended counts as spent, since it was sent. `before` is what
-        was spent before the first of them.
+        The cost that earlier processes had reserved when they ended counts as spent. `before` are
+        the totals before the first process.
         """
         assert self._path is not None
         totals = UsageReader(self._path).totals() or dict(before or {})
         totals[COST] = totals.get(COST, 0.0) + totals.get(RESERVED, 0.0)
-        # An earlier process may have been ended within a line.
+        # The line feed ends a line that a killed process left unfinished.
         self._append({"begin": {name: totals.get(name, 0.0) for name in _SPENT}}, "\n")
         self.close()
 
     def close(self) -> None:
-        """Close the file; a later line opens it again."""
+        """Close the file; a later call opens it again."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def __del__(self) -> None:
-        self.close()  # an engine may drop a step without a word
+        self.close()  # an engine may discard a step without calling its teardown
 
     def _append(self, line: Mapping[str, Any], ahead: str = "") -> None:
         if self._path is None:
@@ -90,12 +90,12 @@ class UsageLog:
             os.write(self._file, text.encode())
         except OSError as error:
             raise RunError(
-                f"what the run spends cannot be written down in {self._path}: {error}"
+                f"the run's usage log {self._path} cannot be written: {error}"
             ) from error
 
 
 class UsageReader:
-    """The sums of a usage log, which may grow meanwhile, and the messages in it."""
+    """The totals, rows and messages of a usage log, which may grow meanwhile."""
 
     exact = True
 
@@ -106,7 +106,7 @@ class UsageReader:
         self._messages: list[str] = []
 
     def totals(self) -> dict[str, float]:
-        """Return the sum of each number until now."""
+        """Return the totals by name, including lines written since the last call."""
         for line in self._new_lines():
             if "begin" in line:
                 self._totals = dict(line["begin"])
@@ -117,12 +117,12 @@ class UsageReader:
         return dict(self._totals)
 
     def messages(self) -> list[str]:
-        """Return the messages that `totals` came by and that were not returned before."""
-        found, self._messages = self._messages, []
-        return found
+        """Return the messages that `totals` read and that were not returned before."""
+        messages, self._messages = self._messages, []
+        return messages
 
     def rows(self) -> Iterator[Usage]:
-        """Yield the rows of requests that were not read yet, in the order of their writing."""
+        """Yield the usage rows of lines that were not read yet, in order."""
         for line in self._new_lines():
             if "row" in line:
                 with suppress(TypeError):
@@ -135,7 +135,7 @@ class UsageReader:
                 if not text.endswith(b"\n"):
                     return  # it is being written
                 self._position += len(text)
-                # What a full disk or the machine's end cut short is no line.
+                # A line may have been cut short by a full disk or a crash.
                 with suppress(ValueError):
                     line = json.loads(text)
                     if isinstance(line, dict):

@@ -1,12 +1,12 @@
 """Estimate the tokens of a prompt, and learn the size of a model's context.
 
-Tokens are estimated without any model's vocabulary, never for bills: byte-pair encodings first cut
-a text into words, short runs of digits and runs of signs (GPT-2's rule, and that of most since);
-common words stay whole, longer ones become pieces. The size of the context is set by the user,
-named by an error, or tried.
+Tokens are estimated without a model's vocabulary, and never used for costs. As the pre-tokenizer of
+GPT-2 and most later models does, a text is split into words, short runs of digits and runs of
+punctuation; words over 8 letters count as several tokens. The size of the context is set by the
+user, named by an error, or estimated from replies.
 
-A server that is sent too much refuses it, or cuts the prompt and says nothing. Ollama does the
-latter: it drops the prompt's middle and counts what it kept, half of the context and a little
+A server refuses a prompt that is too long, or cuts it without an error. Ollama drops the middle of
+the prompt and counts what it kept, a little over half of the context
 (github.com/ollama/ollama/issues/17427, github.com/ollama/ollama/issues/17889).
 """
 
@@ -18,35 +18,37 @@ from typing import Any, Final
 
 from transforms.llm.failures import Overflow
 
-_RATIO: Final = 1.0  # until an endpoint has counted; SmolLM2 has 0.97 to 1.2 for English
-_MORE: Final = 1.3  # times as many, where what should have fitted did not
-_MARGIN: Final = 1.1  # for prompts with more tokens to a word than those counted so far
-_SPARE: Final = 16  # tokens, of a chat template
-_SURE: Final = 0.8  # an estimate may be so much too high
-_SHORT: Final = 256  # tokens; in a shorter prompt, what a chat template adds decides the ratio
-_CUT: Final = 0.7  # of the least that a prompt can have, below which some of it is gone
-_SAME: Final = 0.9  # prompts that were cut come to the same count, but for a few tokens
+_RATIO: Final = 1.0  # initial ratio of counted to estimated tokens; SmolLM2: 0.97 to 1.2 (English)
+_MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
+_MARGIN: Final = 1.1  # for prompts with more tokens a word than those counted so far
+_SPARE: Final = 16  # tokens of a chat template
+_SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
+_SHORT: Final = 256  # tokens; in a shorter prompt the chat template dominates the ratio
+_CUT: Final = 0.7  # of the least possible count, below which the prompt was cut
+_SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
 _PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
-_LETTERS = 8  # of a word, for each of its tokens
+_LETTERS = 8  # letters of a word for each token
 _ASCII_TOKENS = re.compile(rf"[A-Za-z]{{1,{_LETTERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}")
-_OTHERS = 4  # characters outside ASCII, for each token that they are at least
-_PER_MESSAGE = 4  # what stands around a message
+_OTHERS = 4  # characters outside ASCII that one token can hold at most
+_PER_MESSAGE = 4  # tokens of the template around a message
 
 
-@lru_cache(maxsize=256)  # the system message and the function are those of many requests
+@lru_cache(maxsize=256)  # many requests share the system message and the function
 def count(text: str) -> int:
-    """Return about how many tokens a text is.
+    """Estimate the tokens of a text.
 
-    Letters outside ASCII are a token each, which errs on the upper side for most scripts.
+    Letters outside ASCII count as a token each, which is too many for most scripts.
     """
-    if text.isascii():  # the same, much quicker
+    if text.isascii():  # the same result, much faster
         return len(_ASCII_TOKENS.findall(text))
     return sum(_of_piece(piece) for piece in _PIECES.findall(text))
 
 
 def at_least(body: Mapping[str, Any]) -> int:
-    """Return the fewest tokens that the messages of a request's JSON can be, with the largest of
-    vocabularies; functions are left out, since not every endpoint shows them to its model."""
+    """Return a lower bound of the tokens of a request's messages, for the largest vocabularies.
+
+    Functions are left out, since not every endpoint includes them in the prompt.
+    """
     text = "\n".join(message["content"] for message in body["messages"])
     ascii_only = text.encode("ascii", "ignore").decode()
     return count(ascii_only) + (len(text) - len(ascii_only)) // _OTHERS
@@ -57,7 +59,7 @@ def _of_piece(piece: str) -> int:
 
 
 def prompt_tokens(body: Mapping[str, Any]) -> int:
-    """Return about how many tokens the prompt of a request's JSON is, functions included."""
+    """Estimate the tokens of the prompt of a request's JSON, including functions."""
     messages = body["messages"]
     total = sum(_PER_MESSAGE + count(message["content"]) for message in messages)
     for name in ("tools", "response_format"):
@@ -67,64 +69,63 @@ def prompt_tokens(body: Mapping[str, Any]) -> int:
 
 
 class Window:
-    """The context of one model at one endpoint, as one run knows it.
+    """The context size of one model at one endpoint, as far as this run knows it.
 
-    Prompts are given in estimated tokens; what the endpoint counts corrects them.
+    The methods take prompts in estimated tokens; the ratio to the endpoint's count is learned.
     """
 
     def __init__(self, context: int | None = None) -> None:
         self.context = context
-        self._said = context  # what no guess has made smaller
+        self._stated = context  # the size by the user or an error; `context` may be a lower guess
         self._ratio = _RATIO
         self._whole = 0.0
         self._cut_to = 0
 
     def room(self, prompt: int) -> int | None:
-        """Return how many estimated tokens fit beside a prompt, None where that is not known."""
+        """Return how many estimated tokens fit beside a prompt, None where that is unknown."""
         if self.context is None:
             return None
         return max(0, int(self._left(prompt, self.context) / self._ratio))
 
     def limit(self, prompt: int, most: int, expects: int) -> int:
-        """Return the token limit of a reply: `most`, or what is left where that is less, but no
-        less than it expects. A guess limits nothing: it may be too low."""
-        if self._said is None:
+        """Return the token limit of a reply: at most `most` and what is left beside the prompt,
+        but at least `expects`. A guessed context size is ignored: it may be too low."""
+        if self._stated is None:
             return most
-        return min(most, max(self._left(prompt, self._said), expects, 1))
+        return min(most, max(self._left(prompt, self._stated), expects, 1))
 
     def fits(self, prompt: int, expects: int) -> bool:
-        """Tell whether a prompt with the reply that it expects fits into the context that is
-        known."""
-        return self._said is not None and self._said - self._ratio * prompt >= expects
+        """Return whether a prompt and a reply of `expects` tokens fit into a known context."""
+        return self._stated is not None and self._stated - self._ratio * prompt >= expects
 
     def _left(self, prompt: int, context: int) -> int:
         return int(context - _MARGIN * self._ratio * prompt) - _SPARE
 
     def hopeless(self, prompt: int) -> bool:
-        """Tell whether a prompt certainly does not fit, by what the user or the endpoint said."""
-        return self._said is not None and _SURE * self._ratio * prompt > self._said
+        """Return whether a prompt is certainly too long for a known context."""
+        return self._stated is not None and _SURE * self._ratio * prompt > self._stated
 
     def refused(self, prompt: int, limit: int, overflow: Overflow) -> None:
-        """Learn that a prompt, with a reply of up to `limit` tokens, was too much."""
+        """Learn that a prompt with a reply of up to `limit` tokens was refused as too long."""
         if overflow.prompt:
             counted = overflow.prompt / prompt
             self._ratio = counted if prompt >= _SHORT else max(self._ratio, counted)
         if overflow.context:
-            self.context = self._said = overflow.context
+            self.context = self._stated = overflow.context
             if not overflow.prompt and self._ratio * prompt + limit <= overflow.context:
                 self._ratio *= _MORE
         else:
             self._guess(int(self._ratio * prompt / 2))
 
     def ended(self, tokens: int) -> None:
-        """Learn that a reply ended before its limit, with so many tokens in all."""
+        """Learn that a reply was cut off before its limit, at `tokens` tokens with its prompt."""
         self._guess(tokens)
 
     def arrived(self, body: Mapping[str, Any], prompt: int, counted: int) -> bool:
-        """Learn from what the endpoint counted of a prompt; tell whether it was all of it.
+        """Return whether a prompt arrived whole, by the tokens that the endpoint counted.
 
-        A prompt that is no longer than one that arrived whole is not cut. Nor is one that comes to
-        less than a cut one did: that endpoint counts in another way.
+        A prompt not longer than one that arrived whole was not cut. Nor was one with a lower count
+        than a prompt that was cut: then the endpoint counts in another way.
         """
         if not counted or prompt < _SHORT:
             return True
@@ -135,7 +136,7 @@ class Window:
                     self._cut_to = max(self._cut_to, counted)
                     self._guess(_before(counted))
                     return False
-                self._whole, self.context = float("inf"), self._said
+                self._whole, self.context = float("inf"), self._stated
                 return True
         self._whole = max(self._whole, prompt)
         self._ratio = max(counted / prompt, 0.95 * self._ratio + 0.05 * counted / prompt)
@@ -146,7 +147,10 @@ class Window:
 
 
 def _before(left: int) -> int:
-    """Return the context of which a cut left so many tokens: Ollama keeps half of it and up to four
-    more; of other servers nothing is known but that it holds what they left."""
+    """Return the context size of a server that cut a prompt to `left` tokens.
+
+    Ollama keeps half of the context and up to four tokens more. For other servers `left` is a lower
+    bound.
+    """
     half, more = left - left % 128, left % 128
     return 2 * half if 1 <= more <= 4 and half else left

@@ -1,7 +1,7 @@
-"""Convert requests to an endpoint's JSON and its replies to choices; pure functions.
+"""Convert requests to the JSON of OpenAI's `POST /chat/completions`, and replies to choices.
 
-The shapes are those of OpenAI's `POST /chat/completions`. What comes back is read leniently, since
-compatible servers differ in what they leave out; what was answered is validated by who asked.
+Replies are parsed leniently, since compatible servers omit different fields. The caller validates
+the content of a choice.
 """
 
 import json
@@ -23,17 +23,17 @@ from transforms.llm.capabilities import (
 from transforms.llm.failures import Tokens
 from transforms.llm.marks import all_without_marks, without_marks
 
-_THOUGHTS = 8192  # tokens for a model that thinks before it replies, beside those of the reply
+_THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
 
 
 class Garbled(ValueError):
-    """A reply that is not of the API's shape."""
+    """A reply does not have the shape of the API."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The choices of one reply, the tokens that it reports and its id, None where it does not;
-    whether the model thought before it."""
+    """A parsed reply: its choices, the tokens used and the id (None where missing), and whether
+    the model wrote reasoning before it."""
 
     choices: Sequence[Choice]
     tokens: Tokens
@@ -42,7 +42,7 @@ class Answer:
 
 
 def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str, Any]:
-    """Return the JSON of a request for `n` choices, with what the endpoint can do and no more."""
+    """Return the JSON of a request for `n` choices, with the parameters that are supported."""
     messages = list(request.messages)
     result: dict[str, Any] = {"model": model}
     function = request.function
@@ -53,9 +53,9 @@ def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str,
     elif function is not None:
         if known.form in _FORMATS:
             result["response_format"] = _FORMATS[known.form](function, known.strict)
-        # A probe leaves the schema out of the prompt where the endpoint is to enforce it: that it
-        # does is seen only where the model could not know it otherwise. In a run the prompt has it,
-        # since not every endpoint shows the model the schema and what its descriptions say.
+        # A probe leaves the schema out of the prompt: only then does the reply show whether the
+        # endpoint enforces it. In a run the prompt has the schema, since not every endpoint shows
+        # it to the model.
         if request.step != PROBE or known.form not in (JSON_SCHEMA, JSON_OBJECT_SCHEMA):
             last = messages[-1]
             messages[-1] = Message(last.role, last.content + in_words(function))
@@ -77,7 +77,7 @@ def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str,
 
 
 def in_words(function: Function) -> str:
-    """Return what is said to a model that has no tools: the form of the JSON that is wanted."""
+    """Return the instructions, appended to the prompt, to reply with a function's arguments."""
     head = (
         "\n\nReply with one JSON object and nothing else. It holds the arguments of the function "
         f"`{function.name}` ({function.description}), "
@@ -102,29 +102,26 @@ def _described(schema: Any) -> Iterator[tuple[str, str]]:
 
 
 def _tool(function: Function, strict: bool) -> dict[str, Any]:
-    described: dict[str, Any] = {
+    described = {
         "name": function.name,
         "description": function.description,
         "parameters": all_without_marks(function.parameters),
     }
-    if strict and can_be_strict(function.parameters):
-        described["strict"] = True
-    return {"type": "function", "function": described}
+    return {"type": "function", "function": described | _strict(function, strict)}
 
 
 def _json_schema(function: Function, strict: bool) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "name": function.name,
-        "schema": all_without_marks(function.parameters),
-    }
-    if strict and can_be_strict(function.parameters):
-        described["strict"] = True
-    return {"type": "json_schema", "json_schema": described}
+    described = {"name": function.name, "schema": all_without_marks(function.parameters)}
+    return {"type": "json_schema", "json_schema": described | _strict(function, strict)}
+
+
+def _strict(function: Function, strict: bool) -> dict[str, Any]:
+    return {"strict": True} if strict and can_be_strict(function.parameters) else {}
 
 
 _FORMATS: Mapping[str, Callable[[Function, bool], dict[str, Any]]] = {
     JSON_SCHEMA: _json_schema,
-    # llama.cpp takes a schema there: its server's README, "response_format".
+    # An extension of llama.cpp: its server's README, "response_format".
     JSON_OBJECT_SCHEMA: lambda function, _: {
         "type": "json_object",
         "schema": all_without_marks(function.parameters),
@@ -134,8 +131,8 @@ _FORMATS: Mapping[str, Callable[[Function, bool], dict[str, Any]]] = {
 
 
 def can_be_strict(schema: Any) -> bool:
-    """Tell whether every object of a schema requires all of its properties and allows no other,
-    which is what endpoints demand of a strict one."""
+    """Return whether every object of a schema requires all of its properties and allows no others,
+    as endpoints demand for `strict`."""
     if isinstance(schema, list | tuple):
         return all(can_be_strict(below) for below in schema)
     if not isinstance(schema, Mapping):
@@ -145,46 +142,44 @@ def can_be_strict(schema: Any) -> bool:
         closed = schema.get("additionalProperties") is False
         if not closed or set(schema.get("required", ())) != set(properties):
             return False
-    # Names of properties and definitions are the user's own, what is below them are schemas.
-    named = [*properties.values(), *schema.get("$defs", {}).values()]
-    return all(map(can_be_strict, [*named, schema.get("items"), schema.get("anyOf", ())]))
+    nested = [*properties.values(), *schema.get("$defs", {}).values()]
+    return all(map(can_be_strict, [*nested, schema.get("items"), schema.get("anyOf", ())]))
 
 
 def answer(payload: Any, function: str | None) -> Answer:
-    """Return what a reply holds.
+    """Parse a reply to a request that asked for the named function, or for text.
 
     Raises:
-        Garbled: it has no choices, or is of another shape altogether.
+        Garbled: it has no choices, or another shape altogether.
     """
     if not isinstance(payload, Mapping):
-        raise Garbled("the reply is no JSON object")
-    given = payload.get("choices")
-    if not isinstance(given, list) or not given:
+        raise Garbled("the reply is not a JSON object")
+    choices = payload.get("choices")
+    if not isinstance(choices, list) or not choices:
         raise Garbled("the reply has no choices")
-    name = payload.get("id")
+    request_id = payload.get("id")
     return Answer(
-        [_choice(item, function) for item in given],
+        [_choice(item, function) for item in choices],
         tokens(payload),
-        name if isinstance(name, str) and name else None,
-        any(_thought(item["message"]) for item in given) or _reasoning(payload.get("usage")) > 0,
+        request_id if isinstance(request_id, str) and request_id else None,
+        any(_thought(item["message"]) for item in choices) or _reasoning(payload.get("usage")) > 0,
     )
 
 
 def _thought(message: Mapping[str, Any]) -> bool:
-    """Tell whether the model thought first: OpenAI counts that, other servers show it (DeepSeek's
-    `reasoning_content`, Ollama's and OpenRouter's `reasoning`)."""
+    """Return whether a message contains reasoning: DeepSeek's `reasoning_content`, Ollama's and
+    OpenRouter's `reasoning`, or a `<think>` tag. OpenAI reports it as tokens alone."""
     shown = message.get("reasoning_content") or message.get("reasoning")
     return bool(shown) or _text(message.get("content")).lstrip().startswith("<think>")
 
 
 def _reasoning(usage: Any) -> int:
     details = usage.get("completion_tokens_details") if isinstance(usage, Mapping) else None
-    found = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
-    return _count(found) or 0
+    return (_count(details.get("reasoning_tokens")) if isinstance(details, Mapping) else 0) or 0
 
 
 def tokens(payload: Any) -> Tokens:
-    """Return how many tokens of prompt and completion a reply says that it used."""
+    """Return the prompt and completion tokens that a reply reports, None where it does not."""
     usage = payload.get("usage") if isinstance(payload, Mapping) else None
     if not isinstance(usage, Mapping):
         return None, None
@@ -216,22 +211,22 @@ def _text(content: Any) -> str:
 
 
 def _arguments(message: Mapping[str, Any], name: str) -> str | None:
-    """The arguments of the call of that function, else of the first call; None for no call."""
+    """Return the arguments of the call of the named function, else of the first call, else None."""
     calls = message.get("tool_calls")
     called = [
         call["function"]
         for call in (calls if isinstance(calls, list) else ())
         if isinstance(call, Mapping) and isinstance(call.get("function"), Mapping)
     ]
-    if isinstance(message.get("function_call"), Mapping):  # before there were tools
+    if isinstance(message.get("function_call"), Mapping):  # the API before tools
         called.append(message["function_call"])
     if not called:
         return None
-    found = next((call for call in called if call.get("name") == name), called[0])
-    arguments = found.get("arguments")
+    chosen = next((call for call in called if call.get("name") == name), called[0])
+    arguments = chosen.get("arguments")
     if isinstance(arguments, str):
         return arguments
-    return json.dumps(arguments, ensure_ascii=False)  # an object where a text should be
+    return json.dumps(arguments, ensure_ascii=False)  # some servers return an object
 
 
 def _logprob_mean(logprobs: Any) -> float | None:

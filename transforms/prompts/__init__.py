@@ -1,8 +1,8 @@
-"""The prompts: one file each, found by name, with `{variables}` that are checked both ways.
+"""Load the prompts, one text file each, and fill their `{variables}`.
 
-A prompt is plain text. `NAME_system.txt` is the fixed prefix of a step, so that providers can cache
-it, `NAME_user.txt` arranges the data, `argument_NAME.txt` and `function_NAME.txt` describe what a
-function takes. A folder of files with the same names overrides any of them.
+`NAME_system.txt` is the fixed system message of a step, which providers can cache; `NAME_user.txt`
+is the template of the user message; `argument_NAME.txt` and `function_NAME.txt` are descriptions of
+functions and their arguments. A folder with files of the same names overrides any of them.
 """
 
 import re
@@ -21,7 +21,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """The texts in use, by name."""
+    """The texts of the prompts, by name."""
 
     texts: Mapping[str, str]
 
@@ -29,12 +29,12 @@ class Prompts:
         return self.texts[name]
 
     def render(self, name: str, **values: str) -> str:
-        """Return the prompt with its variables filled; nothing in a value is taken for a variable.
+        """Return the prompt with its variables replaced; braces in values are left as they are.
 
-        A line that is a variable alone is left out where its value is empty.
+        A line with a variable alone is left out where the value is empty.
         """
-        text = _ALONE.sub(lambda found: found[0] if values[found[1]] else "", self.texts[name])
-        return _VARIABLE.sub(lambda found: values[found[1]], text).rstrip("\n")
+        text = _ALONE.sub(lambda match: match[0] if values[match[1]] else "", self.texts[name])
+        return _VARIABLE.sub(lambda match: values[match[1]], text).rstrip("\n")
 
     def version(self, names: Iterable[str]) -> str:
         """Return 12 hex digits of SHA-256 over these prompts: the column `prompt_version`."""
@@ -45,11 +45,11 @@ class Prompts:
 
 
 def load_prompts(directory: str | None = None) -> Prompts:
-    """Return the shipped prompts, those in `directory` in place of the ones of the same name.
+    """Return the shipped prompts, overridden by files of the same name in `directory`.
 
     Raises:
-        UsageError: the folder is none or has no prompt, a file is not named like a prompt, is not
-            UTF-8, lacks a variable of the shipped prompt or has one that it does not.
+        UsageError: `directory` is not a folder or has no prompts, or a file has an unknown name, is
+            not UTF-8, or does not have exactly the variables of the shipped prompt.
     """
     shipped = {
         Path(file.name).stem: file.read_text(encoding="utf-8").rstrip("\n")

@@ -1,7 +1,7 @@
-"""Data in prompts: delimited by tags that it can neither open nor close, and read back exactly.
+"""Escape data in prompts, so that it can neither open nor close the tags around it.
 
-Only what could be taken for a tag or for an escape is escaped, so that a model sees texts, and
-quotes from them, as they are: "a < b" and "AT&T" stay.
+Only what could be read as a tag or as an escape is escaped: "a < b" and "AT&T" stay as they are, so
+that a model can quote texts exactly.
 """
 
 import re
@@ -15,23 +15,23 @@ _CHARACTERS = {"lt": "<", "amp": "&", "quot": '"'}
 
 
 def escape(text: str) -> str:
-    """Return the text with nothing left in it that opens or closes a tag."""
-    return _UNSAFE.sub(lambda found: _ESCAPES[found[0]], texts.storable(text))
+    """Return the text with all tags escaped."""
+    return _UNSAFE.sub(lambda match: _ESCAPES[match[0]], texts.storable(text))
 
 
 def read(text: str) -> str:
-    """Return the text that `escape` made this of, also where it is a part of it (a quote)."""
-    return _ESCAPED.sub(lambda found: _CHARACTERS[found[1]], text)
+    """Reverse `escape`; also for a part of an escaped text, such as a quote."""
+    return _ESCAPED.sub(lambda match: _CHARACTERS[match[1]], text)
 
 
-def storable(said: str | None) -> str | None:
-    """Return what a model said without half characters and NUL, which no table can hold."""
-    return None if said is None else texts.storable(said)
+def storable(text: str | None) -> str | None:
+    """Return a model's text without lone surrogates and NUL, which a table cannot store."""
+    return None if text is None else texts.storable(text)
 
 
-def plain(said: str | None) -> str | None:
-    """Return what a model said, without the escapes that it took over from the prompt."""
-    return None if said is None else read(said)
+def plain(text: str | None) -> str | None:
+    """Return a model's text without the escapes that it copied from the prompt."""
+    return None if text is None else read(text)
 
 
 def element(tag: str, text: str, **attributes: str | None) -> str:
@@ -40,12 +40,12 @@ def element(tag: str, text: str, **attributes: str | None) -> str:
 
 
 def block(tag: str, text: str, **attributes: str | None) -> str:
-    """Return an element whose text stands on lines of its own."""
+    """Return an element with line breaks before and after its text."""
     return wrapped(tag, f"\n{escape(text)}\n", **attributes)
 
 
 def wrapped(tag: str, content: str, **attributes: str | None) -> str:
-    """Return an element around content that is made of elements, or escaped already."""
+    """Return an element around content that is escaped already."""
     head = [tag]
     for name, value in attributes.items():
         if value:

@@ -1,12 +1,12 @@
-"""Factual recall (FaaF, Katranidis & Barany 2024): does an answer say the facts that it should?
+"""Factual recall (FaaF, Katranidis & Barany, 2024): whether an answer states the expected facts.
 
-Facts are taken from a question and its true answer, or given; each answer to be checked, such as
-the outputs of a RAG system, is then held against all of them. `read` reads records, `step` is the
-step of one record, `llm` and `offline` say who generates and verifies, `sheet` is the table that
-people annotate.
+Facts are given, or generated from a question and its ground truth. Each answer, such as an output
+of a RAG system, is verified against all of them. `read` parses records, `step` processes one
+record, `llm` and `offline` generate facts and verify answers, `sheet` writes a table for human
+annotation.
 
-What a stub of the model has to know, beside `transforms.judges.llm`, whose
-verification is used (facts without queries, one passage, which is the answer):
+The format of requests and replies, beside that of `transforms.judges.llm`, which verifies (facts
+have no queries; the one passage is the answer):
 
 Task: generate_facts — function of the same name, role extractor, step facts::
 

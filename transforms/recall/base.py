@@ -1,4 +1,4 @@
-"""Who generates facts and verifies answers against them: the seam between step and judge."""
+"""The interface of recallers, which generate facts and verify answers against them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,27 +12,30 @@ from transforms.judges.llm.formulation import Finding
 
 @dataclass(slots=True)
 class Generated(Work):
-    """The facts of a record."""
+    """The facts generated for a record."""
 
     facts: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Verified(Work):
-    """What one answer says to each fact, in the facts' order."""
+    """The findings of one answer, in the order of the facts."""
 
     findings: list[Finding] = field(default_factory=list)
 
 
 class Recaller:
-    """Generates facts and verifies answers. `remote` tells that it waits for something."""
+    """Base class: generates facts and verifies answers.
+
+    `remote` says whether it waits for anything outside this process.
+    """
 
     name: str = ""
     model: str | None = None
     remote: bool = False
 
     def open(self) -> None:
-        """Open what the recaller needs in this process. Called once before the first record."""
+        """Open connections and files in this process. Called once before the first record."""
 
     def close(self) -> None:
         """Close what `open` opened."""
@@ -44,7 +47,7 @@ class Recaller:
     async def verify(
         self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
     ) -> Verified:
-        """Return a finding for each fact: whether the answer says it."""
+        """Return a finding for each fact: whether the answer states it."""
         raise NotImplementedError
 
     def prompt_version(self, formulation: str) -> str | None:
@@ -53,7 +56,7 @@ class Recaller:
 
 
 def fact_units(record_id: str, facts: Sequence[str]) -> list[FactUnit]:
-    """Return the facts as the judges know them, without queries."""
+    """Return the facts as fact units for a judge, without queries."""
     ids = unit_ids(record_id, [(None, fact) for fact in facts])
     return [
         FactUnit(record_id, fact_id, None, fact, "", None)
@@ -62,5 +65,5 @@ def fact_units(record_id: str, facts: Sequence[str]) -> list[FactUnit]:
 
 
 def open_units(record: RecallInput, answer: RecallAnswer, units: Sequence[FactUnit]) -> OpenUnits:
-    """Return units that are to be held against an answer; nothing stands around them."""
+    """Return the units to be verified against an answer, without sentences and references."""
     return OpenUnits(record.record_id, answer.text, record.question, None, [], [], units)

@@ -1,10 +1,10 @@
-"""The formulations of verification that FaaF compares, by name, and what each asks of the judge.
+"""The formulations of verification that FaaF (Katranidis & Barany, 2024) compares, by name.
 
 prompt                 one fact a call, true or false matched by word: the baseline
-tf, tfn                all facts in one call of the paper's function object: true, false and (tfn)
-                       not clear
-…+citation             with an exact quote asked for before each verdict
-…+xml                  our own function, with a reply in tags in place of a call
+tf, tfn                all facts in one call of the paper's function object, with the verdicts true,
+                       false and (tfn) not clear
+…+citation             with an exact quote before each verdict
+…+xml                  the function of `transforms.judges.llm.function`, with a reply in tags
 """
 
 from collections.abc import Iterable
@@ -19,23 +19,23 @@ HUMAN: Final = "human"
 CITATION: Final = "citation"
 _MODIFIERS: Final = (CITATION, XML)
 DEFAULT: Final = ("prompt", "tf", "tf+citation", "tfn", "tfn+citation")
-"""The five that the paper compares."""
+"""The five formulations of the paper."""
 KNOWN: Final = (*DEFAULT, "tf+xml", "tf+citation+xml", "tfn+xml", "tfn+citation+xml")
 
 
 def canonical(names: Iterable[str], form: str = JSON) -> tuple[str, ...]:
-    """Return the names as they stand in tables, each once; `form` xml is of all that can have it.
+    """Return the canonical names, each once; with `form` xml every name but `prompt` gets `+xml`.
 
     Raises:
-        UsageError: a name is none of the formulations.
+        UsageError: a name is not a formulation.
     """
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for name in names:
         base, *given = [part.strip() for part in name.lower().replace("/", "").split("+")]
         if form == XML and base in OPTIONS:
             given.append(XML)
-        written = "+".join([base, *(modifier for modifier in _MODIFIERS if modifier in given)])
-        if written not in KNOWN or not set(given) <= set(_MODIFIERS):
+        full = "+".join([base, *(modifier for modifier in _MODIFIERS if modifier in given)])
+        if full not in KNOWN or not set(given) <= set(_MODIFIERS):
             raise UsageError(unknown_value("formulation", name, KNOWN))
-        found[written] = None
-    return tuple(found)
+        result[full] = None
+    return tuple(result)

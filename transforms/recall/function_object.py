@@ -1,9 +1,9 @@
-"""FaaF's function object, as its paper and code have it (Katranidis & Barany, 2024).
+"""FaaF's function object, as in its paper and code (Katranidis & Barany, 2024).
 
-One argument a fact, described by the fact itself, with the verdicts in words as its values; with
-citations an argument before each that takes the text which supports it. One short user message, no
-system message. A value of another type voids the call, whatever its other values are. Arguments are
-numbered from 1, and are the call's own and not those of one item of a list:
+The function has one argument for each fact, described by the fact, whose values are the verdicts in
+words; with citations another argument before it takes the supporting text. There is one short user
+message and no system message. A value that is not allowed makes the whole call invalid. Unlike in
+FaaF's code, arguments are numbered from 1 and are not inside a list:
 https://arxiv.org/abs/2403.03888 and https://github.com/vasiliskatr/faaf (faaf_verification.py).
 """
 
@@ -34,12 +34,12 @@ NAME: Final = "fact_checker"
 _VERDICTS: Final = {"True": TRUE, "False": FALSE, "Not clear from the given passage": NOT_CLEAR}
 _WRONG: Final = "it lacked a value of the allowed ones for an argument"
 _EVIDENCE: Final = "_text_evidence"
-_ARGUMENT: Final = 10  # tokens of the name of an argument, beside its value
+_ARGUMENT: Final = 10  # tokens of an argument's name
 _CITED: Final = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 
 class FunctionObject:
-    """A formulation whose cases have one passage, the answer that is held against the facts."""
+    """A formulation for cases with a single passage, the answer to be verified."""
 
     def __init__(
         self, prompts: Prompts, options: str, citation: bool, repairs: int, most: int
@@ -53,23 +53,23 @@ class FunctionObject:
 
     @property
     def names(self) -> Sequence[str]:
-        """The prompts that its judgements depend on."""
+        """The names of the prompts that its judgements depend on."""
         cited = ["argument_faaf_citation"] if self._citation else []
         return ["faaf_user", "function_faaf", "argument_faaf_fact", "repair", *cited]
 
     async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
-        """Ask about all facts in one call, in several where they are more than a call may hold."""
+        """Return the findings of all facts, by one call for each `most` facts."""
         facts = [unit.claim for unit in case.units]
         text = case.passages[0].text
-        found = await together(
+        findings = await together(
             self._call(facts[at : at + self._most], text, asker)
             for at in range(0, len(facts), self._most)
         )
-        return {(at, 0): finding for at, finding in enumerate(chain.from_iterable(found))}
+        return {(at, 0): finding for at, finding in enumerate(chain.from_iterable(findings))}
 
     async def _call(self, facts: Sequence[str], text: str, asker: Asker) -> list[Finding]:
-        """Ask about these facts, once more where the call is void; in halves where the model's
-        context does not hold it."""
+        """Ask about these facts, once more where the call is invalid; in halves where it is too
+        long for the model's context."""
         function = Function(NAME, self._prompts["function_faaf"], self._parameters(facts))
         user = self._prompts.render("faaf_user", passage=storable(text) or "")
         names = list(function.parameters["properties"])
@@ -78,28 +78,28 @@ class FunctionObject:
         async def halves() -> list[Finding]:
             half = len(facts) // 2
             pieces = (facts[:half], facts[half:])
-            found = await together(self._call(piece, text, asker) for piece in pieces)
-            return [*chain.from_iterable(found)]
+            findings = await together(self._call(piece, text, asker) for piece in pieces)
+            return [*chain.from_iterable(findings)]
 
         room = asker.room("", function, user)
         if room is not None and room < expects and len(facts) > 1:
             return await halves()
 
-        def said(choice: Choice) -> Mapping[str, Any] | None:
+        def valid_values(choice: Choice) -> Mapping[str, Any] | None:
             values = arguments_of(choice, names)
-            return values if all(self._fits(name, values) for name in names) else None
+            return values if all(self._is_valid(name, values) for name in names) else None
 
         def keep(choice: Choice) -> bool:
-            return said(choice) is not None
+            return valid_values(choice) is not None
 
         reply = await asker.ask("", user, function, keep=keep, expects=expects)
-        values, first = said(reply.choice), None
+        values, first = valid_values(reply.choice), None
         if values is None and reply.too_long and len(facts) > 1:
             return await halves()
         if values is None and self._repairs and worth_repairing(reply):
             first = reply.reason
             reply = await asker.ask("", user, function, trouble(reply, _WRONG), keep, expects)
-            values = said(reply.choice)
+            values = valid_values(reply.choice)
         if values is None:
             asker.failed(reply, f"a call whose {len(names)} values are all allowed")
             return [replace(unknown(reply), first_reason=first or reply.reason) for _ in facts]
@@ -119,7 +119,7 @@ class FunctionObject:
             }
         return closed(properties)
 
-    def _fits(self, name: str, values: Mapping[str, Any]) -> bool:
+    def _is_valid(self, name: str, values: Mapping[str, Any]) -> bool:
         if name not in values:
             return False
         value = values[name]

@@ -1,4 +1,4 @@
-"""Define what every worker of a recall run needs to know."""
+"""The job of a recall run, which is sent to every worker."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,14 +13,13 @@ from transforms.recall.offline import JudgeRecaller
 
 @dataclass(frozen=True, slots=True)
 class RecallJob(Job):
-    """The part of the options that the steps of `ufo recall` use; `formulations` is empty where
-    only facts are wanted."""
+    """The options of the steps of `ufo recall`; no `formulations` means to generate facts only."""
 
     formulations: tuple[str, ...] = ()
 
 
 def make_recaller(spec: JudgeSpec, formulations: tuple[str, ...]) -> Recaller:
-    """Return who generates and verifies."""
+    """Return the recaller for a judge: by a language model where `spec` is the LLM judge."""
     if spec.llm is None or spec.client is None or not asks_llm_judge(spec):
         return JudgeRecaller(make_judge(spec))
     return LlmRecaller(spec.llm, formulations, partial(shared_client, spec.client))

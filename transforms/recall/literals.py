@@ -1,7 +1,7 @@
-"""Cells that hold a Python dictionary or list as text, as WikiEvalFacts has them, read as data.
+"""Parse cells that hold a Python dictionary or list as text, as in WikiEvalFacts.
 
-Nothing is evaluated. Only one level of texts, True, False, None, 0 and 1 is known, so that reading
-is linear and nothing in a cell can nest, multiply or call. JSON of the same shape reads as well.
+Supported is one level of strings, True, False, None, 0 and 1, also as JSON. Parsing takes linear
+time and evaluates nothing, and values cannot nest.
 """
 
 import re
@@ -48,59 +48,59 @@ _SHOWN: Final = 40
 
 
 class LiteralError(ValueError):
-    """The text is no flat dictionary or list; the message says where."""
+    """The text is not a flat dictionary or list; the message says where."""
 
 
 def read_dictionary(text: str) -> dict[str, Value]:
-    """Return the dictionary that a text holds.
+    """Parse a dictionary.
 
     Raises:
-        LiteralError: it is none, or gives a key twice with different values.
+        LiteralError: the text is something else, or has a key twice with different values.
     """
     tokens = _tokens(text)
     _expect(next(tokens), "{")
-    found: dict[str, Value] = {}
-    said = next(tokens)
-    while said != "}":
-        key = _value(said)
+    result: dict[str, Value] = {}
+    lexeme = next(tokens)
+    while lexeme != "}":
+        key = _value(lexeme)
         if not isinstance(key, str):
-            raise LiteralError(f"a key is text, not {_shown(said)}")
+            raise LiteralError(f"a key is text, not {_shown(lexeme)}")
         _expect(next(tokens), ":")
         value = _value(next(tokens))
-        if key in found and found[key] is not value and found[key] != value:
+        if key in result and result[key] is not value and result[key] != value:
             raise LiteralError(f"{_shown(key)} is given twice")
-        found[key] = value
-        said = _after(next(tokens), tokens, "}")
+        result[key] = value
+        lexeme = _after(next(tokens), tokens, "}")
     _expect(next(tokens), "")
-    return found
+    return result
 
 
 def read_list(text: str) -> list[str]:
-    """Return the list of texts that a text holds.
+    """Parse a list of strings.
 
     Raises:
-        LiteralError: it is none.
+        LiteralError: the text is something else.
     """
     tokens = _tokens(text)
     _expect(next(tokens), "[")
-    found: list[str] = []
-    said = next(tokens)
-    while said != "]":
-        item = _value(said)
+    result: list[str] = []
+    lexeme = next(tokens)
+    while lexeme != "]":
+        item = _value(lexeme)
         if not isinstance(item, str):
-            raise LiteralError(f"an item is text, not {_shown(said)}")
-        found.append(item)
-        said = _after(next(tokens), tokens, "]")
+            raise LiteralError(f"an item is text, not {_shown(lexeme)}")
+        result.append(item)
+        lexeme = _after(next(tokens), tokens, "]")
     _expect(next(tokens), "")
-    return found
+    return result
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """Yield marks and words as they are, texts with their quotes, and "" at the end for ever."""
+    """Yield the tokens (strings with their quotes), then "" without end."""
     at = 0
-    while found := _TOKEN.match(text, at):
-        at = found.end()
-        yield found[0].strip() if found["text"] is None else found["text"]
+    while match := _TOKEN.match(text, at):
+        at = match.end()
+        yield match[0].strip() if match["text"] is None else match["text"]
     rest = text[at:].strip()
     if rest:
         raise LiteralError(f"cannot be read from {_shown(rest)} on")
@@ -108,35 +108,35 @@ def _tokens(text: str) -> Iterator[str]:
         yield ""
 
 
-def _after(said: str, tokens: Iterator[str], end: str) -> str:
-    """Return the said after a member: the end, or what follows a comma (which may be the end)."""
-    if said == end:
-        return said
-    _expect(said, ",")
+def _after(lexeme: str, tokens: Iterator[str], end: str) -> str:
+    """Return `end`, or the lexeme after a comma; a comma may precede the end."""
+    if lexeme == end:
+        return lexeme
+    _expect(lexeme, ",")
     return next(tokens)
 
 
-def _expect(said: str, wanted: str) -> None:
-    if said != wanted:
+def _expect(lexeme: str, wanted: str) -> None:
+    if lexeme != wanted:
         expected = repr(wanted) if wanted else "the end"
-        raise LiteralError(f"expected {expected}, found {_shown(said) if said else 'the end'}")
+        raise LiteralError(f"expected {expected}, found {_shown(lexeme) if lexeme else 'the end'}")
 
 
-def _value(said: str) -> Value:
-    if said[:1] in ("'", '"'):
-        read = _ESCAPE.sub(_character, said[1:-1])
-        # JSON writes a character beyond the first plane as two halves.
-        return read.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    if said not in _WORDS:
+def _value(lexeme: str) -> Value:
+    if lexeme[:1] in ("'", '"'):
+        text = _ESCAPE.sub(_character, lexeme[1:-1])
+        # JSON writes a character outside the basic plane as a surrogate pair.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    if lexeme not in _WORDS:
         raise LiteralError(
-            f"expected a text, True, False or None, found {_shown(said) if said else 'the end'}"
+            f"expected a text, True, False or None, found {_shown(lexeme) if lexeme else 'the end'}"
         )
-    return _WORDS[said]
+    return _WORDS[lexeme]
 
 
-def _character(found: re.Match[str]) -> str:
-    code = found[1] or found[2] or found[3]
-    return chr(int(code, 16)) if code else _CHARACTERS.get(found[4], found[0])
+def _character(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    return chr(int(code, 16)) if code else _CHARACTERS.get(match[4], match[0])
 
 
 def _shown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Factual recall by a language model: facts in one call, an answer's facts verified in one call."""
+"""The recaller that asks a language model, one call for the facts and one for each answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ from transforms.sentences import segment
 NAME: Final = "generate_facts"
 FACTS: Final = "facts"
 VERIFY: Final = "verify"
-_LONGER: Final = 2  # times as long as the answer are its facts, each a sentence of its own
+_LONGER: Final = 2  # the length of the facts as a multiple of the ground truth's
 _EXAMPLE: Final = {"facts": ["The Alma Bridge was opened in 1932."]}
 PROMPTS: Final = (
     "generate_facts_system",
@@ -49,14 +49,14 @@ PROMPTS: Final = (
 
 
 class LlmRecaller(Recaller):
-    """Asks a model.
+    """Generates facts and verifies answers by asking a language model.
 
-    No judgement of another call is taken over, as `evaluate` does: what the first reply lacked, and
-    what each formulation costs, is what is measured. Equal requests are still answered once.
-    `client_factory` makes the client on the loop that it is used in.
+    Unlike `ufo evaluate` it uses no cache of judgements, since the failures of first replies and
+    the cost of each formulation are measured. Equal requests are still cached. `client_factory` is
+    called on the event loop that the client is used on.
 
     Raises:
-        UsageError: a prompt of `settings.prompts_dir` cannot be used.
+        UsageError: a prompt in `settings.prompts_dir` is invalid.
     """
 
     name = "llm"
@@ -86,15 +86,15 @@ class LlmRecaller(Recaller):
         return self._prompts.version(self._formulations[formulation].names)
 
     async def generate(self, record: RecallInput) -> Generated:
-        """Ask for the facts, once more where the reply has none that can be used."""
+        """Return the facts; ask once more where the reply has no complete list of them."""
         asker = self._askers.asker(EXTRACTOR, FACTS, record.record_id)
         reply = await self._ask_facts(record, asker)
         facts = read_facts(reply.choice)
         if not _complete(facts, reply.choice) and self._settings.repairs and worth_repairing(reply):
             wrong = trouble(reply, "it had no JSON object with a list of facts")
             reply = await self._ask_facts(record, asker, wrong)
-            found = [some for some in (facts, read_facts(reply.choice)) if some is not None]
-            facts = max(found, key=len, default=None)
+            lists = [some for some in (facts, read_facts(reply.choice)) if some is not None]
+            facts = max(lists, key=len, default=None)
         if not _complete(facts, reply.choice):
             asker.failed(reply, "the facts" if facts is None else "the last of the facts")
         return Generated(facts or [], failures=asker.failures, usage=asker.usage)
@@ -102,7 +102,7 @@ class LlmRecaller(Recaller):
     async def verify(
         self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
     ) -> Verified:
-        """Return what the answer says to each fact; one call, but with `prompt`."""
+        """Return a finding for each fact, by one call; with `prompt` by one call for each fact."""
         asker = self._askers.asker(VERIFIER, VERIFY, record.record_id, formulation)
         units = fact_units(record.record_id, facts)
         case = Case(
@@ -110,11 +110,11 @@ class LlmRecaller(Recaller):
             [Passage(answer.text)],
             {place: [0] for place in range(len(units))},
         )
-        found = await self._formulations[formulation].judge(case, asker)
+        findings = await self._formulations[formulation].judge(case, asker)
         key = f"{record.record_id}/{answer.variant}/{formulation}"
         failures = [replace(failure, key=key) for failure in asker.failures]
-        findings = [_storable(found[place, 0]) for place in range(len(units))]
-        return Verified(findings, failures=failures, usage=asker.usage)
+        rows = [_storable(findings[place, 0]) for place in range(len(units))]
+        return Verified(rows, failures=failures, usage=asker.usage)
 
     async def _ask_facts(self, record: RecallInput, asker: Asker, wrong: str = "") -> Reply:
         prompts = self._prompts
@@ -128,8 +128,8 @@ class LlmRecaller(Recaller):
         )
 
         def keep(choice: Choice) -> bool:
-            settled = _complete(read_facts(choice), choice)
-            return worth_keeping(settled, 1, bool(wrong), self._settings.repairs)
+            complete = _complete(read_facts(choice), choice)
+            return worth_keeping(complete, 1, bool(wrong), self._settings.repairs)
 
         expects = _LONGER * tokens_of(record.ground_truth) + SHORT_REPLY
         system = prompts["generate_facts_system"]
@@ -137,29 +137,33 @@ class LlmRecaller(Recaller):
 
 
 def _complete(facts: list[str] | None, choice: Choice) -> bool:
-    """Tell whether a reply has the facts, and its list does not break off."""
+    """Return whether a reply has a list of facts that is not cut off."""
     return facts is not None and reason_of(choice, asked_json=True) != TRUNCATED
 
 
 def formulation_of(name: str, base: LlmSettings, prompts: Prompts) -> Formulation:
-    """Return the formulation of that (canonical) name."""
+    """Return the formulation with the canonical name `name`."""
     if name == PROMPT:
-        return formulation(replace(base, formulation=PROMPT_FORMULATION, options=TF), prompts)
+        return formulation(
+            replace(base, formulation=PROMPT_FORMULATION, verdict_labels=TF), prompts
+        )
     options, *modifiers = name.split("+")
     citation = CITATION in modifiers
     if XML not in modifiers:
         return FunctionObject(prompts, options, citation, base.repairs, base.facts_per_call)
-    packed = replace(base, formulation=FUNCTION, options=options, citation=citation, format=XML)
+    packed = replace(
+        base, formulation=FUNCTION, verdict_labels=options, citation=citation, format=XML
+    )
     return formulation(packed, prompts)
 
 
 def read_facts(choice: Choice) -> list[str] | None:
-    """Return the facts of a reply, each once; None where it has no list of texts. Never raises."""
+    """Parse the facts in a reply, each once; None where it has no list of strings. Never raises."""
     facts = arguments_of(choice, (FACTS,)).get(FACTS)
     if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
         return None
-    found = [(storable(read(fact)) or "").strip() for fact in facts]
-    return list(dict.fromkeys(fact for fact in found if fact))
+    texts = [(storable(read(fact)) or "").strip() for fact in facts]
+    return list(dict.fromkeys(text for text in texts if text))
 
 
 def _storable(finding: Finding) -> Finding:

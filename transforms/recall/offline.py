@@ -1,4 +1,4 @@
-"""Factual recall by a judge that is no language model: facts are claims, an answer a passage."""
+"""The recaller for any judge: facts are the claims of the ground truth, an answer is a passage."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from transforms.sources.base import Found, Retrieved
 
 
 class JudgeRecaller(Recaller):
-    """Takes the claims of the ground truth for its facts, and asks `judge` what answers say."""
+    """Generates facts by the judge's extraction, and verifies answers by its verification."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -30,23 +30,22 @@ class JudgeRecaller(Recaller):
         self._judge.close()
 
     async def generate(self, record: RecallInput) -> Generated:
-        """Return the claims that the ground truth makes."""
+        """Return the claims of the ground truth."""
         text = record.ground_truth
-        said = InputRecord(record.key, record.record_id, text, question=record.question)
-        drafts = await self._judge.extract(said, segment(text))
+        response = InputRecord(record.key, record.record_id, text, question=record.question)
+        drafts = await self._judge.extract(response, segment(text))
         facts = [draft.claim for draft in drafts.drafts]
         return Generated(facts, failures=drafts.failures, usage=drafts.usage)
 
     async def verify(
         self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
     ) -> Verified:
-        """Return what the answer says to each fact, the query of which is read out of it."""
+        """Return a finding for each fact; the judge writes the queries."""
         queries = (await self._judge.queries(facts)).queries
         units = fact_units(record.record_id, facts)
         units = [replace(unit, query=query) for unit, query in zip(units, queries, strict=True)]
-        asked = open_units(record, answer, units)
-        found = [Found([Retrieved(Passage(answer.text))]) for _ in units]
-        judged = await self._judge.verify(asked, formulation, found)
+        passages = [Found([Retrieved(Passage(answer.text))]) for _ in units]
+        judged = await self._judge.verify(open_units(record, answer, units), formulation, passages)
         return Verified(
             [
                 Finding(row.outcome, row.reason, row.answer, row.rationale, row.citation)

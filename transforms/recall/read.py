@@ -1,15 +1,15 @@
-"""Reading records of factual recall: a line of JSON Lines, or a row of WikiEvalFacts.
+"""Parse records of factual recall: a line of JSON Lines, or a row of WikiEvalFacts.
 
-A record has `question`, the ground truth, and the answers to be checked against it:
+A record has `question`, the ground truth, and the answers to be verified:
 
 - `ground_truth`; without it `answer` is the ground truth.
 - `answers`: `{variant: text}`. Without it the answers are the keys X that have
   `human_evaluated_facts_X`, and every key that ends in `_answer`; `answer` is one of them where it
-  has human labels, where there are none at all (as in WikiEval), or beside a `ground_truth`.
-- `facts`, optional: texts, or `{"fact", "labels": {variant: true or false}}`.
+  has human labels, where there are no labels at all (as in WikiEval), or beside a `ground_truth`.
+- `facts`, optional: strings, or `{"fact", "labels": {variant: true or false}}`.
 - `human_evaluated_facts_X`: `{fact: True or False}`, as an object or, in WikiEvalFacts, as the text
-  of a Python dictionary. Its keys are the facts, with those of `facts`; `gt_facts` is read only
-  where nothing else names one.
+  of a Python dictionary. Its keys are facts, beside those of `facts`; `gt_facts` is read only where
+  there are no others.
 - `id` or `unique_id`, else a hash of the content.
 """
 
@@ -52,12 +52,12 @@ T = TypeVar("T")
 def parse_recall(
     key: str, line: bytes, max_line_bytes: int = MAX_LINE_BYTES
 ) -> RecallInput | Failure:
-    """Return the record of one line (`key` is `file:line`), or a failure that says why not."""
+    """Return the record of one line (`key` is `file:line`), or a failure with the reason."""
     return record_of(_record, key, line, max_line_bytes)
 
 
 def same_fact(fact: str) -> str:
-    """Return what two writings of a fact have in common: neither case, punctuation nor space."""
+    """Return a fact without case, punctuation and extra spaces, to compare facts by."""
     return _PUNCTUATION.sub(" ", _QUOTES.sub("", fact)).strip().casefold()
 
 
@@ -98,7 +98,7 @@ def _ground_truth(raw: Mapping[str, Any]) -> str:
 
 
 def _answers(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (variant, text) of the answers that are to be checked."""
+    """Yield (variant, text) of the answers to be verified."""
     named = raw.get("answers")
     if named is not None:
         if not isinstance(named, dict):
@@ -120,7 +120,7 @@ def _answers(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if not (name in labelled or ending or alone):
             continue
         text = text_value(raw, name)
-        # A column is of every row: where neither a text nor labels are, the row has no such answer.
+        # A table has every column in each row: an empty cell without labels is not an answer.
         if text is None or (not text.strip() and name in labelled and not raw[LABELS + name]):
             continue
         yield name, text
@@ -156,8 +156,8 @@ def _facts(
         for fact in _ground_truth_facts(raw):
             add(fact, {}, "gt_facts")
     places = {key: place for place, key in enumerate(facts)}
-    found = [RecallLabel(variant, places[key], label) for (key, variant), label in labels.items()]
-    return list(facts.values()), found
+    rows = [RecallLabel(variant, places[key], label) for (key, variant), label in labels.items()]
+    return list(facts.values()), rows
 
 
 def _given(raw: Mapping[str, Any]) -> list[Any]:
@@ -189,18 +189,18 @@ def _labels_of(item: object, where: str) -> dict[str, int | None]:
 def _dictionary(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = raw[name]
     if isinstance(value, str):
-        found = _literal(read_dictionary, value, name) if value.strip() else {}
+        labels = _literal(read_dictionary, value, name) if value.strip() else {}
     elif value is None or isinstance(value, dict):
-        found = value or {}
+        labels = value or {}
     else:
         raise Unusable(f"`{name}` is an object of labels by fact, not {kind_of(value)}")
-    for fact in found:
+    for fact in labels:
         text_value({name: fact}, name)
-    return found
+    return labels
 
 
 def _ground_truth_facts(raw: Mapping[str, Any]) -> list[str]:
-    """Return the facts of `gt_facts`: a list, the text of one, or lines that begin with a dash."""
+    """Return the facts of `gt_facts`: a list, a list as text, or lines that begin with a dash."""
     value = raw.get("gt_facts")
     if isinstance(value, list):
         return [_text_of(item, "gt_facts") for item in value]

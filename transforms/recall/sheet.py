@@ -1,9 +1,9 @@
-"""Make the sheet that people annotate: the facts of a recall run in WikiEvalFacts' columns.
+"""Write a sheet for human annotation: the facts of a recall run in the columns of WikiEvalFacts.
 
-A row is a record: `unique_id`, `question`, `answer` (the ground truth), each variant's text, and
-for each variant `human_evaluated_facts_VARIANT`, the text of a Python dictionary in which `None` is
-to be made `True` or `False`; facts may be reworded, added or deleted there. `gt_facts` lists them
-once more, for reading. The sheet is an input of `ufo recall`.
+A row is a record: `unique_id`, `question`, `answer` (the ground truth), the text of each variant,
+and for each variant `human_evaluated_facts_VARIANT`, a Python dictionary as text in which the
+annotator replaces `None` by `True` or `False`; facts may be reworded, added or deleted there.
+`gt_facts` lists the facts once more. `ufo recall` reads the annotated sheet.
 """
 
 import csv
@@ -28,7 +28,7 @@ ORDER BY a.record_id, a.variant, f.fact_index
 
 
 def sheet(results: Results) -> str:
-    """Return the sheet of the one run in `results`, as CSV."""
+    """Return the sheet of the single run in `results`, as CSV."""
     texts: dict[str, dict[str, str]] = defaultdict(dict)
     labels: dict[tuple[str, str], dict[str, str | None]] = defaultdict(dict)
     for row in results.query(_LABELLED).to_pylist():
@@ -64,8 +64,8 @@ def sheet(results: Results) -> str:
 
 
 def _truth_column(records: list[Row], texts: dict[str, dict[str, str]]) -> str:
-    """Return the column of the ground truth: WikiEvalFacts' `answer`, unless a variant of that
-    name says something else, or there is no variant yet and it would be taken for one."""
+    """Return the column of the ground truth: `answer`, as in WikiEvalFacts, unless it would be read
+    as a variant: one of that name has another text, or there are no variants."""
     if not any(texts.values()):
         return GROUND_TRUTHS[0]
     for record in records:

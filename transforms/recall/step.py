@@ -1,4 +1,4 @@
-"""Step `recall`: one record into its facts, and a verdict for each fact, answer and formulation."""
+"""Step `recall`: the facts of a record, and a verdict for each fact, answer and formulation."""
 
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
@@ -45,13 +45,13 @@ class Recalled:
 
 
 async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence[str]) -> Recalled:
-    """Return the record's facts and whether each of its answers says them.
+    """Return the record's facts, and whether each of its answers states them.
 
-    Every answer is held against all facts by every formulation; with none of these (`--facts_only`)
-    only facts are made. What people found is a formulation of its own, `human`. An answer that is
-    empty says nothing, which nobody has to be asked.
+    Every answer is verified against all facts by every formulation; without formulations
+    (`--facts_only`) only facts are generated. Human labels are verdicts of the formulation `human`.
+    An empty answer states no fact, without a call of the model.
 
-    Raises nothing but what ends the run (`schemas.errors.ends_run`).
+    Raises only errors that end the run (`schemas.errors.ends_run`).
     """
     made = Generated(list(record.facts)) if record.given else await _generated(record, recaller)
     units = fact_units(record.record_id, made.facts)
@@ -80,9 +80,9 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
         rows.failures.append(Failure("recall", record.key, "no_answers", message))
     labels = {(label.variant, label.fact_index): label.label for label in record.labels}
     for (variant, place), label in labels.items():
-        said = Finding(SUPPORTED if label else REFUTED)
+        finding = Finding(SUPPORTED if label else REFUTED)
         fact = rows.facts[place]
-        rows.verdicts.append(_verdict(fact, variant, HUMAN, said, "", label, HUMAN, None, None))
+        rows.verdicts.append(_verdict(fact, variant, HUMAN, finding, "", label, HUMAN, None, None))
     if not units:
         return rows
     pairs = [(answer, name) for answer in record.answers for name in formulations]
@@ -143,8 +143,8 @@ def _failure(step: str, key: str, error: Exception) -> Failure:
 
 
 def label_of(finding: Finding) -> int | None:
-    """Return 1 where the answer says the fact, 0 where it does not or is not clear (FaaF's
-    mapping), None where nobody could tell."""
+    """Return 1 where the answer states the fact, 0 where it does not or is not clear (the mapping
+    of FaaF), None where there is no judgement."""
     silent = finding.outcome == NOANS and finding.reason not in (None, NO_PASSAGES)
     return None if silent else _LABELS.get(finding.outcome)
 

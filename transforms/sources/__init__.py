@@ -1,1 +1,1 @@
-"""Fact sources, one a file. Each is declared by an entry point in the group `ufo.fact_sources`."""
+"""Fact sources, one file each. They are entry points in the group `ufo.fact_sources`."""

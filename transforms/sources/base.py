@@ -1,9 +1,9 @@
-"""The fact source: the one small surface that built-in and third-party sources share.
+"""The base class of fact sources, which find passages for fact units.
 
-A source writes one method, `find`: the passages it has on one fact unit. The base names the
-passages, turns an exception into an error that is counted and never a vote, and answers for all
-units of a response. A source that works best on a whole response (a batch of queries, the
-response's own references) overrides `look_up` instead.
+A source implements `find`: the passages for one fact unit. The base class fills in their ids, turns
+an exception into an evidence row with outcome `error`, and loops over the units of a response. A
+source that processes a whole response at once (a batch of queries, the response's references)
+overrides `look_up` instead.
 """
 
 import inspect
@@ -35,10 +35,10 @@ _fields = attrgetter(*(field.name for field in fields(Passage)))
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """A passage with the score its retriever gave it (None where there was none to give).
+    """A passage with its retrieval score, None where there is none.
 
-    For a passage that a language model wrote: which sample it is, the mean log-probability of its
-    tokens where the endpoint tells it, and the request it came with.
+    For a passage that a language model wrote: the index of the sample, the mean log-probability of
+    its tokens where the endpoint returns it, and the id of the request.
     """
 
     passage: Passage
@@ -50,14 +50,14 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a source has on one unit: passages, or why it has none.
+    """A source's passages for one unit, or the reason why there are none.
 
-    `outcome` and `reason` (records.REASONS) are for the unit's one evidence row when `passages` is
-    empty: `noans` where the source had nothing to say, `error` where it could not be asked.
-    `error_type` and `message` describe an error; with `outcome` error beside passages, a part of
-    what was asked failed. `usage` has a row for each request that was sent for this unit; one that
-    served several units is on the first of them. `failures` are of parts that the unit went
-    without, and which made no difference to the others: a page, say.
+    `outcome` and `reason` (records.REASONS) are those of the unit's single evidence row if there
+    are no passages: `noans` where the source found nothing, `error` where it failed. `error_type`
+    and `message` describe the error; an `outcome` error with passages means that a part of the
+    search failed. `usage` has a row for each request sent for this unit; a request for several
+    units is with the first of them. `failures` are of parts that are missing, for example a page
+    that could not be fetched.
     """
 
     passages: Sequence[Retrieved] = ()
@@ -70,26 +70,26 @@ class Found:
 
 
 class FactSource:
-    """A place where facts are looked up.
+    """Base class of fact sources.
 
-    A subclass implements `find` (plain or `async`). Its constructor takes the keyword options that
-    a user may set; one that is named like a command-line flag (`passages`, `index`, …) gets that
-    flag's value where the configuration does not set it, and `context` is the `ufo.SourceContext`
-    of the run: limits, retries, the cache, and how models are reached. Instances are created on
-    every worker, so what cannot be pickled is opened in `open`.
+    A subclass implements `find` (plain or `async`). The constructor's keyword parameters are the
+    source's options. An option named like a command-line flag (`passages`, `index`, …) defaults to
+    that flag's value, and `context` is the run's `ufo.SourceContext`: limits, retries, the cache
+    and the settings of models. An instance is created on every worker; open connections and files
+    in `open`.
 
-    `remote` tells that `look_up` waits for something outside this process; such sources are asked
-    concurrently from an event loop. It is set by itself where `find` is a coroutine function; who
-    overrides `look_up` says it.
+    `remote` says that `look_up` waits for something outside this process; such sources are asked
+    concurrently on an event loop. It is set automatically where `find` is a coroutine function; set
+    it yourself if you override `look_up`.
     """
 
     name: str = ""
-    """Under which the source's rows appear; set by the registry."""
+    """The value of the column `source`; set by the registry."""
 
     remote: ClassVar[bool] = False
 
     needs_endpoint: ClassVar[bool] = False
-    """Whether it asks a language model: the flags of models are its own, too."""
+    """Whether it asks a language model, and so uses the flags for models."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -97,32 +97,33 @@ class FactSource:
             cls.remote = inspect.iscoroutinefunction(cls.find)
 
     def unavailable(self) -> str | None:
-        """Return why the source can serve nobody, with the remedy, or None where it can.
+        """Return an error message with the remedy if the source cannot be used here, else None.
 
-        Asked once, before the input is read.
+        Called once, before the input is read.
         """
         return None
 
     def open(self) -> None:
-        """Open what the source needs in this process. Called once before the first unit."""
+        """Open connections and files in this process. Called once before the first unit."""
 
     def close(self) -> None:
         """Close what `open` opened."""
 
     def fingerprint(self) -> str:
-        """Return what results depend on beside the options: an index's checksum, say."""
+        """Return a text that changes whenever results may change, beside the options: for example
+        an index's checksum."""
         return ""
 
     def find(
         self, unit: FactUnit
     ) -> Iterable[Passage | Retrieved] | Awaitable[Iterable[Passage | Retrieved]]:
-        """Return the passages that speak of `unit.claim` / `unit.query`, best first."""
+        """Return the passages for `unit.claim` and `unit.query`, best first."""
         raise NotImplementedError(f"{type(self).__name__} implements neither find nor look_up")
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
-        """Return what the source has on each unit of the record, in its order.
+        """Return the passages for each unit of the response, in order.
 
-        What goes wrong with one unit is data; only what ends the run is raised
+        An error on one unit is part of its result; only errors that end the run are raised
         (`schemas.errors.ends_run`).
         """
         answers = []
@@ -131,7 +132,7 @@ class FactSource:
                 found = self.find(unit)
                 if inspect.isawaitable(found):
                     found = await found
-                answers.append(self.found(found or ()))  # a `find` that ends has nothing, too
+                answers.append(self.found(found or ()))  # `find` may return None
             except Exception as error:
                 if ends_run(error):
                     raise
@@ -139,9 +140,10 @@ class FactSource:
         return answers
 
     def found(self, passages: Iterable[Passage | Retrieved]) -> Found:
-        """Return a `Found` whose passages carry this source's name and their ids.
+        """Return a `Found` with these passages, their ids and this source's name.
 
-        What no table could hold, or is no passage, is an error beside the others.
+        An item that is not a passage, or that a table cannot store, is left out and sets the
+        result's `outcome` to error.
         """
         named = []
         lost: Found | None = None
@@ -151,7 +153,7 @@ class FactSource:
             try:
                 if not isinstance(hit.passage, Passage):
                     kind = type(item).__name__
-                    raise TypeError(f"a source gives ufo.Passage objects, not {kind}")
+                    raise TypeError(f"a source must return ufo.Passage objects, not {kind}")
                 same = hit.passage.url, hit.passage.text
                 named.append(replace(hit, passage=self.named(hit.passage, seen[same])))
                 seen[same] += 1
@@ -160,14 +162,13 @@ class FactSource:
         return replace(lost, passages=named) if lost else Found(named)
 
     def named(self, passage: Passage, ordinal: int = 0) -> Passage:
-        """Return the passage with source, id, hostname and kind filled in where they are not yet.
+        """Return the passage with source, id, hostname and category filled in where missing.
 
-        The kind is that of the shipped rules, `other` where they know none.
-
-        `ordinal` tells it from those before it with the same address and text.
+        The category of a host is by the shipped rules, `other` for an unknown host. `ordinal` is
+        the number of earlier passages with the same address and text.
 
         Raises:
-            TypeError, UnicodeEncodeError: what no table could hold, which costs only itself.
+            TypeError, UnicodeEncodeError: a table cannot store a value.
         """
         for value in _fields(passage):
             if value is not None:
@@ -180,19 +181,19 @@ class FactSource:
             source=self.name,
             passage_id=passage_id(self.name, passage.url, passage.text, ordinal),
             hostname=hostname,
-            source_category=passage.source_category or _kind(hostname),
+            source_category=passage.source_category or _category(hostname),
         )
 
 
-def _kind(hostname: str | None) -> str | None:
+def _category(hostname: str | None) -> str | None:
     return (shipped_categories().of(hostname) or OTHER) if hostname else None
 
 
 def failed(error: Exception) -> Found:
-    """Return the answer of a source that could not be asked."""
+    """Return the result of a source that raised an error."""
     return Found((), ERROR, TRANSPORT, type(error).__name__, message_of(error))
 
 
 def message_of(error: Exception) -> str:
-    """Return what an error says, such that a table can hold it."""
+    """Return an error's message, cut and escaped for a table."""
     return str(error)[:_MAX_MESSAGE].encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""The context of a run, which fact sources get beside their options."""
+"""The context of a run for fact sources."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SourceContext:
-    """What a fact source gets whose constructor takes `context`.
+    """The argument `context` of a fact source's constructor.
 
-    `calls` are the limits, the retries and the cache for whatever is asked. `models` is how
-    language models are reached: None where the run asks none, or outside of one. `judge_asks` tells
-    that the judge is among those who ask them. `client`, where it is given, makes who is asked in
-    place of the models' endpoints.
+    `calls` are the limits, retries and cache of all requests. `models` are the settings of language
+    models, None where the run asks none. `judge_asks` says whether the judge asks them. `client`
+    returns a client to use instead of the models' endpoints.
     """
 
     calls: CallSettings = field(default_factory=CallSettings)
@@ -28,14 +27,14 @@ class SourceContext:
 
     @property
     def judge_models(self) -> "ClientSettings | None":
-        """How the judge's models are reached; None where it asks none."""
+        """The settings of the judge's models; None where it asks none."""
         return self.models if self.judge_asks else None
 
     def among(self, workers: int) -> "SourceContext":
-        """Return the context of each of so many processes, which divide what is allowed."""
+        """Return the context for each of `workers` processes, which divide the rate limits."""
         models = self.models and replace(self.models, workers=workers)
         return replace(self, calls=replace(self.calls, workers=workers), models=models)
 
     def elsewhere(self) -> "SourceContext":
-        """Return the context for processes with environments of their own: addresses are named."""
+        """Return the context with explicit base URLs, for processes with another environment."""
         return replace(self, models=self.models and self.models.elsewhere())

@@ -1,4 +1,4 @@
-"""A language model's own knowledge, as UFO samples it: n = 5 passages a query at temperature 1."""
+"""The fact source of a language model's knowledge, sampled as in UFO (Huang et al., 2026)."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from schemas.errors import UsageError, unknown_value
+from schemas.extras import missing
+from schemas.parameters import closed
 from schemas.records import (
     ERROR,
     FILTERED,
@@ -39,16 +41,15 @@ BUNDLED = "bundled"
 SAMPLINGS = (PER_QUERY, BUNDLED)
 RECALL = "recall_answers"
 _STEP = "knowledge"
-_SAMPLE_TOKENS = 256  # of an answer to one query: where it rambles on, it says nothing new
+_SAMPLE_TOKENS = 256  # limit of an answer to one query
 
 
 class LlmSource(FactSource):
-    """Answers from what a language model knows, sampled several times.
+    """Samples a language model's answers to each query: by default 5 at temperature 1, as in UFO.
 
-    `per_query` sends one request a query whose prompt holds the query alone, until `samples`
-    choices have come; `bundled` asks all open queries of a response in one. The model need not be
-    the judge. Where the endpoint gives log-probabilities their mean is kept, and nothing depends
-    on it.
+    `sampling` per_query sends each query alone and takes `samples` choices; bundled sends all
+    queries of a response in one request. The model may differ from the judge's. The mean
+    log-probability of an answer is stored where the endpoint returns it, but not used.
     """
 
     remote = True
@@ -72,18 +73,18 @@ class LlmSource(FactSource):
         self.temperature = temperature
         self.sampling = sampling
         self.prompts = prompts
-        places = endpoints(
+        by_role = endpoints(
             model, base_url, knowledge_model=knowledge_model, knowledge_base_url=knowledge_base_url
         )
-        self._endpoint = places[KNOWLEDGE]
+        self._endpoint = by_role[KNOWLEDGE]
         self.knowledge_model = self._endpoint.model
         run = context or SourceContext()
-        self._settings = run.models or ClientSettings(places)
-        self._client = run.client
+        self._settings = run.models or ClientSettings(by_role)
+        self._make_client = run.client
 
     def unavailable(self) -> str | None:
-        """Return that no endpoint was named, or that its address cannot be one."""
-        if self._client is not None:
+        """Return an error message if there is no valid endpoint, else None."""
+        if self._make_client is not None:
             return None
         if not self._endpoint.configured:
             return "it needs a model: set OPENAI_API_KEY, or name an endpoint with --base_url"
@@ -91,22 +92,23 @@ class LlmSource(FactSource):
             _ = self._endpoint.url
         except LlmError as error:
             return error.message
-        return None
+        absent = missing("llm")
+        return f"it needs {absent}" if absent else None
 
     def open(self) -> None:
-        """Take this process's client, and the prompts."""
+        """Load the prompts and get this process's client."""
         self._texts = load_prompts(self.prompts)
-        if self._client is not None:
-            self._asked = self._client()
+        if self._make_client is not None:
+            self._client = self._make_client()
             return
-        # A source of its own model, named in the configuration, has it in place of the run's.
+        # A model in the source's own configuration replaces the run's.
         run = self._settings.endpoints.get(KNOWLEDGE, self._endpoint)
         own = replace(self._endpoint, timeout=run.timeout)
-        places = {**self._settings.endpoints, KNOWLEDGE: own}
-        self._asked = shared_client(replace(self._settings, endpoints=places))
+        by_role = {**self._settings.endpoints, KNOWLEDGE: own}
+        self._client = shared_client(replace(self._settings, endpoints=by_role))
 
     def fingerprint(self) -> str:
-        """Return where the model is, and the version of the prompt that bundles queries."""
+        """Return the model's address and, for bundled sampling, the version of the prompt."""
         texts = load_prompts(self.prompts)
         version = texts.version(["knowledge_bundled_system", "function_knowledge"])
         return f"{self._endpoint.shown_url} {version if self.sampling == BUNDLED else ''}"
@@ -117,24 +119,24 @@ class LlmSource(FactSource):
         if self.sampling == BUNDLED:
             answers = await self._bundled(queries, open_units.response_id)
         else:
-            asked = (self._sampled(query, open_units.response_id) for query in queries)
-            answers = dict(zip(queries, await asyncio.gather(*asked), strict=True))
-        found = []
+            samples = (self._sampled(query, open_units.response_id) for query in queries)
+            answers = dict(zip(queries, await asyncio.gather(*samples), strict=True))
+        result = []
         for unit in open_units.units:
             answer = answers[unit.query]
-            found.append(answer)
+            result.append(answer)
             if answer.usage:
-                # What was paid for is reported once, with the first unit that asked.
+                # The usage rows are reported once, with the first unit of the query.
                 answers[unit.query] = replace(answer, usage=())
-        return found
+        return result
 
     async def _sampled(self, query: str, response_id: str) -> Found:
         request = self._request([Message("user", query)], response_id)
         failed = None
         try:
-            completion = await self._asked.complete(request)
+            completion = await self._client.complete(request)
         except LlmError as error:
-            failed, completion = error, _came(error)
+            failed, completion = error, _received(error)
         texts = [(choice.text, choice) for choice in completion.choices]
         return self._found(texts, completion.request_id, completion.usage, failed)
 
@@ -142,26 +144,29 @@ class LlmSource(FactSource):
         user = "\n".join(element(f"q{n}", query) for n, query in enumerate(queries, 1))
         system = self._texts["knowledge_bundled_system"]
         messages = [Message("system", system), Message("user", user)]
-        function = Function(RECALL, self._texts["function_knowledge"], _answers(len(queries)))
+        answers: dict[str, Any] = {
+            f"q{number}": {"type": "string"} for number in range(1, len(queries) + 1)
+        }
+        function = Function(RECALL, self._texts["function_knowledge"], closed(answers))
         failed = None
         try:
-            completion = await self._asked.complete(self._request(messages, response_id, function))
+            completion = await self._client.complete(self._request(messages, response_id, function))
         except LlmError as error:
-            failed, completion = error, _came(error)
+            failed, completion = error, _received(error)
         if failed is not None and failed.reason == TRUNCATED and len(queries) > 1:
-            half = len(queries) // 2  # for a small context
-            answers = await self._bundled(queries[:half], response_id)
-            answers |= await self._bundled(queries[half:], response_id)
-            first = answers[queries[0]]
-            answers[queries[0]] = replace(first, usage=[*completion.usage, *first.usage])
-            return answers
+            half = len(queries) // 2  # too long for the model's context
+            halves = await self._bundled(queries[:half], response_id)
+            halves |= await self._bundled(queries[half:], response_id)
+            first = halves[queries[0]]
+            halves[queries[0]] = replace(first, usage=[*completion.usage, *first.usage])
+            return halves
         samples = [(_parsed(choice, len(queries)), choice) for choice in completion.choices]
-        found = {}
+        result = {}
         for number, query in enumerate(queries, 1):
             texts = [(answers.get(f"q{number}", ""), choice) for answers, choice in samples]
             usage = completion.usage if number == 1 else ()
-            found[query] = self._found(texts, completion.request_id, usage, failed)
-        return found
+            result[query] = self._found(texts, completion.request_id, usage, failed)
+        return result
 
     def _request(
         self, messages: Sequence[Message], response_id: str, function: Function | None = None
@@ -173,12 +178,12 @@ class LlmSource(FactSource):
             function=function,
             temperature=self.temperature,
             n=self.samples,
-            max_tokens=_SAMPLE_TOKENS * (1 if function is None else _names(function)),
+            max_tokens=_SAMPLE_TOKENS * (1 if function is None else _count(function)),
             logprobs=function is None,
             step=_STEP,
             source=self.name,
             response_id=response_id,
-            keep=_usable if function is None else _parsed_by(_names(function)),
+            keep=_usable if function is None else _parsed_by(_count(function)),
         )
 
     def _found(
@@ -188,7 +193,7 @@ class LlmSource(FactSource):
         usage: Sequence[Usage],
         failed: LlmError | None,
     ) -> Found:
-        """Return the samples as passages; `failed` is why not all have come."""
+        """Return the samples as passages; `failed` is the error if any are missing."""
         hits = [
             Retrieved(
                 self.named(Passage(storable(text.strip()) or ""), sample),
@@ -209,23 +214,12 @@ class LlmSource(FactSource):
         return Found((), ERROR, reason, "LlmError", f"no sample has an answer: {reason}", usage)
 
 
-def _names(function: Function) -> int:
+def _count(function: Function) -> int:
     return len(function.parameters["properties"])
 
 
-def _answers(count: int) -> dict[str, Any]:
-    names = [f"q{number}" for number in range(1, count + 1)]
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string"} for name in names},
-        "required": names,
-        "additionalProperties": False,
-    }
-
-
 def _parsed(choice: Choice, count: int) -> Mapping[str, str]:
-    """Return the answers of one sample by their query's number; what is no text, or breaks off, is
-    left out."""
+    """Return the complete answers of one sample, by `q1`, `q2`, …"""
     raw = arguments_of(choice, [f"q{number}" for number in range(1, count + 1)])
     return {name: value for name, value in raw.items() if isinstance(value, str)}
 
@@ -248,8 +242,8 @@ def _reason(choices: Sequence[Choice]) -> str:
     return UNPARSABLE
 
 
-def _came(error: LlmError) -> Completion:
-    """Return the samples that came before the error; a final one is raised."""
+def _received(error: LlmError) -> Completion:
+    """Return the samples received before an error; raise a final error."""
     if error.final:
         raise error
     return Completion(error.choices, error.request_id, error.usage)

@@ -1,4 +1,4 @@
-"""The human-written references given with a response in the input."""
+"""The fact source of the references given with a response in the input."""
 
 from schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
 from transforms.passages import Ranking, windows
@@ -6,10 +6,10 @@ from transforms.sources.base import FactSource, Found, Retrieved
 
 
 class ReferenceSource(FactSource):
-    """Answers from `reference_answers` of the input record.
+    """Finds passages in `reference_answers` of the input record.
 
-    A reference over 120 words is cut at sentence ends into windows of up to 100 words; where more
-    than `passages` windows come together, the best by BM25 on claim and query are used.
+    A reference over 120 words is cut at sentence ends into windows of up to 100 words. Where there
+    are more than `passages` windows, the best by BM25 on claim and query are used.
     """
 
     def __init__(self, passages: int = 5) -> None:

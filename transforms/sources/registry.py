@@ -1,4 +1,4 @@
-"""From a name to a fact source: entry points in the group `ufo.fact_sources`, or a file's class."""
+"""Create fact sources by name: entry points in the group `ufo.fact_sources`, or a file's class."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,11 +16,10 @@ def make_source(
     flags: Mapping[str, Any] | None = None,
     context: SourceContext | None = None,
 ) -> FactSource:
-    """Return the source that `spec` describes; an option not set in it takes the flag's value.
-    `context` is that of the run.
+    """Return the source that `spec` describes, with `flags` as defaults of its options.
 
     Raises:
-        UsageError: an option that the source's constructor does not take, or a wrong value.
+        UsageError: the source's constructor does not take an option, or its value is invalid.
     """
     source = SOURCES.make(spec, flags, context or SourceContext())
     source.name = spec.name

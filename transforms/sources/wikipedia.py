@@ -1,4 +1,4 @@
-"""A local index of a Wikipedia dump, made by `ufo index build`."""
+"""The fact source of a local index, made by `ufo index build` from a Wikipedia dump."""
 
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class WikipediaSource(FactSource):
-    """Answers from the passages of an index folder.
+    """Retrieves passages from an index folder.
 
-    All units of a response are retrieved in one batch. A page whose title or alias the claim names
-    has its passages considered, wherever they stand in the ranking. `retriever` is bm25, dense or
-    hybrid (`fusion_k`, `bm25_weight`); an index whose vectors another `embedder` made is refused.
+    All units of a response are retrieved in one batch. The passages of a page whose title or alias
+    is in the claim are candidates whatever their rank. `retriever` is bm25, dense or hybrid
+    (`fusion_k`, `bm25_weight`). An index with vectors of another `embedder` is refused.
     """
 
     def __init__(
@@ -34,7 +34,11 @@ class WikipediaSource(FactSource):
         self.bm25_weight = bm25_weight
 
     def unavailable(self) -> str | None:
-        """Return that no index was named. A folder that is not an index raises IndexUnusable."""
+        """Return an error message if no index is named, else None.
+
+        Raises:
+            IndexUnusable: the folder is not an index.
+        """
         if not self.index:
             return "no index is named; build one with `ufo index build` and pass --index DIR"
         self._folder()
@@ -45,7 +49,7 @@ class WikipediaSource(FactSource):
         return self._folder().fingerprint
 
     def open(self) -> None:
-        """Open the index; a process has it once, whoever else asks for it."""
+        """Open the index, which all sources of the process share."""
         self._index = self._folder()
 
     def _folder(self) -> "Index":
@@ -60,7 +64,7 @@ class WikipediaSource(FactSource):
         )
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
-        """Return for each unit its best passages, best first."""
+        """Return the best passages for each unit, best first."""
         units = open_units.units
         hits = self._index.search(
             [f"{unit.claim} {unit.query}" for unit in units],

@@ -1,18 +1,17 @@
-"""The verifier: whether a passage supports a claim, refutes it, or does not answer.
+"""The base class of verifiers, the models of the offline judge.
 
-The offline judge, and the cascade with it, asks one verifier for all pairs of a batch. A verifier
-computes in this process; one that needs an endpoint is a judge (`transforms.judges`).
+A verifier predicts whether a passage supports a claim, refutes it, or does not answer. It computes
+in this process; for a model behind an endpoint write a judge (`transforms.judges`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.records import NOANS, REFUTED, SUPPORTED
-from transforms.verifiers.measured import MEASURED
+from transforms.verifiers.measured import BY_SET, MEASURED
 
-# Whoever imports `ufo` need not wait for numpy.
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # keeps `import ufo` fast
     import numpy as np
 
     Array = np.ndarray[Any, np.dtype[np.float32]]
@@ -40,10 +39,9 @@ class Probabilities(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """Return the outcome: supported from .5 on, else the likelier of the other two.
+        """Return `supported` from a probability of .5, else the likelier of the other two.
 
-        Below .5 a claim is more likely not supported, however the rest is divided. Of two that are
-        equally likely it is the one that claims less.
+        `noans` wins a tie with `refuted`.
         """
         if self.supported >= SUPPORTED_FROM:
             return SUPPORTED
@@ -72,17 +70,17 @@ class Head:
 
 
 class Verifier:
-    """What the offline judge asks of a verifier.
+    """Base class of verifiers.
 
-    A subclass writes `predict`, or `vectors` and `head`. Its constructor takes plain values; what
-    is large or cannot be pickled is opened in `open`, once in each process.
+    A subclass implements `predict`, or `vectors` and `head`. Its constructor takes plain values;
+    load large or unpicklable objects in `open`, which is called once in each process.
     """
 
     name: str = ""
     """Shown in the column `model`; set by the registry where the class has none."""
 
     def unavailable(self) -> str | None:
-        """Return why the verifier cannot be used here, with the remedy, or None where it can."""
+        """Return an error message with the remedy if the verifier cannot be used, else None."""
         return None
 
     def open(self) -> None:
@@ -92,15 +90,17 @@ class Verifier:
         """Release what `open` loaded."""
 
     def fingerprint(self) -> str:
-        """Return what results depend on beside the name: a checksum of the weights, say.
-
-        Its first characters are shown beside the name.
-        """
+        """Return a text that changes whenever results may change: for example a checksum of the
+        weights. Its first characters are shown beside the name."""
         return ""
 
     def accuracy(self) -> str:
-        """Return how often it agrees with people, in a few words; empty where that is not known."""
+        """Return a short text on its measured accuracy, "" where it is unknown."""
         return MEASURED.get(self.name, "")
+
+    def by_set(self) -> Mapping[str, float]:
+        """Return the measured balanced accuracy by data set, and the recall on `false_claims`."""
+        return BY_SET.get(self.name, {})
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order.
@@ -113,14 +113,14 @@ class Verifier:
         return [next(weighed) if found is None else found for found in known]
 
     def settled(self, pairs: Sequence[Pair]) -> list[Probabilities | None]:
-        """Return the probabilities of pairs that need no last layer, None for the others.
+        """Return the probabilities of pairs that do not depend on the last layer, None for others.
 
-        By default all need it. `ufo judges fit` leaves what is settled as it is.
+        By default all pairs depend on it. `ufo judges fit` does not change these probabilities.
         """
         return [None] * len(pairs)
 
     def vectors(self, pairs: Sequence[Pair]) -> Array:
-        """Return what the last layer reads, of the shape (n, d): log-probabilities by default.
+        """Return the input of the last layer, shape (n, d): by default log-probabilities, d = 3.
 
         `ufo judges fit` refits the last layer on these.
         """
@@ -130,7 +130,7 @@ class Verifier:
         return np.log(np.maximum(found, 1e-6))
 
     def head(self) -> Head:
-        """Return the last layer; by default one that changes nothing."""
+        """Return the last layer; by default the identity."""
         import numpy as np
 
         return Head(np.eye(3, dtype=np.float32), np.zeros(3, dtype=np.float32))

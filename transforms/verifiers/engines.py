@@ -38,6 +38,6 @@ class OnnxEngine:
 
 
 def has_types(config: Mapping[str, Any]) -> bool:
-    """Tell whether the model takes the text that a token is of as an input; RoBERTa does not."""
+    """Return whether the model takes the text that a token is of as an input; RoBERTa does not."""
     known = "roberta" not in str(config.get("model_type", ""))
     return known and int(config.get("type_vocab_size") or 0) > 1

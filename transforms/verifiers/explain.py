@@ -1,7 +1,7 @@
-"""Explain a verdict: the sentence of the passage that it rests on, and one line in plain words.
+"""Explain an outcome: the deciding sentence of the passage, and a one-line rationale.
 
-The explanation reads claim and passage by itself. It is true of the two whichever verifier decided,
-but it is not what a trained model reasoned: a model gives no reasons.
+The explanation compares claim and passage itself. It is correct for any verifier, but it is not the
+reasoning of a trained model, which gives no reasons.
 """
 
 from collections.abc import Iterable
@@ -21,17 +21,17 @@ _NAMED: Final = 4  # Parts of a claim that a rationale lists; the rest are count
 
 
 class Explanation(NamedTuple):
-    """Why an outcome: `citation` is an exact substring of the passage, `rationale` one line."""
+    """An explanation: `citation` is an exact substring of the passage, `rationale` one line."""
 
     citation: str | None
     rationale: str
 
 
 def explain(pair: Pair, outcome: str) -> Explanation:
-    """Explain an outcome: "supported", "refuted" or "noans" (or any other: nothing is cited).
+    """Explain the outcome "supported", "refuted" or "noans" of a pair; "noans" has no citation.
 
-    The citation is the sentence that says the most of the claim, and for "refuted" the one with
-    the contradiction where a number, date, name, negation or antonym makes one.
+    The citation is the sentence with most of the claim's words; for "refuted" the one with a
+    contradicting number, date, name, negation or antonym, if there is one.
     """
     claim = read_claim(pair.claim)
     passage = read_passage(pair.passage, pair.title)
@@ -44,7 +44,7 @@ def explain(pair: Pair, outcome: str) -> Explanation:
         return Explanation(None, _missing(claim, found))
     best = max(found.best, 0)
     citation = passage.sentences[best] if passage.sentences else None
-    return Explanation(citation, _told(claim, found, citation))
+    return Explanation(citation, _said_and_missing(claim, found, citation))
 
 
 def _strongest(found: Iterable[Contradiction]) -> Contradiction | None:
@@ -60,13 +60,13 @@ def _differs(found: Contradiction) -> str:
     return f'does not say "{found.claimed}", the claim does'
 
 
-def _told(claim: ReadClaim, found: Match, citation: str | None) -> str:
-    """Say which parts of the claim the passage has, and which it does not."""
+def _said_and_missing(claim: ReadClaim, found: Match, citation: str | None) -> str:
+    """Return a rationale: the parts of the claim that the passage has, and those it lacks."""
     if citation is None:
         return "the passage is empty"
     left_out = claim.everything & ~found.said
     missing = _parts(claim, left_out)
-    # Of a date of which the passage says another day, month or year, nothing is called said.
+    # A date of which only some parts match counts as missing.
     partly = {place for k, place in enumerate(claim.places) if left_out >> k & 1}
     unsaid = sum([1 << k for k, place in enumerate(claim.places) if place in partly])
     said = _parts(claim, found.said & ~unsaid)
@@ -85,7 +85,7 @@ def _missing(claim: ReadClaim, found: Match) -> str:
 
 
 def _parts(claim: ReadClaim, mask: int) -> str:
-    """Return the parts in a mask as they are written, in the claim's order."""
+    """Return the texts of the parts in a mask, in the claim's order."""
     if not mask:
         return ""
     texts = {claim.places[k]: claim.text(k) for k in claim.order if mask >> k & 1}

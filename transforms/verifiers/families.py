@@ -1,10 +1,10 @@
-"""The families of cross-encoders: what each reads, and which of its outputs means what.
+"""The families of cross-encoders: their input formats, and the meaning of their outputs.
 
 A row of FAMILIES is one family with its source. A model belongs to the family that its config.json
 names (`"ufo_family": "minicheck"`), else to one whose word is in its name, else to `nli`, whose
 outputs are read by their names in `id2label`, in any order.
 
-A model with two outputs tells whether a passage supports a claim; it cannot refute. Its other
+A model with two outputs decides whether a passage supports a claim; it cannot refute. Its other
 output is `noans`.
 """
 
@@ -19,7 +19,7 @@ from transforms.verifiers.base import Probabilities
 
 
 class Outputs(NamedTuple):
-    """Which output of a model is which outcome; `refuted` is None where it cannot refute."""
+    """The index of each outcome in a model's outputs; `refuted` is None where there is none."""
 
     supported: int
     refuted: int | None = None
@@ -27,7 +27,7 @@ class Outputs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models that are asked in the same way.
+    """Models with the same input format.
 
     `template` is the one text that such a model reads, with {passage}, {claim} and {eos} (the
     tokenizer's end of a text); without one it reads a pair, the passage first. `outputs` by their
@@ -98,7 +98,7 @@ def family_of(name: str, config: Mapping[str, Any]) -> Family:
     """Return the family of the model of that name.
 
     Raises:
-        UsageError: config.json names a family that there is not.
+        UsageError: config.json names an unknown family.
     """
     said = config.get("ufo_family")
     if said is not None:
@@ -114,15 +114,15 @@ def family_of(name: str, config: Mapping[str, Any]) -> Family:
 
 
 def is_hhem(config: Mapping[str, Any]) -> bool:
-    """Tell whether a config.json is that of HHEM-2, whose own code would load it."""
+    """Return whether a config.json is that of HHEM-2, whose own code would load it."""
     return str(config.get("model_type", "")).lower() == _HHEM_TYPE
 
 
 def outputs_of(name: str, family: Family, config: Mapping[str, Any]) -> Outputs:
-    """Return which of the model's outputs means what.
+    """Return the meaning of a model's outputs.
 
     Raises:
-        UsageError: it classifies no pairs of texts, or its labels do not say what they mean.
+        UsageError: it is not a classifier of text pairs, or the names of its labels are unknown.
     """
     kinds = config.get("architectures") or []
     if kinds and family.name != HHEM.name and not any(_SEQUENCE in str(kind) for kind in kinds):
@@ -146,7 +146,7 @@ def outputs_of(name: str, family: Family, config: Mapping[str, Any]) -> Outputs:
 
 
 def probabilities(logits: Sequence[float], outputs: Outputs) -> Probabilities:
-    """Return what a model's outputs say; a single one is a score from 0 to 1."""
+    """Return the probabilities of a model's outputs; a single output is a score from 0 to 1."""
     if len(logits) == 1:
         score = min(max(logits[0], 0.0), 1.0)
         return Probabilities(score, 0.0, 1.0 - score)
@@ -159,7 +159,7 @@ def probabilities(logits: Sequence[float], outputs: Outputs) -> Probabilities:
 
 
 def filled(template: str, **texts: str) -> str:
-    """Return the template with each {name} replaced; what looks like one in a text stays."""
+    """Return the template with each {name} replaced; braces in the texts are left as they are."""
     parts = re.split(r"\{(\w+)\}", template)
     return "".join(texts.get(part, part) if at % 2 else part for at, part in enumerate(parts))
 

@@ -1,7 +1,7 @@
-"""Verifiers whose last layer was refitted to people's labels: a folder that `ufo judges fit` wrote.
+"""Verifiers with a last layer that `ufo judges fit` refitted to human labels.
 
-The folder holds `verifier.json` (the last layer, the name of the verifier below it and what the fit
-gained) and `card.md`, the same for people. The verifier below is not copied.
+The folder has `verifier.json` (the last layer, the name of the base verifier and the measured gain)
+and `card.md`, a readable summary. The base verifier is not copied.
 """
 
 import json
@@ -24,10 +24,9 @@ _OUTCOMES = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """What the folder holds: the refitted last layer of the verifier `base`.
+    """The refitted last layer of the verifier `base`.
 
-    `fingerprint` is the checksum of the base when it was fitted. `trained` says on what it was
-    fitted, and what that gained.
+    `fingerprint` is the base's checksum at that time. `trained` describes the labels and the gain.
     """
 
     base: str
@@ -37,7 +36,7 @@ class Fit:
 
 
 class FittedVerifier(Verifier):
-    """A verifier with the last layer of a fit in place of its own."""
+    """A base verifier with the last layer of a `Fit`."""
 
     def __init__(self, name: str, base: Verifier, fit: Fit) -> None:
         self.name = name
@@ -45,25 +44,25 @@ class FittedVerifier(Verifier):
         self._fit = fit
 
     def unavailable(self) -> str | None:
-        """Return why the verifier below cannot be used here."""
+        """Return the error message of the base verifier, if it cannot be used."""
         return self._base.unavailable()
 
     def open(self) -> None:
-        """Open the verifier below."""
+        """Open the base verifier."""
         self._base.open()
 
     def close(self) -> None:
-        """Close the verifier below."""
+        """Close the base verifier."""
         self._base.close()
 
     def fingerprint(self) -> str:
-        """Return a checksum of the verifier below and of the last layer."""
+        """Return a checksum of the base verifier and of the last layer."""
         head = self._fit.head
         whole = self._fit.fingerprint.encode() + head.weights.tobytes() + head.bias.tobytes()
         return sha256(whole).hexdigest()[:16]
 
     def accuracy(self) -> str:
-        """Return what the fit measured on the labels, on responses that it was not fitted to."""
+        """Return the cross-validated accuracy of the fit."""
         trained = self._fit.trained
         found = trained["gains"]["balanced_accuracy"]
         return (
@@ -73,11 +72,11 @@ class FittedVerifier(Verifier):
         )
 
     def settled(self, pairs: Sequence[Pair]) -> list[Probabilities | None]:
-        """Return what the verifier below answers without a last layer."""
+        """Return the base verifier's probabilities that do not depend on the last layer."""
         return self._base.settled(pairs)
 
     def vectors(self, pairs: Sequence[Pair]) -> Array:
-        """Return what the last layer of the verifier below reads."""
+        """Return the input of the base verifier's last layer."""
         return self._base.vectors(pairs)
 
     def head(self) -> Head:
@@ -86,8 +85,7 @@ class FittedVerifier(Verifier):
 
 
 def is_fitted(folder: str | Path) -> bool:
-    """Tell whether a folder is one that `ufo judges fit` wrote; other verifiers have a file of that
-    name too."""
+    """Return whether `ufo judges fit` wrote a folder; other verifiers may have its files too."""
     try:
         found = json.loads((Path(folder) / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -96,10 +94,10 @@ def is_fitted(folder: str | Path) -> bool:
 
 
 def read_fit(folder: str | Path) -> Fit:
-    """Return what a folder of `ufo judges fit` holds.
+    """Read a folder that `ufo judges fit` wrote.
 
     Raises:
-        UsageError: it holds no such verifier, or one of a newer version.
+        UsageError: the folder has no such verifier, or one of a newer version.
     """
     path = Path(folder) / FILE
     again = "write it again: ufo judges fit RESULTS --output FOLDER"
@@ -127,7 +125,7 @@ def read_fit(folder: str | Path) -> Fit:
 
 
 def write_fit(folder: str | Path, fit: Fit, card: str) -> Path:
-    """Write a fit and its card in place of those before; return the path of `verifier.json`."""
+    """Write a fit and its card, replacing existing ones; return the path of `verifier.json`."""
     found = {
         "format": _FORMAT,
         "base": fit.base,

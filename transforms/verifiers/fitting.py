@@ -101,7 +101,7 @@ class Objective:
         self._importance = balanced(data.labels)
         self._mean = data.vectors.mean(axis=0)
         sizes = data.vectors.std(axis=0)
-        # A number that never differs tells nothing.
+        # A feature that never differs has no information.
         self._scale = np.where(sizes > 1e-9, 1 / np.maximum(sizes, 1e-9), 0.0)
         first = [logits[:, 0] - logits[:, 2], np.ones(len(logits))]
         rest = ((data.vectors - self._mean) * self._scale).T if spread else []

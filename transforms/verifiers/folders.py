@@ -9,7 +9,6 @@ from schemas import models
 from schemas.errors import UsageError
 
 EXTRA: Final = "hub"
-HUB_EXTRA: Final = f"pip install 'ufo-factuality[{EXTRA}]'"
 
 
 def config_of(folder: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a refitted verifier gains over the one that it was fitted from, with intervals."""
+"""Measure the gain of a refitted verifier over its base, with confidence intervals."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -57,10 +57,10 @@ class Refit:
 
     @property
     def not_gained(self) -> str:
-        """Why the fit is not worth having; empty where it is.
+        """Why the fit should not be used, "" where it should.
 
-        Log loss has to be better beyond chance. That is not enough: one that cannot tell true from
-        false gains in log loss by no longer saying anything.
+        Log loss must improve significantly. That is not sufficient: a verifier that cannot separate
+        true from false claims improves its log loss by predicting no outcome with confidence.
         """
         if self.log_loss.low <= 0:
             return "the interval of the gain in log loss includes 0, or lies below it"
@@ -75,7 +75,7 @@ class Refit:
 
 
 def refit(data: Labelled, head: Head) -> Refit:
-    """Refit a last layer on labelled claims of both classes, and measure what that gains."""
+    """Refit a last layer on labelled claims of both classes, and measure the gain."""
     # One thread: the same numbers on every machine, and faster on matrices as small as these.
     with threadpool_limits(1):
         new, spread = fit_cross_validated(data, head)
@@ -91,8 +91,7 @@ def refit(data: Labelled, head: Head) -> Refit:
 
 
 class _Measured:
-    """The measures of claims whose passages have these logits: first that of all responses, then
-    those of responses drawn at random."""
+    """The measures of claims with these logits: of all responses, then of bootstrap samples."""
 
     def __init__(self, data: Labelled, logits: Floats) -> None:
         _, response = np.unique(np.asarray(data.responses), return_inverse=True)
@@ -110,7 +109,7 @@ class _Measured:
 
 
 def _draws(n_responses: int) -> Floats:
-    """Return how often each response is drawn (columns): first each once, then at random."""
+    """Return the weights of responses (columns): first 1 each, then of bootstrap samples."""
     random = np.random.default_rng(0)
     drawn = random.multinomial(n_responses, np.full(n_responses, 1 / n_responses), size=_DRAWS)
     return np.concatenate([np.ones((1, n_responses)), drawn])

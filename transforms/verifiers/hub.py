@@ -1,18 +1,18 @@
-"""A cross-encoder as verifier: any sequence classifier of a folder or of a model hub.
+"""The verifier by a cross-encoder: any sequence classifier in a folder or on a model hub.
 
-It is run by onnxruntime where it has an ONNX file, else by transformers (extra `hub`). What it
-reads and what its outputs mean is by its family (`transforms.verifiers.families`).
+It is run by onnxruntime where it has an ONNX file, else by transformers (extra `hub`). Its family
+(`transforms.verifiers.families`) defines the input format and the meaning of the outputs.
 """
 
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any, Final
 
 from tokenizers import Tokenizer
 
 from schemas.errors import UsageError
+from schemas.extras import missing
 from schemas.models import folder_of, onnx_file
 from transforms.verifiers.base import Pair, Probabilities, Verifier
 from transforms.verifiers.engines import Engine, OnnxEngine
@@ -26,7 +26,6 @@ from transforms.verifiers.families import (
 )
 from transforms.verifiers.folders import (
     EXTRA,
-    HUB_EXTRA,
     checksum,
     config_of,
     said_of_tokenizer,
@@ -53,17 +52,15 @@ class HubVerifier(Verifier):
         self._engine: Engine | None = None
 
     def unavailable(self) -> str | None:
-        """Return what is missing: the files, a package, or what its labels mean."""
+        """Return an error message if files or packages are missing, or labels are unknown."""
         try:
             outputs_of(self.name, self._family, self._config)
             self._eos()
             needs = self._needs()
         except UsageError as error:
             return error.message
-        missing = [package for package in needs if find_spec(package) is None]
-        if missing:
-            return f"it needs {' and '.join(missing)}, which is not installed: {HUB_EXTRA}"
-        return None
+        absent = missing(EXTRA, needs)
+        return f"it needs {absent}" if absent else None
 
     def open(self) -> None:
         """Load the model and its tokenizer."""
@@ -72,7 +69,7 @@ class HubVerifier(Verifier):
         self._reader = Reader(self._tokenizer(), self._family, self._tokens(), self._eos())
 
     def close(self) -> None:
-        """Forget the model."""
+        """Release the model."""
         self._engine = self._reader = None
 
     def fingerprint(self) -> str:
@@ -147,7 +144,7 @@ class HubVerifier(Verifier):
         return made
 
     def _eos(self) -> str:
-        """The end of a text, where the family's form has one."""
+        """The tokenizer's end-of-text token, "" where the family's template has none."""
         if "{eos}" not in self._family.template:
             return ""
         said = said_of_tokenizer(self._texts).get("eos_token")
@@ -161,7 +158,7 @@ class HubVerifier(Verifier):
         return str(found)
 
     def _tokens(self) -> int:
-        """How many tokens the model reads at once."""
+        """The model's input length in tokens."""
         config, family = self._config, self._family
         kind = str(config.get("model_type", ""))
         if kind in family.tokens and not config.get("position_biased_input", True):

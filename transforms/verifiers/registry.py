@@ -1,8 +1,8 @@
-"""From `--verifier` to a verifier: a registered name, a folder, a file's class, a model hub's name.
+"""Create verifiers by the value of `--verifier`.
 
-Verifiers are entry points in the group `ufo.verifiers`. A folder with `verifier.json` is one that
-`ufo judges fit` or `benchmarks/train_verifier.py` wrote; another folder, and a name like
-`organisation/model[@revision]`, is a cross-encoder (`transforms.verifiers.hub`).
+It is a registered name (entry points in the group `ufo.verifiers`), a class in a file, a folder
+with `verifier.json` that `ufo judges fit` or `benchmarks/train_verifier.py` wrote, or a
+cross-encoder (`transforms.verifiers.hub`): another folder, or `organisation/model[@revision]`.
 """
 
 import os
@@ -21,9 +21,9 @@ from transforms.verifiers.hub import HubVerifier
 
 VERIFIERS: Final = Registry("ufo.verifiers", Verifier, "verifier")
 DEFAULT: Final = "overlap"
-"""The verifier where none is named."""
+"""The default verifier."""
 FALLBACK: Final = "overlap"
-"""The verifier where what DEFAULT needs is not installed; it needs nothing."""
+"""The default where the packages of DEFAULT are not installed; it needs no optional package."""
 
 _SHOWN: Final = 12  # characters of a checksum
 
@@ -36,12 +36,12 @@ def make_verifier(name: str) -> Verifier:
 
     Raises:
         UsageError: no such verifier, folder, file or class, or a fitted one whose base has changed.
-        PluginError: the code behind it does not load, or is no verifier.
+        PluginError: the code does not load, or is not a verifier.
     """
     if name in VERIFIERS.types() or is_file_type(name):
-        found = VERIFIERS.make(Spec(name, name))
-        found.name = found.name or name.rpartition(":")[2]
-        return found
+        made = VERIFIERS.make(Spec(name, name))
+        made.name = made.name or name.rpartition(":")[2]
+        return made
     if os.path.isdir(name):
         if is_fitted(name):
             return _fitted(name)
@@ -54,10 +54,10 @@ def make_verifier(name: str) -> Verifier:
 
 
 def usable(name: str) -> str:
-    """Return the name of a verifier that can be used here, with the whole path of what is a path.
+    """Return the name of a verifier with an absolute path, after checking that it can be used.
 
     Raises:
-        UsageError: there is none of that name, or it cannot be used here.
+        UsageError: it is unknown, or cannot be used here.
     """
     whole = _absolute(name)
     reason = make_verifier(whole).unavailable()
@@ -67,37 +67,36 @@ def usable(name: str) -> str:
 
 
 def default_verifier() -> tuple[str, str]:
-    """Return the verifier where none is named, and why it is not DEFAULT (empty where it is)."""
+    """Return the default verifier, and the reason if it is not DEFAULT, else ""."""
     reason = make_verifier(DEFAULT).unavailable() if DEFAULT != FALLBACK else None
     return (FALLBACK, reason) if reason else (DEFAULT, "")
 
 
 def content_of(name: str) -> str:
-    """Return a checksum of what the judgements of a verifier depend on, empty where it has none."""
+    """Return a checksum of a verifier's code and weights, "" where it has none."""
     code, own = code_of(name), make_verifier(name).fingerprint()
     return sha256(code + own.encode()).hexdigest()[:16] if code else own
 
 
 def described(name: str) -> dict[str, str]:
-    """Return what a run's fingerprint says of a verifier; where a folder lies is not of it."""
+    """Return the entry of a verifier in a run's fingerprint, without the path of its folder."""
     return {"name": make_verifier(name).name, "content": content_of(name)}
 
 
 def shown(name: str | None) -> str:
-    """Return what the column `model` says of a verifier, None being the default one."""
+    """Return the value of the column `model` for a verifier; None is the default one."""
     name = name or default_verifier()[0]
     content = content_of(name)[:_SHOWN]
     return make_verifier(name).name + (f"@{content}" if content else "")
 
 
 def opened(name: str | None) -> Verifier:
-    """Return the verifier of that name (None: the default one), open; it is loaded once in a
-    process and stays loaded.
+    """Return the opened verifier of that name; None is the default one.
 
-    One whose content has changed since is loaded anew.
+    It is loaded once in each process, and again if its content has changed.
 
     Raises:
-        PluginError: it does not load, which every further response would meet.
+        PluginError: it does not load.
     """
     name = name or default_verifier()[0]
     content = content_of(name)
@@ -120,7 +119,7 @@ def opened(name: str | None) -> Verifier:
 def _fitted(folder: str) -> Verifier:
     fit = read_fit(folder)
     base = make_verifier(fit.base)
-    # One that cannot be used here says so itself, with the remedy.
+    # `unavailable` reports a base that cannot be used.
     if base.unavailable() is None and (now := content_of(fit.base)) != fit.fingerprint:
         raise UsageError(
             f"the verifier {folder!r} was fitted to {fit.base!r} with the checksum "

@@ -1,4 +1,4 @@
-"""What of a passage a model reads at once: windows that end with sentences and fit its length."""
+"""Split a passage into windows that fit a model's input length, at sentence ends."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from transforms.verifiers.families import Family, filled
 
 
 class Reader:
-    """Makes of a pair what a model reads: one or several encodings of up to `tokens` tokens."""
+    """Encodes a pair as one or several inputs of up to `tokens` tokens."""
 
     def __init__(self, tokenizer: Tokenizer, family: Family, tokens: int, eos: str) -> None:
         self._tokenizer = tokenizer
@@ -47,7 +47,7 @@ class Reader:
         yield passage[start:].strip()
 
     def _pieces(self, passage: str, room: int) -> Iterator[tuple[int, int]]:
-        """Yield start and tokens of each sentence; of one that is too long, of its parts."""
+        """Yield the start and number of tokens of each sentence, or of the parts of a long one."""
         offsets = self._tokenizer.encode(passage, add_special_tokens=False).offsets
         at = 0
         for span in segment(passage):
@@ -60,12 +60,12 @@ class Reader:
 
     def _fitted(self, window: str, claim: str) -> Encoding:
         # A window alone may have more tokens than within the passage.
-        found = self._encoded(window, claim)
-        while len(found.ids) > self._tokens and window:
-            window = window[: len(window) * self._tokens // len(found.ids) - 1]
-            found = self._encoded(window, claim)
-        found.truncate(self._tokens)  # where the form alone is too long
-        return found
+        encoding = self._encoded(window, claim)
+        while len(encoding.ids) > self._tokens and window:
+            window = window[: len(window) * self._tokens // len(encoding.ids) - 1]
+            encoding = self._encoded(window, claim)
+        encoding.truncate(self._tokens)  # where the template alone is too long
+        return encoding
 
     def _encoded(self, passage: str, claim: str) -> Encoding:
         if not self._template:
@@ -74,8 +74,8 @@ class Reader:
         return self._tokenizer.encode(text)
 
     def _plain(self, text: str) -> str:
-        """Return the text without what the tokenizer would take for a mark of its own: a passage
-        that holds "</s>" must not end there."""
+        """Return the text with a space inside each special token: a passage with "</s>" must not
+        end there."""
         for token in self._special:
             if token in text:
                 text = text.replace(token, f"{token[0]} {token[1:]}")
@@ -83,11 +83,11 @@ class Reader:
 
 
 def best(windows: list[Probabilities]) -> Probabilities:
-    """Return the window that counts.
+    """Return the deciding window of a passage.
 
-    Where any is `supported`, it is the one that is most likely so; else, where any is `refuted`,
-    the one that is most likely that; else the one that is most likely supported. Of equal ones the
-    first counts.
+    If any is `supported`, the one with the highest probability of that; else, if any is `refuted`,
+    the one with the highest probability of that; else the one most likely supported. The first
+    wins ties.
     """
     supporting = max(windows, key=lambda one: one.supported)
     if supporting.outcome == SUPPORTED:

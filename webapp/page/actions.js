@@ -2,10 +2,13 @@
 
 import * as api from "./api.js";
 import { draftKey, toHash } from "./address.js";
-import { factsOf, isSelective } from "./derived.js";
+import { factsOf } from "./derived.js";
+import { nameOf } from "./drafts.js";
 import { afterEvent } from "./events.js";
 import { recall, remember } from "./kept.js";
+import { labelActions } from "./labelling.js";
 import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, PLAIN_LOOK } from "./state.js";
+import { selectionActions } from "./selecting.js";
 import { counted, save } from "./text.js";
 import { uploadActions } from "./uploading.js";
 import { refusal } from "./view/form.js";
@@ -25,12 +28,13 @@ export function createActions(store) {
   const { get, set } = store;
   let running = new AbortController();
 
-  /** @param {string} said */
-  const say = (said) => set({ said });
+  /** @param {string} announcement */
+  const say = (announcement) => set({ announcement });
 
   /** @param {Partial<S.Draft>} change */
   function edit(change) {
-    set(({ draft }) => ({ draft: { ...draft, ...change } }));
+    // Another text has another name.
+    set(({ draft }) => ({ draft: { ...draft, ...("settings" in change ? {} : { id: null }), ...change } }));
   }
 
   /**
@@ -53,13 +57,15 @@ export function createActions(store) {
       place: HOME,
       editing: false,
       checked: null,
+      labels: {},
+      saves: {},
       selection: {},
       rescored: null,
       open: NOTHING_OPEN,
       look: PLAIN_LOOK,
       job: { ...IDLE, status: "running" },
       problem: null,
-      said: "Checking",
+      announcement: "Checking",
     });
     await follow(draft, own.signal);
   }
@@ -71,6 +77,7 @@ export function createActions(store) {
    * @param {AbortSignal} signal
    */
   async function follow(draft, signal) {
+    if (!draft.id) void named(draft);
     try {
       for await (const { name, data } of api.check(draft, signal)) {
         if (signal.aborted) return;
@@ -79,18 +86,24 @@ export function createActions(store) {
       const { checked, job } = get();
       if (signal.aborted || job.status === "failed") return;
       if (job.status === "running" || !checked) throw new TypeError("the stream ended early");
-      remember(draftKey(draft), { checked, seconds: job.seconds });
+      remember(draftKey(draft), { checked, seconds: job.seconds, labels: {} });
       say(`Checked: ${counted(checked.units.length, "claim")} judged`);
     } catch (error) {
       if (signal.aborted) return;
       const problem = api.problemOf(error);
-      set(({ job }) => ({ job: { ...job, status: "failed", problem }, said: problem.title }));
+      set(({ job }) => ({ job: { ...job, status: "failed", problem }, announcement: problem.title }));
     }
+  }
+
+  /** Have the service keep a draft; without, the address holds the text. @param {S.Draft} draft */
+  async function named(draft) {
+    const id = await nameOf(draft).catch(() => null);
+    set((state) => (state.draft === draft ? { draft: { ...draft, id } } : {}));
   }
 
   function cancel() {
     running.abort();
-    set(({ job }) => ({ job: { ...job, status: "cancelled" }, said: "Cancelled" }));
+    set(({ job }) => ({ job: { ...job, status: "cancelled" }, announcement: "Cancelled" }));
   }
 
   /** Show a draft's result again; where it is not kept, run it if that costs nothing. */
@@ -98,7 +111,8 @@ export function createActions(store) {
     const { draft, options } = get();
     const kept = recall(draftKey(draft));
     if (kept) {
-      set({ checked: kept.checked, job: { ...IDLE, status: "done", seconds: kept.seconds } });
+      const { checked, labels = {}, seconds } = kept;
+      set({ checked, labels, job: { ...IDLE, status: "done", seconds } });
       return;
     }
     const judge = options?.judges.find((one) => one.judge === (draft.settings.judge ?? options.judge));
@@ -108,7 +122,7 @@ export function createActions(store) {
     const free =
       judge?.remote === false && Array.isArray(sources) && sources.every((name) => FREE.includes(name));
     if (!draft.text.trim() || !free) {
-      set({ editing: true, said: "Press Check to judge this text" });
+      set({ editing: true, announcement: "Press Check to judge this text" });
       return;
     }
     running.abort();
@@ -120,34 +134,6 @@ export function createActions(store) {
   function backToText() {
     running.abort();
     set(({ job }) => ({ editing: true, job: job.status === "running" ? IDLE : job }));
-  }
-
-  /** @param {Partial<T.Selection>} change */
-  function select(change) {
-    set(({ selection: before, rescored }) => {
-      const selection = { ...before, ...change };
-      return { selection, rescored: isSelective(selection) ? rescored : null };
-    });
-  }
-
-  /**
-   * @param {readonly string[]} passages
-   * @param {boolean} on
-   */
-  function tickPassages(passages, on) {
-    const { without_passages: without = [] } = get().selection;
-    const others = without.filter((one) => !passages.includes(one));
-    select({ without_passages: on ? others : [...others, ...passages] });
-  }
-
-  /**
-   * @param {string} category
-   * @param {boolean} on
-   */
-  function tickCategory(category, on) {
-    const { without_categories: without = [] } = get().selection;
-    const others = without.filter((one) => one !== category);
-    select({ without_categories: on ? others : [...others, category] });
   }
 
   /** @param {string} text @param {string} what */
@@ -178,6 +164,8 @@ export function createActions(store) {
     set({
       place: { ...HOME, ...place },
       checked: null,
+      labels: {},
+      saves: {},
       sides: [],
       report: null,
       job: IDLE,
@@ -193,23 +181,31 @@ export function createActions(store) {
 
   return {
     ...uploadActions(store),
+    ...labelActions(store),
+    ...selectionActions(store),
     edit,
     setting,
     check,
     cancel,
     resume,
     backToText,
-    tickPassages,
-    tickCategory,
     copyLink,
     /** @param {T.Checked} checked */
     download: (checked) => save("checked.json", JSON.stringify(checked, null, 2)),
+    /** @param {T.Checked} checked */
+    async downloadReport(checked) {
+      try {
+        save("checked.html", await api.textReport(checked), "text/html");
+      } catch (error) {
+        set({ announcement: api.problemOf(error).title });
+      }
+    },
     go,
     say,
-    /** @param {string[]} names @param {string} said */
-    order(names, said) {
+    /** @param {string[]} names @param {string} announcement */
+    order(names, announcement) {
       setting("sources", names);
-      say(said);
+      say(announcement);
     },
     /** @param {S.Example} example */
     example({ response, question, reference_answers: references }) {
@@ -220,11 +216,10 @@ export function createActions(store) {
       const { draft } = get();
       const { text, question } = response;
       go({ view: "check" }, {
-        draft: { ...draft, text, question: question ?? "", references: [] },
+        draft: { ...draft, id: null, text, question: question ?? "", references: [] },
         editing: true,
       });
     },
-    reset: () => set({ selection: {}, rescored: null, said: "All evidence counts again" }),
     /** @param {Partial<S.Look>} change */
     look: (change) => set(({ look }) => ({ look: { ...look, ...change } })),
     /**

@@ -1,8 +1,9 @@
 /**
  * The state in the address, so that reload, back and a copied link work. All of it is behind the
- * `#`: a browser sends that to nobody.
+ * `#`: a browser does not send that part to a server.
  */
 
+import { known } from "./drafts.js";
 import { HOME, NO_DRAFT, NO_FILTERS, NOTHING_OPEN, PLAIN_LOOK } from "./state.js";
 
 /** @import * as S from "./state.js" */
@@ -19,6 +20,7 @@ const WORDS = [
   "tie",
   "units",
   "retriever",
+  "web_retriever",
   "knowledge_model",
 ];
 const SETTINGS = new Set([...LISTS, ...NUMBERS, ...WORDS]);
@@ -29,7 +31,8 @@ const SETTINGS = new Set([...LISTS, ...NUMBERS, ...WORDS]);
  */
 export function toHash({ place, draft, editing, selection, open, look, filters }) {
   const query = new URLSearchParams();
-  if (place.view === "check") putDraft(query, draft);
+  if (place.view === "check") putDraft(query, draft, !draft.id && !editing);
+  if (place.view === "check" && draft.id) query.set("draft", draft.id);
   if (place.view === "check" && !editing) query.set("show", "1");
   if (place.view === "runs") putFilters(query, filters);
   if (place.view === "compare") {
@@ -75,13 +78,13 @@ export function fromHash(hash) {
 }
 
 /**
- * Return what tells one thing to check from another: the same draft, the same result.
+ * Return a key of what is checked: drafts with the same key have the same result.
  *
  * @param {S.Draft} draft
  */
 export function draftKey(draft) {
   const query = new URLSearchParams();
-  putDraft(query, draft);
+  putDraft(query, draft, true);
   return query.toString();
 }
 
@@ -135,11 +138,12 @@ function decoded(part) {
 /**
  * @param {URLSearchParams} query
  * @param {S.Draft} draft
+ * @param {boolean} whole  with the text, which else is kept elsewhere
  */
-function putDraft(query, { text, question, references, settings }) {
-  if (text) query.set("text", text);
-  if (question) query.set("question", question);
-  for (const one of references) if (one) query.append("reference", one);
+function putDraft(query, { text, question, references, settings }, whole) {
+  if (whole && text) query.set("text", text);
+  if (whole && question) query.set("question", question);
+  if (whole) for (const one of references) if (one) query.append("reference", one);
   for (const [name, value] of Object.entries(settings)) query.set(name, String(value));
 }
 
@@ -157,12 +161,14 @@ function draftOf(query) {
     else if (!NUMBERS.has(name)) settings[name] = value;
     else if (number !== null) settings[name] = number;
   }
-  return {
+  const id = query.get("draft");
+  const given = {
     text: query.get("text") ?? "",
     question: query.get("question") ?? "",
     references: query.getAll("reference"),
-    settings,
   };
+  const named = query.has("text") ? null : known(id);
+  return { ...given, ...named, id, settings };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The service, as far as the page asks it. */
+/** Requests to the service. */
 
 import { eventsOf } from "./events.js";
 import { PAGE_SIZE } from "./state.js";
@@ -70,10 +70,11 @@ export async function responses(run, filters) {
 /**
  * @param {string} run
  * @param {string} id
- * @returns {Promise<T.Checked>}
+ * @returns {Promise<Pick<S.State, "checked" | "labels" | "saves">>}
  */
 export async function response(run, id) {
-  return checkedOf(await get(`/runs/${part(run)}/responses/${part(id)}`));
+  const whole = await get(`/runs/${part(run)}/responses/${part(id)}`);
+  return { checked: checkedOf(whole), labels: labelsOf(whole.labels), saves: {} };
 }
 
 /**
@@ -120,42 +121,36 @@ export const runFiles = (run) => `/runs/${part(run)}/parquet`;
 /** @param {string} run */
 export const reportPage = (run) => `/runs/${part(run)}/report.html`;
 
-/** @returns {Promise<S.UploadStatus[]>} */
-export const uploads = () => get("/upload");
+/** Keep a text, and return its name. @param {object} draft @returns {Promise<string>} */
+export const keepDraft = async (draft) => (await (await post("/drafts", draft)).json()).id;
 
 /**
- * @param {File} file
- * @param {string} map
- * @param {S.Settings} settings
- * @returns {Promise<S.UploadStatus>}
+ * @param {string} id
+ * @returns {Promise<Pick<S.Draft, "text" | "question" | "references">>}
  */
-export async function upload(file, map, settings) {
-  const query = new URLSearchParams({ name: file.name });
-  if (map) query.set("map", map);
-  for (const [name, value] of Object.entries(settings)) {
-    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
-  }
-  const answer = await fetch(`/upload?${query}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/octet-stream" },
-    body: file,
-  });
-  if (!answer.ok) throw await refusal(answer);
-  return answer.json();
+export const draft = (id) => get(`/drafts/${part(id)}`);
+
+/** The report of a checked text, as a page. @param {T.Checked} checked @returns {Promise<string>} */
+export async function textReport(checked) {
+  const { response, sentences, units, evidence, passages, failures, usage, sources, mode, tie } = checked;
+  const rows = { response, sentences, fact_units: units, evidence, failures, usage, sources, mode, tie };
+  return (await post("/check/report.html", { ...rows, passages: Object.values(passages) })).text();
 }
 
-/** Tell where an upload is, until it is over. @param {string} id */
-export async function* followUpload(id) {
-  const answer = await fetch(`/upload/${part(id)}/events`);
-  if (!answer.ok || !answer.body) throw await refusal(answer);
-  for await (const { data } of eventsOf(answer.body)) yield /** @type {S.UploadStatus} */ (data);
-}
+/** @param {string} run */
+export const labelSheet = (run) => `/runs/${part(run)}/labels.csv`;
 
-/** @param {string} id @returns {Promise<S.UploadStatus>} */
-export async function stopUpload(id) {
-  const answer = await fetch(`/upload/${part(id)}`, { method: "DELETE" });
-  if (!answer.ok) throw await refusal(answer);
-  return answer.json();
+/**
+ * Save the label of a claim of a run, also when the page is left meanwhile.
+ *
+ * @param {string} run
+ * @param {string} response
+ * @param {string} unit
+ * @param {T.HumanLabel} label
+ */
+export async function label(run, response, unit, label) {
+  const body = { response_id: response, unit_id: unit, ...label };
+  await post(`/runs/${part(run)}/labels`, body, { keepalive: true });
 }
 
 /**
@@ -207,7 +202,7 @@ export async function score(checked, selection) {
  * @param {object} body
  * @param {RequestInit} [more]
  */
-async function post(path, body, more = {}) {
+export async function post(path, body, more = {}) {
   const answer = await fetch(path, {
     method: "POST",
     body: JSON.stringify(body),
@@ -223,7 +218,7 @@ async function post(path, body, more = {}) {
  * @param {Record<string, string | number | boolean | null>} [query]
  * @returns {Promise<any>}
  */
-async function get(path, query = {}) {
+export async function get(path, query = {}) {
   const asked = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== null) asked.set(name, String(value));
@@ -234,7 +229,7 @@ async function get(path, query = {}) {
 }
 
 /** @param {Response} answer */
-async function refusal(answer) {
+export async function refusal(answer) {
   const { title, detail, remedy, errors = [] } = await answer.json().catch(() => ({}));
   const fields = errors.map((/** @type {any} */ one) => `${one.where}: ${one.message}`);
   return new ServiceError({
@@ -245,7 +240,7 @@ async function refusal(answer) {
 }
 
 /** @param {string} name */
-const part = (name) => encodeURIComponent(name);
+export const part = (name) => encodeURIComponent(name);
 
 /**
  * @param {any} whole
@@ -268,3 +263,7 @@ function checkedOf(whole) {
     scores: whole.scores,
   };
 }
+
+/** @param {({unit_id: string} & T.HumanLabel)[]} rows @returns {Record<string, T.HumanLabel>} */
+const labelsOf = (rows) =>
+  Object.fromEntries(rows.map(({ unit_id, label, tag, note }) => [unit_id, { label, tag, note }]));

@@ -6,7 +6,7 @@ export const FIELDS = ["response", "question", "model", "reference_answers", "id
 const BEGINNING = 1 << 18;
 
 /**
- * Return the columns of a file; none where its beginning does not tell them (Parquet does not).
+ * Return the columns of a file by its first bytes; none where these do not have them (Parquet).
  *
  * @param {Blob} file
  * @returns {Promise<string[]>}

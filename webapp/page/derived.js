@@ -12,7 +12,7 @@
  *
  * @typedef {object} Derived
  * @property {Facts} facts
- * @property {T.Scores} scores  of the selection; those of before until the service has told them
+ * @property {T.Scores} scores  of the selection; the former ones until the service has answered
  * @property {(row: T.Evidence) => boolean} keeps
  * @property {Map<string, T.Verdict>} verdicts  of a unit, in the mode that is shown
  * @property {T.Mode} mode  the mode that is shown

@@ -1,33 +1,37 @@
 /**
  * Elements as values, and what makes the document agree with them.
  *
- * A view is a function that returns elements (`h`); `patch` changes as little of the document as
- * it can, so that focus, selection and scrolling stay. Text only ever becomes text nodes and
- * attribute values: nothing of the data is parsed as markup.
+ * A view is a function that returns elements (`h`); `patch` compares them with those of the call
+ * before and changes only what differs, so that focus, selection and scrolling stay. Text only ever
+ * becomes text nodes and attribute values: nothing of the data is parsed as markup.
  *
  * @typedef {object} Element_
  * @property {string} tag
  * @property {Record<string, any>} props
  * @property {Child[]} children
+ * @property {string | number | undefined} key
+ * @property {any} node  in the document, once it is rendered
  *
  * @typedef {object} Memo  An element that is made again only when an argument changed.
  * @property {(...args: any[]) => Element_} view
  * @property {readonly any[]} args
  * @property {string | number | undefined} key
+ * @property {Element_ | null} made
+ * @property {any} node
  *
- * @typedef {Element_ | Memo | string} Child
- * @typedef {Child | number | null | undefined | false} One
+ * @typedef {{text: string, key: undefined, node: any}} Text_
+ * @typedef {Element_ | Memo | Text_} Child
+ * @typedef {Element_ | Memo | string | number | null | undefined | false} One
  * @typedef {One | (One | One[])[]} Given
  */
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** What each node was made from. @type {WeakMap<Node, Child>} */
-const made = new WeakMap();
-/** The element a memo gave last. @type {WeakMap<Node, Element_>} */
-const shown = new WeakMap();
-/** @type {WeakMap<Node, Map<string, (event: any) => void>>} */
-const handlers = new WeakMap();
+/** What `patch` rendered last. @type {WeakMap<Element, Child[]>} */
+const rendered = new WeakMap();
+
+/** @type {Record<string, any>} */
+const NO_PROPS = {};
 
 /**
  * Return an element. A prop `onclick` is a handler, `.value` a property, `--share` a custom
@@ -39,7 +43,7 @@ const handlers = new WeakMap();
  * @returns {Element_}
  */
 export function h(tag, props, ...children) {
-  return { tag, props: props ?? {}, children: flat(children) };
+  return { tag, props: props ?? NO_PROPS, children: flat(children, []), key: props?.key, node: null };
 }
 
 /**
@@ -52,108 +56,118 @@ export function h(tag, props, ...children) {
  * @returns {Memo}
  */
 export function memo(key, view, ...args) {
-  return { view, args, key };
+  return { view, args, key, made: null, node: null };
 }
 
 /**
- * Make the children of `parent` what `children` says.
+ * Make the children of `parent` what `given` says.
  *
  * @param {Element} parent
- * @param {...Given} children
+ * @param {...Given} given
  */
-export function patch(parent, ...children) {
-  patchChildren(parent, flat(children));
+export function patch(parent, ...given) {
+  const before = rendered.get(parent);
+  const children = flat(given, []);
+  if (!before) parent.replaceChildren();
+  patchChildren(parent, before ?? [], children);
+  rendered.set(parent, children);
 }
 
 /**
+ * Add to `children` what is given, with adjacent text as one.
+ *
  * @param {Given[]} given
- * @returns {Child[]}
+ * @param {Child[]} children
  */
-function flat(given) {
-  /** @type {Child[]} */
-  const children = [];
+function flat(given, children) {
   for (const one of given) {
     if (one === null || one === undefined || one === false || one === "") continue;
-    if (Array.isArray(one)) children.push(...flat(one));
-    else children.push(typeof one === "number" ? String(one) : one);
+    if (Array.isArray(one)) flat(one, children);
+    else if (typeof one === "object") children.push(one);
+    else {
+      const last = children.at(-1);
+      if (last && "text" in last) last.text += one;
+      else children.push({ text: String(one), key: undefined, node: null });
+    }
   }
   return children;
 }
 
-/**
- * @param {Child | undefined} child
- * @returns {string}
- */
-function identity(child) {
-  if (child === undefined) return "";
-  if (typeof child === "string") return "#text";
-  if ("view" in child) return child.key === undefined ? "memo" : `key ${child.key}`;
-  const { key } = child.props;
-  return key === undefined ? child.tag : `key ${key}`;
-}
+/** What an element can be reused for. @param {Child} child */
+const kindOf = (child) => ("text" in child ? "#text" : "view" in child ? "#memo" : child.tag);
+
+/** @param {Child} one @param {Child} other */
+const alike = (one, other) => one.key === other.key && kindOf(one) === kindOf(other);
 
 /**
  * @param {Element} parent
- * @param {Child[]} children
+ * @param {Child[]} before
+ * @param {Child[]} after
  */
-function patchChildren(parent, children) {
-  /** @type {Map<string, ChildNode[]>} */
-  const reusable = new Map();
-  for (const node of parent.childNodes) {
-    const name = identity(made.get(node));
-    const same = reusable.get(name);
-    if (same) same.push(node);
-    else reusable.set(name, [node]);
+function patchChildren(parent, before, after) {
+  let at = 0;
+  for (; at < before.length && at < after.length && alike(before[at], after[at]); at += 1) {
+    const old = before[at].node;
+    const node = render(before[at], after[at], parent);
+    if (node !== old) old.replaceWith(node);
   }
-  /** @type {ChildNode | null} */
-  let next = parent.firstChild;
-  for (const child of children) {
-    const old = reusable.get(identity(child))?.shift();
-    const node = patchNode(old, child, parent);
-    if (old && old !== node) {
-      if (next === old) next = old.nextSibling;
-      old.remove();
+  if (at === before.length) {
+    for (; at < after.length; at += 1) parent.appendChild(render(null, after[at], parent));
+    return;
+  }
+  /** @type {Map<string, Child[]>} */
+  const reusable = new Map();
+  for (const child of before.slice(at)) {
+    const name = `${kindOf(child)} ${child.key}`;
+    const same = reusable.get(name);
+    if (same) same.push(child);
+    else reusable.set(name, [child]);
+  }
+  let next = before[at].node;
+  for (const child of after.slice(at)) {
+    const old = reusable.get(`${kindOf(child)} ${child.key}`)?.shift();
+    const node = render(old ?? null, child, parent);
+    if (old && old.node !== node) {
+      if (next === old.node) next = next.nextSibling;
+      old.node.remove();
     }
     if (node === next) next = node.nextSibling;
     else parent.insertBefore(node, next);
   }
-  for (const left of reusable.values()) for (const node of left) node.remove();
+  for (const left of reusable.values()) for (const child of left) child.node.remove();
 }
 
 /**
- * @param {ChildNode | undefined} old
- * @param {Child} child
+ * Return the node of `after`, made of that of `before` where there is one.
+ *
+ * @param {any} before  alike
+ * @param {Child} after
  * @param {Element} parent
- * @returns {ChildNode}
+ * @returns {any}
  */
-function patchNode(old, child, parent) {
-  if (typeof child === "string") {
-    const text = old ?? document.createTextNode(child);
-    if (text.nodeValue !== child) text.nodeValue = child;
-    made.set(text, child);
-    return text;
-  }
-  const before = old && made.get(old);
-  if ("view" in child) {
-    if (old && before && typeof before === "object" && "view" in before && sameCall(before, child)) {
-      return old;
+function render(before, after, parent) {
+  if ("text" in after) {
+    after.node = before?.node ?? document.createTextNode(after.text);
+    if (before && before.text !== after.text) after.node.nodeValue = after.text;
+  } else if ("view" in after) {
+    if (before && sameCall(before, after)) after.made = before.made;
+    else {
+      after.made = after.view(...after.args);
+      render(before && alike(before.made, after.made) ? before.made : null, after.made, parent);
     }
-    const element = child.view(...child.args);
-    const node = patchElement(old, old && shown.get(old), element, parent);
-    made.set(node, child);
-    shown.set(node, element);
-    return node;
+    after.node = after.made?.node;
+  } else {
+    const node = (after.node = before?.node ?? create(after.tag, parent));
+    patchProps(node, before?.props ?? NO_PROPS, after.props);
+    // A custom element renders its own children.
+    if (!after.tag.includes("-")) patchChildren(node, before?.children ?? [], after.children);
+    // A select has a value only once it has its options.
+    if (".value" in after.props) setProperty(node, "value", after.props[".value"]);
   }
-  const earlier = typeof before === "object" && "tag" in before ? before : undefined;
-  const node = patchElement(old, earlier, child, parent);
-  made.set(node, child);
-  return node;
+  return after.node;
 }
 
-/**
- * @param {Memo} one
- * @param {Memo} other
- */
+/** @param {Memo} one @param {Memo} other */
 function sameCall(one, other) {
   return (
     one.view === other.view &&
@@ -162,30 +176,9 @@ function sameCall(one, other) {
   );
 }
 
-/**
- * @param {ChildNode | undefined} old
- * @param {Element_ | undefined} before
- * @param {Element_} element
- * @param {Element} parent
- * @returns {Element}
- */
-function patchElement(old, before, element, parent) {
-  const reused = old instanceof Element && before?.tag === element.tag ? old : null;
-  const node = reused ?? create(element.tag, parent);
-  patchProps(node, reused ? (before?.props ?? {}) : {}, element.props);
-  // A custom element renders its own children.
-  if (!element.tag.includes("-")) patchChildren(node, element.children);
-  // A select has a value only once it has its options.
-  if (".value" in element.props) setProperty(node, "value", element.props[".value"]);
-  return node;
-}
-
-/**
- * @param {string} tag
- * @param {Element} parent
- */
+/** @param {string} tag @param {Element} parent */
 function create(tag, parent) {
-  const inSvg = tag === "svg" || (parent.namespaceURI === SVG && parent.tagName !== "foreignObject");
+  const inSvg = tag === "svg" || parent.namespaceURI === SVG;
   return inSvg ? document.createElementNS(SVG, tag) : document.createElement(tag);
 }
 
@@ -202,18 +195,17 @@ function patchProps(node, before, after) {
 }
 
 /**
- * @param {Element} node
+ * @param {any} node
  * @param {string} name
  * @param {any} value
  */
 function setProp(node, name, value) {
   if (name === "key") return;
-  if (name.startsWith("on")) listen(node, name.slice(2), value);
+  if (name.startsWith("on")) node[name] = value;
   else if (name.startsWith(".")) setProperty(node, name.slice(1), value);
   else if (name.startsWith("--")) {
-    const { style } = /** @type {HTMLElement} */ (node);
-    if (value === null) style.removeProperty(name);
-    else style.setProperty(name, String(value));
+    if (value === null) node.style.removeProperty(name);
+    else node.style.setProperty(name, String(value));
   } else if (value === null || value === undefined || value === false) node.removeAttribute(name);
   else node.setAttribute(name, value === true ? "" : String(value));
 }
@@ -225,17 +217,4 @@ function setProp(node, name, value) {
  */
 function setProperty(node, name, value) {
   if (node[name] !== value) node[name] = value;
-}
-
-/**
- * @param {Element} node
- * @param {string} type
- * @param {((event: any) => void) | null} handler
- */
-function listen(node, type, handler) {
-  let own = handlers.get(node);
-  if (!own) handlers.set(node, (own = new Map()));
-  if (!own.has(type)) node.addEventListener(type, (event) => handlers.get(node)?.get(type)?.(event));
-  if (handler) own.set(type, handler);
-  else own.delete(type);
 }

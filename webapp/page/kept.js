@@ -2,7 +2,7 @@
 
 /** @import * as T from "./types.js" */
 
-/** @typedef {{checked: T.Checked, seconds: number | null}} Kept */
+/** @typedef {{checked: T.Checked, seconds: number | null, labels: Record<string, T.HumanLabel>}} Kept */
 
 const MOST = 10;
 

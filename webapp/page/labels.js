@@ -34,7 +34,7 @@ export const BANDS = {
 };
 
 /**
- * Return what is told beside a score of which more than a tenth of the judgements are unusable.
+ * Return the warning beside a score where more than a tenth of the judgements are unusable.
  *
  * @param {T.Score | undefined} score
  */
@@ -101,6 +101,13 @@ export const REASONS = {
   unparsable: "the answer could not be read",
   transport: "the model could not be reached",
   unsupported_language: "the offline judge does not know this language",
+};
+
+/** Why a verdict is wrong. @type {Record<string, string>} */
+export const TAGS = {
+  wrong_claim: "the claim is not what the text says",
+  wrong_evidence: "the evidence is false or beside the point",
+  wrong_judgement: "the evidence says something else",
 };
 
 /** @type {Record<string, string>} */

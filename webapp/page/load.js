@@ -2,6 +2,8 @@
 
 import * as api from "./api.js";
 import { isSelective } from "./derived.js";
+import { fetchNamed } from "./drafts.js";
+import { uploads as listUploads } from "./upload_api.js";
 
 /** @import * as S from "./state.js" */
 
@@ -18,9 +20,12 @@ export function createLoader(store, act) {
   /** @param {S.State} state */
   return async function arrive(state) {
     const { place, editing, checked, job, options } = state;
-    const due = place.view === "check" && !editing && !checked && job.status === "idle";
+    const { draft } = state;
+    const named = !draft.id || draft.text !== "";
+    const due = place.view === "check" && !editing && !checked && job.status === "idle" && named;
     if (due && options) act.resume();
-    const wanted = JSON.stringify([state.place, state.place.view === "runs" && state.filters]);
+    const absent = place.view === "check" && !named && draft.id;
+    const wanted = JSON.stringify([state.place, absent, state.place.view === "runs" && state.filters]);
     if (wanted === now) return;
     now = wanted;
     try {
@@ -59,7 +64,7 @@ export function createRescorer(store) {
       if (store.get().checked === checked) store.set({ rescored });
     } catch (error) {
       const { title, detail } = api.problemOf(error);
-      store.set({ said: `The scores are those of before. ${title}: ${detail}` });
+      store.set({ announcement: `The scores were not updated. ${title}: ${detail}` });
     }
     asking = false;
     void rescore();
@@ -68,14 +73,15 @@ export function createRescorer(store) {
 
 /** @type {Record<S.View, (state: S.State) => AsyncGenerator<Partial<S.State>>>} */
 const NEEDS = {
-  async *check({ options, examples }) {
+  async *check({ options, examples, draft }) {
+    if (draft.id && !draft.text) yield { draft: { ...draft, ...(await fetchNamed(draft.id)) } };
     if (options && examples.length > 0) return;
     const [offered, bundled] = await Promise.all([api.options(), api.examples()]);
     yield { options: offered, examples: bundled };
   },
   async *runs({ place, filters, options }) {
     if (place.run === null) {
-      const [runs, uploads] = await Promise.all([api.runs(), api.uploads()]);
+      const [runs, uploads] = await Promise.all([api.runs(), listUploads()]);
       yield { runs, uploads };
       if (!options) yield { options: await api.options() };
       return;
@@ -83,7 +89,7 @@ const NEEDS = {
     yield { listing: await api.responses(place.run, filters), problem: null };
   },
   async *response({ place }) {
-    yield { checked: await api.response(place.run ?? "", place.response ?? "") };
+    yield await api.response(place.run ?? "", place.response ?? "");
   },
   async *compare({ place }) {
     if (place.question === null) yield { questions: await api.questions(place.run ?? "") };

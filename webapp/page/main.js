@@ -3,8 +3,9 @@
 import "./elements/order.js";
 import "./elements/pie.js";
 import { createActions } from "./actions.js";
-import { fromHash, toHash } from "./address.js";
+import { draftKey, fromHash, toHash } from "./address.js";
 import { patch } from "./dom.js";
+import { keepWritten } from "./drafts.js";
 import { onKey } from "./keys.js";
 import { createLoader, createRescorer } from "./load.js";
 import { IDLE, initialState } from "./state.js";
@@ -44,11 +45,13 @@ function address(state) {
   shown = now;
 }
 
+const rescore = createRescorer(store);
+// The request goes first, so that the service answers while the page renders.
+store.subscribe(() => void rescore());
 store.subscribe(render);
 store.subscribe(address);
+store.subscribe(({ draft }) => keepWritten(draft));
 store.subscribe((state) => void arrive(state));
-const rescore = createRescorer(store);
-store.subscribe(() => void rescore());
 document.addEventListener("keydown", (event) => onKey(event, store.get(), act));
 
 window.addEventListener("popstate", () => {
@@ -57,7 +60,7 @@ window.addEventListener("popstate", () => {
   const atCheck = found.place.view === "check";
   const same =
     JSON.stringify(found.place) === JSON.stringify(before.place) &&
-    (!atCheck || JSON.stringify(found.draft) === JSON.stringify(before.draft));
+    (!atCheck || draftKey(found.draft) === draftKey(before.draft));
   shown = step({ ...before, ...found });
   store.set({
     ...found,

@@ -19,6 +19,7 @@
  * @property {string} text
  * @property {string} question
  * @property {string[]} references
+ * @property {string | null} id  the name under which the service keeps it
  * @property {Settings} settings  what differs from the server's defaults
  *
  * @typedef {object} Job  The check that runs, or ran last.
@@ -69,6 +70,8 @@
  * @property {SourceInfo[]} sources
  * @property {boolean} has_index
  * @property {string | null} index_size
+ * @property {string[]} web_retrievers
+ * @property {string[]} categories  kinds of hosts
  * @property {string[]} retrievers  what the index was built for
  * @property {number} max_text
  * @property {number} upload_bytes
@@ -100,6 +103,8 @@
  * @property {string[]} models
  * @property {string[]} datasets
  * @property {Record<string, any>[]} scores
+ * @property {Row[]} most_contradicted
+ * @property {{corrected_score: number, low: number | null, high: number | null, n_labelled: number, n_units: number} | null} corrected
  *
  * @typedef {object} Filters  Of the responses of a run.
  * @property {string} text
@@ -157,7 +162,7 @@
  * @typedef {object} UploadStatus
  * @property {string} id
  * @property {string} name
- * @property {"waiting" | "running" | "finished" | "failed" | "cancelled"} state
+ * @property {"waiting" | "running" | "finished" | "failed" | "cancelled" | "stopped"} state
  * @property {number} done
  * @property {number} total
  * @property {string | null} run
@@ -178,6 +183,8 @@
  * @property {Job} job
  * @property {T.Checked | null} checked
  * @property {T.Checked[]} sides  the responses of a comparison
+ * @property {Record<string, T.HumanLabel>} labels  of claims, by unit
+ * @property {Record<string, "saving" | "saved" | "not saved">} saves  of labels, by unit
  * @property {T.Selection} selection
  * @property {T.Scores | null} rescored  of the selection, as far as it was asked for
  * @property {Look} look
@@ -192,11 +199,11 @@
  * @property {Report | null} report
  * @property {Problem | null} problem  why there is nothing to show
  * @property {"auto" | "light" | "dark"} theme
- * @property {string} said  the last announcement to screen readers
+ * @property {string} announcement  the last announcement to screen readers
  */
 
 /** @type {Draft} */
-export const NO_DRAFT = { text: "", question: "", references: [], settings: {} };
+export const NO_DRAFT = { id: null, text: "", question: "", references: [], settings: {} };
 
 /** @type {UploadDraft} */
 export const NO_UPLOAD = { file: null, columns: [], map: {}, problem: null };
@@ -244,6 +251,8 @@ export function initialState() {
     job: IDLE,
     checked: null,
     sides: [],
+    labels: {},
+    saves: {},
     selection: {},
     rescored: null,
     look: PLAIN_LOOK,
@@ -260,6 +269,6 @@ export function initialState() {
     report: null,
     problem: null,
     theme: "auto",
-    said: "",
+    announcement: "",
   };
 }

@@ -1,8 +1,8 @@
 /** The page's state, in one place. */
 
 /**
- * Make a store. A change is a part of the state that replaces the same part; who has subscribed is
- * told once a turn, however many changes there were.
+ * Make a store. A change replaces some properties of the state; subscribers are called once for all
+ * changes of one turn of the event loop.
  *
  * @template {object} State
  * @param {State} initial
@@ -13,7 +13,7 @@ export function createStore(initial) {
   /** @type {((state: State) => void)[]} */
   const subscribers = [];
 
-  function tell() {
+  function notify() {
     waiting = false;
     for (const subscriber of subscribers) subscriber(state);
   }
@@ -25,7 +25,7 @@ export function createStore(initial) {
       state = { ...state, ...(typeof change === "function" ? change(state) : change) };
       if (!waiting) {
         waiting = true;
-        queueMicrotask(tell);
+        queueMicrotask(notify);
       }
     },
     /** @param {(state: State) => void} subscriber */

@@ -50,8 +50,11 @@ export function pieces(text, sentences) {
  * @returns {[number, number] | null}
  */
 export function findQuote(text, quote) {
-  const words = quote.trim().split(/\s+/);
-  if (words[0] === "") return null;
+  const wanted = quote.trim();
+  if (wanted === "") return null;
+  const at = text.indexOf(wanted);
+  if (at >= 0) return [at, at + wanted.length];
+  const words = wanted.split(/\s+/);
   const found = new RegExp(words.map((word) => escaped(word)).join("\\s+"), "u").exec(text);
   return found ? [found.index, found.index + found[0].length] : null;
 }
@@ -135,9 +138,26 @@ export function safeLink(url) {
  *
  * @param {string} name
  * @param {string} text
+ * @param {string} [type]
  */
-export function save(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+export function save(name, text, type = "application/json") {
+  const address = URL.createObjectURL(new Blob([text], { type }));
   Object.assign(document.createElement("a"), { href: address, download: name }).click();
   URL.revokeObjectURL(address);
+}
+
+/** @param {string} time in ISO 8601 */
+export const minutes = (time) => time.slice(0, 16).replace("T", " ");
+
+/**
+ * Return what people call a run: its own name, or where that is a hash its folder or its date.
+ *
+ * @param {string} run
+ * @param {string} [finished]
+ */
+export function runName(run, finished) {
+  const name = run.split(":").at(-1) ?? run;
+  if (!/^[0-9a-f]{12}$/.test(name)) return run;
+  const folder = run.slice(0, -name.length - 1);
+  return folder || (finished ? `of ${minutes(finished)}` : name);
 }

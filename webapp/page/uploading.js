@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { FIELDS, columnsOf, mapping } from "./columns.js";
 import { NO_UPLOAD } from "./state.js";
+import * as files from "./upload_api.js";
 import { refusal } from "./view/upload.js";
 
 /** @import * as S from "./state.js" */
@@ -18,7 +19,7 @@ export function uploadActions({ get, set }) {
   const change = (change) => set(({ upload }) => ({ upload: { ...upload, ...change } }));
 
   /** @param {S.UploadStatus} status */
-  function told(status) {
+  function show(status) {
     set(({ uploads }) => ({
       uploads: uploads.some((one) => one.id === status.id)
         ? uploads.map((one) => (one.id === status.id ? status : one))
@@ -31,8 +32,9 @@ export function uploadActions({ get, set }) {
     if (followed.has(id)) return;
     followed.add(id);
     try {
-      for await (const status of api.followUpload(id)) told(status);
-      set({ runs: await api.runs(), said: "The file is evaluated" });
+      for await (const status of files.followUpload(id)) show(status);
+      const state = get().uploads.find((one) => one.id === id)?.state;
+      set({ runs: await api.runs(), announcement: `The upload is ${state}` });
     } catch (error) {
       change({ problem: api.problemOf(error) });
     }
@@ -53,9 +55,9 @@ export function uploadActions({ get, set }) {
       const { upload, options, draft } = get();
       if (!upload.file || refusal(upload, options) !== null) return;
       try {
-        const status = await api.upload(upload.file, mapping(upload.map), draft.settings);
-        told(status);
-        set({ upload: NO_UPLOAD, said: `Evaluating ${status.name}` });
+        const status = await files.upload(upload.file, mapping(upload.map), draft.settings);
+        show(status);
+        set({ upload: NO_UPLOAD, announcement: `Evaluating ${status.name}` });
         void follow(status.id);
       } catch (error) {
         change({ problem: api.problemOf(error) });
@@ -64,7 +66,16 @@ export function uploadActions({ get, set }) {
     /** @param {string} id */
     async stopUpload(id) {
       try {
-        told(await api.stopUpload(id));
+        show(await files.stopUpload(id));
+      } catch (error) {
+        change({ problem: api.problemOf(error) });
+      }
+    },
+    /** @param {string} id */
+    async resumeUpload(id) {
+      try {
+        show(await files.resumeUpload(id));
+        void follow(id);
       } catch (error) {
         change({ problem: api.problemOf(error) });
       }

@@ -1,12 +1,18 @@
-"""Choose the responses that deserve a look first, and show their rows."""
+"""Choose the responses that deserve a look first, and gather what is shown of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
 
-from pipelines.reports.html.markup import MOST_ROWS, Html, Row, join
-from pipelines.reports.html.parts import Asked, Section, many, tabled
-from pipelines.reports.html.response import MOST_EVIDENCE, legend, response_card
+from pipelines.reports.html.parts import MOST_ROWS, Asked, Part
+from pipelines.reports.overview import Row
+from schemas.records import UNSUPPORTED_LANGUAGE
+from transforms.states import state_of
 
+_MOST_EVIDENCE = 5  # judgements of a claim
 _RESPONSES = 20
+_MOST_CLAIMS = 40
+_LONGEST_TEXT = 12_000
 _WORST = "kind, severity DESC, n_supported + n_refuted DESC, response_id, unit_id"
 _BY_SCORE = 12  # the others are for disagreements and errors
 
@@ -47,7 +53,7 @@ ORDER BY c.response_id, s.start
 """
 _CLAIMS = """
 SELECT u.response_id, u.unit_id, u.sentence_index, u.claim, u.query, v.label, v.source, v.tied,
-    v.past_error, v.n_supported, v.n_refuted, h.label AS human_label
+    v.past_error, v.n_supported, v.n_refuted, v.n_error, h.label AS human_label
 FROM fact_units AS u
 INNER JOIN verdicts AS v
     ON v.run = u.run AND v.response_id = u.response_id AND v.unit_id = u.unit_id AND v.mode = $mode
@@ -72,8 +78,9 @@ ORDER BY response_id, unit_id, label IS NULL, outcome != 'error', source, rank, 
 """
 
 
-def doubtful_section(asked: Asked) -> Section | None:
-    """The responses with the lowest scores, the worst disagreements and the most errors."""
+def doubtful_responses(asked: Asked) -> list[dict[str, Any]]:
+    """Return the responses with the lowest scores, the worst disagreements and the most errors:
+    each with the `pieces` of its text and with its claims by `sentences`."""
     run = {"run": asked.found["run"]}
     mode = run | {"mode": asked.mode}
     ids = [row["response_id"] for row in asked.query(_LOWEST, mode | {"most": _RESPONSES})]
@@ -83,37 +90,60 @@ def doubtful_section(asked: Asked) -> Section | None:
         for row in asked.query(sql, run | {"most": _RESPONSES})
     ]
     ids = list(dict.fromkeys([*ids[:_BY_SCORE], *others, *ids[_BY_SCORE:]]))[:_RESPONSES]
-    if not ids:
-        return None
     run["ids"] = mode["ids"] = ids
-    rows = {row["response_id"]: row for row in asked.query(_RESPONSE, mode)}
     sentences = _grouped(asked.query(_SENTENCES, run))
     claims = _grouped(asked.query(_CLAIMS, mode))
-    evidence = _grouped(asked.query(_EVIDENCE, run | {"most": MOST_EVIDENCE}))
-    shown = sorted(ids, key=lambda one: _doubt(rows[one]))
-    total = asked.found["counts"].get("responses", len(ids))
-    articles = [
-        response_card(
-            number, rows[one], sentences.get(one, []), claims.get(one, []), evidence.get(one, [])
-        )
-        for number, one in enumerate(shown, start=1)
+    evidence = _grouped(asked.query(_EVIDENCE, run | {"most": _MOST_EVIDENCE}))
+    return [
+        {
+            **row,
+            "pieces": list(_pieces(row["text"] or "", sentences.get(row["response_id"], []))),
+            "unshown": max(len(row["text"] or "") - _LONGEST_TEXT, 0),
+            "sentences": _by_sentence(
+                claims.get(row["response_id"], [])[:_MOST_CLAIMS],
+                {one["sentence_index"]: one for one in sentences.get(row["response_id"], [])},
+                evidence.get(row["response_id"], []),
+            ),
+            "n_shown": _MOST_CLAIMS,
+            "n_claims": len(claims.get(row["response_id"], [])),
+        }
+        for row in sorted(asked.query(_RESPONSE, mode), key=_doubt)
     ]
-    lead = (
-        f"{len(ids):,} of {many(total, 'response')}: the lowest scores, the worst disagreements "
-        "and the most errors. A sentence's number is the share of its evidence that supports it."
-    )
-    body = join([legend(), *articles, _disagreements(asked)])
-    return Section("doubtful", "Most doubtful responses", lead, body)
 
 
-def _disagreements(asked: Asked) -> Html | None:
+def disagreements(asked: Asked) -> Iterator[Part]:
+    """Give the claims that sources, or judge and people, differ on."""
     (counted,) = asked.query(
         "SELECT count(*) AS n FROM disagreements WHERE run = $run", {"run": asked.found["run"]}
     )
-    if not counted["n"]:
-        return None
     rows = asked.rows("disagreements", order=f"{_WORST} LIMIT {MOST_ROWS}")
-    return tabled("Where sources, or judge and people, differ", rows, counted["n"])
+    yield Part("Where sources, or judge and people, differ", rows, counted["n"])
+
+
+def _pieces(whole: str, sentences: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
+    """Give the text in pieces with their sentences; offsets count code points, as in Python."""
+    place, end = 0, min(len(whole), _LONGEST_TEXT)
+    for row in sentences:
+        if row["start"] is not None and place <= row["start"] < row["end"] <= end:
+            yield whole[place : row["start"]], None
+            yield whole[row["start"] : row["end"]], row
+            place = row["end"]
+    yield whole[place:end], None
+
+
+def _by_sentence(
+    claims: Sequence[Row], sentences: dict[int, Row], evidence: Sequence[Row]
+) -> list[tuple[Row | None, list[Row]]]:
+    """Return (sentence, claims) in the order of the text, each claim with its `evidence`."""
+    found = []
+    for index, rows in groupby(claims, key=lambda row: row["sentence_index"]):
+        shown = []
+        for row in rows:
+            own = [one for one in evidence if one["unit_id"] == row["unit_id"]]
+            failed = row["n_error"] > 0 or any(one["reason"] == UNSUPPORTED_LANGUAGE for one in own)
+            shown.append({**row, "evidence": own, "state": state_of([row["label"]], failed)})
+        found.append((sentences.get(index), shown))
+    return found
 
 
 def _doubt(row: Row) -> tuple[float, str]:

@@ -1,38 +1,80 @@
-"""Write the page of a run: one file that opens offline, and loads nothing else."""
+"""Write the report of a run: one file that opens offline, and loads nothing else."""
 
-import base64
-import hashlib
+from collections.abc import Callable, Iterable
 from importlib.resources import files
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
 
 from pipelines.outputs import text_output
-from pipelines.reports.html.doubtful import doubtful_section
-from pipelines.reports.html.markup import Html, Row, data, join, tag
-from pipelines.reports.html.parts import Asked, Section, many
-from pipelines.reports.html.people import agreement_section, corrected_section
-from pipelines.reports.html.rest import cost_section, failure_section, own_section
-from pipelines.reports.html.scores import score_section
-from pipelines.reports.html.sources import contribution_section, order_section
-from pipelines.reports.overview import overview
+from pipelines.reports.html import sections
+from pipelines.reports.html.doubtful import disagreements, doubtful_responses
+from pipelines.reports.html.parts import MOST_ROWS, Asked, Part, columns, in_words
+from pipelines.reports.overview import Row, contradicted, overview
+from pipelines.reports.tabular import cell
+from pipelines.reports.templates import environment
 from pipelines.reports.text import MODES
 from pipelines.reports.unusable import beside, no_score, without_score
 from schemas.errors import UsageError
 from schemas.results import Results
+from schemas.text import quantity
 
-_SECTIONS = (
-    score_section,
-    corrected_section,
-    contribution_section,
-    order_section,
-    agreement_section,
-    doubtful_section,
-    cost_section,
-    failure_section,
-    own_section,
-)
+# Those of the page, and what a report has beside them.
+_STYLES = ("base", "parts", "result", "message", "evidence")
+_SHORT_CELL, _LONGEST_CELL = 28, 300
+# Columns whose values are names of ours.
+_NAMED = {"measure", "metric", "reason", "tag"}
+_SECTIONS: dict[str, tuple[str, str, Callable[[Asked], Iterable[Part]]]] = {
+    "scores": (
+        "Factuality scores",
+        "The mean share of a response's claims that are supported; those not found count 0.",
+        sections.scores,
+    ),
+    "corrected-scores": (
+        "Corrected by people",
+        "What the scores would be had people judged every claim, by prediction-powered inference "
+        "from the labels that there are.",
+        sections.corrected,
+    ),
+    "contributions": (
+        "Who decided",
+        "Which sources decided the claims, how many stayed open, and what the evidence was.",
+        sections.decided,
+    ),
+    "orders": (
+        "Order of the sources",
+        "What another order of the same sources would have given, without another call.",
+        sections.orders,
+    ),
+    "agreement": (
+        "Agreement with people",
+        "How far the judge can be taken at its word, measured on what people labelled.",
+        sections.agreement,
+    ),
+    "doubtful": (
+        "Most doubtful responses",
+        "The lowest scores, the worst disagreements and the most errors. Beside the "
+        "state of a sentence stands its evidence support: the share of its evidence that supports "
+        "it.",
+        disagreements,
+    ),
+    "cost": (
+        "Cost",
+        "Requests that were sent, with their tokens; those that were cached were not.",
+        sections.cost,
+    ),
+    "failures": (
+        "Failures and errors",
+        "None of this is a vote. The reason of each is in the tables of the run.",
+        sections.failures,
+    ),
+    "own": ("Reports of your own", "What your own .sql files ask.", sections.own),
+}
 
 
 def write_html(results: Results, path: str) -> None:
-    """Write the page of the newest of the runs to a file, which takes its place when all is there.
+    """Write the report of the newest of the runs to a file, which takes its place when all is
+    there.
 
     Raises:
         UsageError: a file that cannot be written, or a run of `ufo recall`.
@@ -42,10 +84,10 @@ def write_html(results: Results, path: str) -> None:
 
 
 def render_html(results: Results) -> str:
-    """Return the page of the newest of the runs. Equal runs give equal pages.
+    """Return the report of the newest of the runs. Equal runs give equal reports.
 
     What the run does not have (labels, categories, a comparison of orders) is left out. Of many
-    rows or responses the page has some and says of how many, so that its size is bounded.
+    rows or responses the report has some and says of how many, so that its size is bounded.
 
     Raises:
         UsageError: a run of `ufo recall`.
@@ -56,132 +98,62 @@ def render_html(results: Results) -> str:
             f"--html: run {run.name!r} is of 'ufo recall', which has no page; name a run of "
             "'ufo evaluate' with --run."
         )
-    asked = Asked(results, overview(results))
-    sections = [section for make in _SECTIONS if (section := make(asked)) is not None]
-    style, script = (_file(f"report.{ending}") for ending in ("css", "js"))
-    # Nothing can be loaded, whatever a response smuggled in; the plots have styles of their own.
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; "
-        f"script-src 'sha256-{_hash(script)}'; base-uri 'none'; form-action 'none'"
-    )
-    title = f"Factuality of {run.name}"
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("title", title),
-        tag("style", style),
-    )
-    body = tag(
-        "body",
-        tag("a", "To the report", href="#main", class_="skip"),
-        tag("header", _theme(), tag("h1", "Factuality report"), _facts(asked.found)),
-        tag("nav", tag("ul", *(_entry(one) for one in sections)), aria_label="Sections"),
-        tag("main", _tiles(asked), *(_section(one) for one in sections), id="main"),
-        tag("footer", tag("p", f"Written by ufo {asked.found['ufo_version']}.")),
-        tag("script", script),
-    )
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
-
-
-def _file(name: str) -> Html:
-    return Html(files(__package__).joinpath(name).read_text(encoding="utf-8"))
-
-
-def _hash(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _entry(section: Section) -> Html:
-    return tag("li", tag("a", section.title, href=f"#{section.key}"))
-
-
-def _section(section: Section) -> Html:
-    return tag(
-        "section",
-        tag("h2", section.title, id=f"{section.key}-title"),
-        tag("p", section.lead, class_="lead"),
-        tag("div", section.body, class_="cards"),
-        id=section.key,
-        aria_labelledby=f"{section.key}-title",
-    )
-
-
-def _theme() -> Html:
-    choices = []
-    for name in ("auto", "light", "dark"):
-        choices.append(
-            tag(
-                "label",
-                tag("input", type="radio", name="theme", value=name, checked=name == "auto"),
-                tag("span", name.capitalize()),
-            )
+    found = overview(results)
+    asked = Asked(results, found)
+    responses = doubtful_responses(asked)
+    gathered = []
+    for key, (title, lead, gather) in _SECTIONS.items():
+        parts = [part for part in gather(asked) if part.rows]
+        if parts or (key == "doubtful" and responses):
+            gathered.append({"key": key, "title": title, "lead": lead, "parts": parts})
+    own = next((row for row in found["scores"] if row["mode"] == asked.mode), None)
+    scored = own is not None and own["factuality_score"] is not None
+    corrected: Row = next((row for row in found["corrected"] if row["level"] == "run"), {})
+    return (
+        environment()
+        .get_template("report.html")
+        .render(
+            style=Markup(_style()),  # noqa: S704 - files of ours
+            found=found,
+            own=own if scored else None,
+            no_score=no_score(own),
+            corrected=corrected,
+            left_out=without_score(own) if scored and own else "",
+            beside=beside(own) if scored and own else "",
+            contradicted=contradicted(results),
+            sections=gathered,
+            responses=responses,
+            mode=MODES.get(found["mode"], "unknown mode"),
+            columns=columns,
+            in_words=in_words,
+            shown=_shown,
+            many=quantity,
+            web_address=_web_address,
+            MOST_ROWS=MOST_ROWS,
+            SHORT_CELL=_SHORT_CELL,
         )
-    return tag("fieldset", tag("legend", "Theme"), *choices, class_="theme")
-
-
-def _facts(found: Row) -> Html:
-    """Return what the run was: its mode, sources, judge and size."""
-    used = [row["source"] for row in found["sources"] if row["status"] == "used"]
-    then = " → " if found["mode"] == "seq" else ", "
-    counts = found["counts"]
-    failed = counts.get("failures", 0)
-    size = [many(counts.get("responses", 0), "response"), many(counts.get("units", 0), "fact unit")]
-    facts = [
-        ("Run", found["run"]),
-        ("Mode", f"{found['mode']}: {MODES.get(found['mode'], 'unknown mode')}"),
-        ("Sources", then.join(used) or "none"),
-        ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
-        ("Size", ", ".join([*size, many(failed, "failure") if failed else "no failures"])),
-        ("Finished", found["finished_at"][:19].replace("T", " ")),
-    ]
-    for row in found["sources"]:
-        if row["status"] != "used":
-            facts.append(("Not asked", f"{row['source']}: {row['reason'] or row['status']}"))
-    if found["errors"]:
-        n = sum(row["n"] for row in found["errors"])
-        facts.append(("Errors", f"{many(n, 'judgement')} without an answer, which are no votes"))
-    return tag("dl", *(tag("div", tag("dt", name), data(value, "dd")) for name, value in facts))
-
-
-def _tiles(asked: Asked) -> Html:
-    """Return the numbers to see first."""
-    own = [row for row in asked.found["scores"] if row["mode"] == asked.mode]
-    if not own or own[0]["factuality_score"] is None:
-        why = no_score(own[0] if own else None)
-        told = f"{why[0].upper()}{why[1:]}."
-        return tag("p", told, " ", asked.found["problem"] or "", class_="lead")
-    row = own[0]
-    tiles = [_tile("Factuality score", row["factuality_score"], _interval(row), "main")]
-    corrected = [one for one in asked.found["corrected"] if one["level"] == "run"]
-    if corrected and corrected[0]["corrected_score"] is not None:
-        shown = f"{_interval(corrected[0])}, {many(corrected[0]['n_labelled'], 'label')}"
-        tiles.append(_tile("Corrected by people", corrected[0]["corrected_score"], shown))
-    if row["human_score"] is not None:
-        shown = f"mean of {many(row['n_human_scores'], 'response')}"
-        tiles.append(_tile("Score by people", row["human_score"], shown))
-    if row["decided_score"] is not None:
-        tiles.append(_tile("Of decided units", row["decided_score"], "undecided ones left out"))
-    tiles.append(_tile("Coverage", row["coverage"], "share of units decided"))
-    shown = tag("ul", *tiles, class_="tiles", aria_label="At a glance")
-    beneath = [asked.found["problem"] if beside(row) else "", without_score(row)]
-    return join([shown, *(tag("p", one, class_="lead") for one in beneath if one)])
-
-
-def _tile(name: str, value: float, note: str, look: str | None = None) -> Html:
-    return tag(
-        "li",
-        tag("span", name, class_="name"),
-        tag("strong", f"{value:.3f}"),
-        tag("span", note, class_="meta"),
-        class_=look,
     )
 
 
-def _interval(row: Row) -> str:
-    if row["low"] is None or row["high"] is None:
-        return "without an interval"
-    return f"95 % interval {row['low']:.3f} to {row['high']:.3f}"
+def _style() -> str:
+    page = files("webapp").joinpath("page", "style")
+    paths = [page.joinpath(f"{name}.css") for name in _STYLES]
+    paths.append(files(__package__).joinpath("report.css"))
+    return "".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+def _shown(name: str, value: object) -> str:
+    """Return a cell of a table as it is shown."""
+    shown = f"{value:,}" if type(value) is int else cell(value)
+    if name in _NAMED:
+        shown = in_words(shown)
+    return shown if len(shown) <= _LONGEST_CELL else shown[: _LONGEST_CELL - 1].rstrip() + "…"
+
+
+def _web_address(address: str | None) -> str | None:
+    """Return an address of the web, None for any other: one may run code."""
+    try:
+        known = address is not None and urlsplit(address).scheme in ("http", "https")
+    except ValueError:
+        return None
+    return address if known else None

@@ -1,28 +1,40 @@
-"""Give the sections of the page what they share: the rows of views, and how a plot is shown."""
+"""Give the sections of the report what they share: the rows of views, and how they are shown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from pipelines.reports.html.charts import Bar
-from pipelines.reports.html.markup import Html, Row, folded, table, tag
-from pipelines.reports.html.svg import as_svg
+from pipelines.reports.drawing import Bar, draw_bars, svg_of
+from pipelines.reports.overview import Row
+from pipelines.reports.tabular import OF_UNUSABLE
 from schemas.results import Results
 from transforms.votes import main_mode
 
-MOST_BARS = 24
-_MOST_OPEN = 12
+MOST_ROWS = 100
+_WORDS = {
+    "refuted": "contradicted",
+    "noans": "no answer",
+    "unit": "claim",
+    "units": "claims",
+    "credibility": "evidence support",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the page: where links go, its title, one sentence under it, and what it shows."""
+class Part:
+    """Rows under a title, of `total` where they are not all, and what is drawn of them: an SVG
+    within its view box, and what it shows in words."""
 
-    key: str
     title: str
-    lead: str
-    body: Html
+    rows: Sequence[Row]
+    total: int = 0
+    note: str = ""
+    box: str = ""
+    svg: Markup | None = None
+    said: str = ""
 
 
 class Asked:
@@ -45,33 +57,37 @@ class Asked:
         return self.query(sql, {"run": self.found["run"], **mode})
 
 
-def plot(key: str, title: str, drawn: Figure, shown: str, rows: Html, note: str = "") -> Html:
-    """Return a plot under its title, with the table that it shows behind it."""
-    return tag(
-        "figure",
-        tag("figcaption", tag("h3", title), tag("p", note) if note else None),
-        as_svg(drawn, key, f"{title}: {shown}"),
-        folded("Table", rows),
-        class_="card",
-    )
+def in_words(name: str) -> str:
+    """Return the name of a column or of a measure as people say it."""
+    return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
 
 
-def tabled(title: str, rows: Sequence[Row], total: int | None = None) -> Html:
-    """Return a table under its title, where there is nothing to draw; a long one folded."""
-    shown = table(rows, title, total=total)
-    if len(rows) > _MOST_OPEN:
-        shown = folded(many(max(len(rows), total or 0), "row"), shown)
-    return tag("div", tag("h3", title), shown, class_="card wide")
+def columns(rows: Sequence[Row]) -> dict[str, bool]:
+    """Return the columns that are shown, and whether they hold texts: those with a value, without
+    the counts of unusable judgements, which are shown beside the scores."""
+    shown = rows[:MOST_ROWS]
+    return {
+        name: any(isinstance(row.get(name), str | list | dict) for row in shown)
+        for name in rows[0]
+        if name not in ("run", *OF_UNUSABLE) and any(row.get(name) is not None for row in shown)
+    }
 
 
-def many(n: int, what: str) -> str:
-    """Return how many there are of what, in words."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
-def in_words(bars: Sequence[Bar]) -> str:
-    """Return what the bars show, for those who cannot see them."""
-    return "; ".join(
+def bars_of(
+    title: str, rows: Sequence[Row], bars: Sequence[Bar], axis: str, note: str = "", **options: Any
+) -> Part:
+    """Return rows with their bars; without bars nothing is shown."""
+    said = "; ".join(
         f"{bar.name} " + ("has no score" if bar.value is None else f"{bar.value:.3f}")
         for bar in bars
     )
+    if not bars:
+        return Part(title, ())
+    return drawn(title, rows, draw_bars(bars, axis, **options), said, note)
+
+
+def drawn(title: str, rows: Sequence[Row], figure: Figure, said: str, note: str) -> Part:
+    """Return rows with a figure of them, which shows what is `said`."""
+    box, svg = svg_of(figure, title)
+    # Made by matplotlib, which escapes what it is given.
+    return Part(title, rows, note=note, box=box, svg=Markup(svg), said=said)  # noqa: S704

@@ -4,14 +4,14 @@ from benchmarks.verifier_training.pairs import Labelled
 from transforms.verifiers.base import Pair
 
 
-def test_documents_are_spread_evenly_and_the_same_for_a_seed():
+def test_documents_are_spread_evenly_and_the_same_for_a_seed() -> None:
     records = [Record(f"claim {n}", ("text",), "supported", f"document {n}") for n in range(9)]
     folds = folds_of({"stance": records}, seed=1)
     assert sorted(folds.values()) == sorted(list(range(FOLDS)) * 3)
     assert folds == folds_of({"stance": records[::-1]}, seed=1)
 
 
-def test_a_pair_is_not_seen_where_claim_passage_or_document_is_measured():
+def test_a_pair_is_not_seen_where_claim_passage_or_document_is_measured() -> None:
     records = [
         Record("Held claim.", ("Held  passage.",), "supported", "one"),
         Record("Other claim.", ("Other passage.",), "supported", "two"),

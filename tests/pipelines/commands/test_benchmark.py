@@ -1,6 +1,9 @@
 import csv
 import io
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +17,7 @@ VOTES = {
 
 
 @pytest.fixture(name="folder")
-def _folder(tmp_path, rows_of, write_run):
+def _folder(tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]) -> Path:
     models = {"a": "alder", "b": "birch", "c": "birch"}
     write_run(tmp_path, rows_of(VOTES, mode="all", models=models), "everything", mode="all")
     in_order = {"a": {"a1": {"ref": "s"}, "a2": {"ref": "n", "wiki": "r"}}}
@@ -23,10 +26,12 @@ def _folder(tmp_path, rows_of, write_run):
 
 
 @pytest.fixture(name="ufo")
-def _ufo(capsys, monkeypatch, folder):
+def _ufo(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> Callable[..., Any]:
     monkeypatch.setenv("COLUMNS", "100")
 
-    def run(*words, code=0):
+    def run(*words: str, code: int = 0) -> str:
         assert main(["benchmark", str(folder), *words]) == code
         out, err = capsys.readouterr()
         return err if code else out
@@ -34,7 +39,7 @@ def _ufo(capsys, monkeypatch, folder):
     return run
 
 
-def test_scores_stand_beside_those_of_the_run(ufo):
+def test_scores_stand_beside_those_of_the_run(ufo: Callable[..., Any]) -> None:
     found = json.loads(ufo("--order", "wiki,ref", "--json"))
     assert (
         found[0].items()
@@ -66,7 +71,7 @@ def test_scores_stand_beside_those_of_the_run(ufo):
     assert [row["name"] for row in rows][:3] == ["everything", "alder", "birch"]
 
 
-def test_people_get_a_table_that_says_what_was_asked(ufo):
+def test_people_get_a_table_that_says_what_was_asked(ufo: Callable[..., Any]) -> None:
     text = ufo("--order", "wiki", "--min_sources", "1")
     assert "What if: seq, wiki; run everything (nothing was asked again)" in text
     assert "alder" in text
@@ -91,11 +96,13 @@ def test_people_get_a_table_that_says_what_was_asked(ufo):
         (("--exclude_domains", "example.org"), 0.5),
     ],
 )
-def test_rules_change_the_score(ufo, words, score):
+def test_rules_change_the_score(
+    ufo: Callable[..., Any], words: tuple[str, ...], score: float | None
+) -> None:
     assert json.loads(ufo(*words, "--json"))[0]["factuality_score"] == score
 
 
-def test_single_gives_each_source(ufo):
+def test_single_gives_each_source(ufo: Callable[..., Any]) -> None:
     found = json.loads(ufo("--mode", "single", "--json"))
     runs = [row for row in found if row["level"] == "run"]
     assert [(row["source"], row["factuality_score"]) for row in runs] == [
@@ -104,7 +111,7 @@ def test_single_gives_each_source(ufo):
     ]
 
 
-def test_the_verdicts_say_what_changed(ufo):
+def test_the_verdicts_say_what_changed(ufo: Callable[..., Any]) -> None:
     found = json.loads(ufo("--order", "wiki,ref", "--verdicts", "--json"))
     rows = {row["unit_id"]: row for row in found}
     keys = ("source", "label", "source_before", "label_before", "changed")
@@ -113,7 +120,9 @@ def test_the_verdicts_say_what_changed(ufo):
     assert [rows["b2"][key] for key in keys] == ["none", None, "none", None, False]
 
 
-def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(ufo):
+def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(
+    ufo: Callable[..., Any],
+) -> None:
     found = json.loads(ufo("--run", "ordered", "--order", "ref", "--json"))
     assert found[0]["factuality_score"] == 0.5
     error = ufo("--run", "ordered", "--order", "wiki,ref", code=2)
@@ -138,5 +147,7 @@ def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(ufo):
         (("--run", "nope"), "unknown run 'nope'"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_remedy(ufo, words, message):
+def test_what_cannot_be_is_refused_with_a_remedy(
+    ufo: Callable[..., Any], words: tuple[str, ...], message: str
+) -> None:
     assert message in ufo(*words, code=2)

@@ -2,6 +2,9 @@
 
 import argparse
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +13,8 @@ from schemas.errors import UsageError
 
 
 @pytest.fixture(name="ufo")
-def _ufo(capsys):
-    def run(*words):
+def _ufo(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def run(*words: Path | str) -> tuple[Any, ...]:
         parser = argparse.ArgumentParser()
         import_commands.register(parser.add_subparsers())
         arguments = parser.parse_args([str(word) for word in words])
@@ -21,7 +24,9 @@ def _ufo(capsys):
     return run
 
 
-def test_the_command_writes_records_and_says_how_many(tmp_path, ufo):
+def test_the_command_writes_records_and_says_how_many(
+    tmp_path: Path, ufo: Callable[..., Any]
+) -> None:
     source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
     row = {"input": "Who was Ada?", "output": "Adá 🙂.", "annotations": None}
     source.write_text(json.dumps(row) + "\n\n" + "{}\n", encoding="utf-8")
@@ -35,7 +40,7 @@ def test_the_command_writes_records_and_says_how_many(tmp_path, ufo):
     assert target.read_text(encoding="utf-8") == out
 
 
-def test_a_failed_import_leaves_what_was_there(tmp_path, ufo):
+def test_a_failed_import_leaves_what_was_there(tmp_path: Path, ufo: Callable[..., Any]) -> None:
     source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
     source.write_text("{}\n")
     target.write_text("before")

@@ -3,10 +3,14 @@
 import csv
 import json
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.pipelines.conftest import Outcome
 
 # Reads numbers that stand in the passage, and takes the second for support, which is the first.
 WRONG = '''
@@ -26,17 +30,21 @@ class Wrong(Verifier):
 
 
 @pytest.fixture(name="wrong")
-def _wrong(tmp_path):
+def _wrong(tmp_path: Path) -> str:
     (tmp_path / "wrong.py").write_text(WRONG)
     return f"{tmp_path}/wrong.py:Wrong"
 
 
 @pytest.fixture(name="results")
-def _results(tmp_path, rows_of, write_run):
+def _results(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> Callable[..., Any]:
     """Writes a run of 15 responses with 4 claims of 2 passages each; the first number of a passage
     is high where it supports a true claim. A label of None leaves the claim without."""
 
-    def write(labelled=60, shuffled=False, passages="nn", name="r1"):
+    def write(
+        labelled: int = 60, shuffled: bool = False, passages: str = "nn", name: str = "r1"
+    ) -> Path:
         choose = random.Random(0)
         votes = {
             f"a{n:02d}": {f"u{n:02d}{k}": {"ref": passages} for k in range(4)} for n in range(15)
@@ -66,17 +74,19 @@ def _results(tmp_path, rows_of, write_run):
 
 
 @pytest.fixture(name="fit")
-def _fit(ufo, wrong, tmp_path):
+def _fit(ufo: Callable[..., Any], wrong: str, tmp_path: Path) -> Callable[..., Any]:
     """Fits that verifier, or another, to a run; what is written goes to `mine`."""
 
-    def fit(runs, *words, verifier=wrong, output="mine"):
+    def fit(runs: Path, *words: str, verifier: Path | str = wrong, output: str = "mine") -> Outcome:
         named = ("--verifier", verifier, "--output", tmp_path / output)
         return ufo("judges", "fit", runs, *named, *words)
 
     return fit
 
 
-def test_a_verifier_that_reads_the_wrong_number_learns(fit, results, wrong, tmp_path):
+def test_a_verifier_that_reads_the_wrong_number_learns(
+    fit: Callable[..., Any], results: Callable[..., Any], wrong: str, tmp_path: Path
+) -> None:
     done = fit(results())
     assert done.code == 0
     lines = done.out.splitlines()
@@ -104,7 +114,9 @@ def test_a_verifier_that_reads_the_wrong_number_learns(fit, results, wrong, tmp_
     assert "| AUC | " in card
 
 
-def test_what_it_wrote_is_a_verifier_and_no_base_of_another(fit, results, tmp_path):
+def test_what_it_wrote_is_a_verifier_and_no_base_of_another(
+    fit: Callable[..., Any], results: Callable[..., Any], tmp_path: Path
+) -> None:
     from transforms.verifiers.base import Pair
     from transforms.verifiers.registry import opened
 
@@ -121,14 +133,18 @@ def test_what_it_wrote_is_a_verifier_and_no_base_of_another(fit, results, tmp_pa
     assert "is itself fitted to labels" in nested.err
 
 
-def test_random_labels_gain_nothing_and_write_nothing(fit, results, tmp_path):
+def test_random_labels_gain_nothing_and_write_nothing(
+    fit: Callable[..., Any], results: Callable[..., Any], tmp_path: Path
+) -> None:
     done = fit(results(shuffled=True))
     assert done.code == 0
     assert "nothing gained, nothing written: " in done.out
     assert not (tmp_path / "mine").exists()
 
 
-def test_json_has_the_same(fit, results, wrong):
+def test_json_has_the_same(
+    fit: Callable[..., Any], results: Callable[..., Any], wrong: str
+) -> None:
     found = fit(results(shuffled=True), "--json").json
     assert (found["verifier"], found["run"], found["n_labelled"]) == (wrong, "r1", 60)
     assert found["gained"] is False
@@ -139,7 +155,9 @@ def test_json_has_the_same(fit, results, wrong):
     }
 
 
-def test_sheets_win_over_labels_of_the_input_and_tags_leave_out(ufo, fit, results, tmp_path):
+def test_sheets_win_over_labels_of_the_input_and_tags_leave_out(
+    ufo: Callable[..., Any], fit: Callable[..., Any], results: Callable[..., Any], tmp_path: Path
+) -> None:
     runs, sheet = results(labelled=40), tmp_path / "sheet.csv"
     with sheet.open("w", newline="") as stream:
         writer = csv.writer(stream)
@@ -154,7 +172,9 @@ def test_sheets_win_over_labels_of_the_input_and_tags_leave_out(ufo, fit, result
     assert found["n_claims"] == 39
 
 
-def test_what_needs_no_last_layer_is_not_learned_from(fit, results, tmp_path):
+def test_what_needs_no_last_layer_is_not_learned_from(
+    fit: Callable[..., Any], results: Callable[..., Any], tmp_path: Path
+) -> None:
     (tmp_path / "some.py").write_text(
         WRONG.replace("class Wrong", "class Some")
         + """
@@ -167,7 +187,9 @@ def test_what_needs_no_last_layer_is_not_learned_from(fit, results, tmp_path):
     assert (found["n_labelled"], found["settled"], found["n_claims"]) == (60, 5, 55)
 
 
-def test_too_few_labels_say_what_to_do(fit, results, tmp_path):
+def test_too_few_labels_say_what_to_do(
+    fit: Callable[..., Any], results: Callable[..., Any], tmp_path: Path
+) -> None:
     runs = results(labelled=12)
     done = fit(runs)
     assert done.code == 1
@@ -176,14 +198,18 @@ def test_too_few_labels_say_what_to_do(fit, results, tmp_path):
     assert not (tmp_path / "mine").exists()
 
 
-def test_claims_without_passages_are_not_learned_from(fit, results):
+def test_claims_without_passages_are_not_learned_from(
+    fit: Callable[..., Any], results: Callable[..., Any]
+) -> None:
     done = fit(results(passages="-"))
     assert done.code == 1
     assert "has 0 claims to learn from" in done.err
     assert "Left out of 60 labelled claims: 60 without a passage" in done.err
 
 
-def test_a_folder_of_something_else_is_left_alone(fit, results, tmp_path):
+def test_a_folder_of_something_else_is_left_alone(
+    fit: Callable[..., Any], results: Callable[..., Any], tmp_path: Path
+) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("mine")
     runs = results()
@@ -194,7 +220,9 @@ def test_a_folder_of_something_else_is_left_alone(fit, results, tmp_path):
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["a.txt"]
 
 
-def test_an_unknown_run_or_verifier_is_a_usage_error(fit, results):
+def test_an_unknown_run_or_verifier_is_a_usage_error(
+    fit: Callable[..., Any], results: Callable[..., Any]
+) -> None:
     runs = results()
     done = fit(runs, verifier="overlapp")
     assert done.code == 2
@@ -204,7 +232,7 @@ def test_an_unknown_run_or_verifier_is_a_usage_error(fit, results):
     assert "unknown run 'r2'" in done.err
 
 
-def test_the_list_has_judges_and_verifiers_with_package_and_help(ufo):
+def test_the_list_has_judges_and_verifiers_with_package_and_help(ufo: Callable[..., Any]) -> None:
     rows = ufo("judges", "--json").json
     assert {("judge", "offline"), ("judge", "llm"), ("judge", "cascade")} <= {
         (row["kind"], row["type"]) for row in rows
@@ -218,7 +246,9 @@ def test_the_list_has_judges_and_verifiers_with_package_and_help(ufo):
         assert f"  {row['type']}  ({row['package']})\n    {row['help']}\n" in out
 
 
-def test_the_list_says_what_a_judge_can_do_and_the_docs_say_the_same(ufo):
+def test_the_list_says_what_a_judge_can_do_and_the_docs_say_the_same(
+    ufo: Callable[..., Any],
+) -> None:
     rows = [row for row in ufo("judges", "--json").json if row["kind"] == "judge"]
     (cascade,) = [row for row in rows if row["type"] == "cascade"]
     assert {"confidence", "formulation", "model", "verifier"} <= set(cascade["flags"])

@@ -1,5 +1,9 @@
 """`ufo sql` ends when it is told to, and takes no more memory than it may."""
 
+import os
+import signal
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,3 +36,24 @@ def test_memory_is_limited(run: Path, ufo: Callable[..., Any]) -> None:
     assert ufo("sql", run, asked, "--memory_limit", "much").code == 2
     (half,) = ufo("sql", run, asked, "--json").json
     assert half["size"].endswith("iB")
+
+
+def test_ctrl_c_ends_a_long_query_with_a_message(run: Path, command: Callable[..., Any]) -> None:
+    words = command("sql", run, LONG)
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as one:
+        deadline = time.monotonic() + 100
+        # Nothing else of the command computes for so long: it is at the query.
+        while seconds_computed(one.pid) < 6:
+            assert one.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        one.send_signal(signal.SIGINT)
+        out, err = one.communicate(timeout=60)
+    assert (one.returncode, out) == (1, "")
+    assert err == "ufo: interrupted; the query was stopped\n"
+
+
+def seconds_computed(pid: int) -> float:
+    """The time of processors that a process has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -167,8 +167,8 @@ def test_a_table_for_people(evaluate: Any) -> None:
         *(1, 1, 2, 1)
     ]
     assert "nothing was sent" in told.out
-    for words in ("At least: ", "At most: ", "Not counted: "):
-        assert words in told.out
+    for bound in ("At least: ", "At most: ", "Not counted: "):
+        assert bound in told.out
 
 
 def test_a_run_that_asks_no_model_costs_nothing(

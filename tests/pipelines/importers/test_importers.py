@@ -1,15 +1,25 @@
 import gzip
 import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.importers import IMPORTERS, Format, import_records
 from schemas.errors import UsageError
+from schemas.records import InputRecord
 from transforms.read import parse
 from transforms.sentences import segment
 
 
-def sentence(text, claims=(), labels=(), evidence=(), label=True):
+def sentence(
+    text: str,
+    claims: Sequence[Any] = (),
+    labels: Sequence[Any] = (),
+    evidence: Sequence[Any] = (),
+    label: bool | str = True,
+) -> dict[str, Any]:
     return {
         "text": text,
         "claims": list(claims),
@@ -19,7 +29,12 @@ def sentence(text, claims=(), labels=(), evidence=(), label=True):
     }
 
 
-def factcheck(response, *sentences, factuality=False, prompt="Who was Ada?"):
+def factcheck(
+    response: str,
+    *sentences: dict[str, Any],
+    factuality: bool | str = False,
+    prompt: str = "Who was Ada?",
+) -> dict[str, Any]:
     return {
         "prompt": prompt,
         "response": response,
@@ -28,7 +43,7 @@ def factcheck(response, *sentences, factuality=False, prompt="Who was Ada?"):
     }
 
 
-def biography(output, *facts, relevant=True):
+def biography(output: str, *facts: tuple[Any, ...], relevant: bool = True) -> dict[str, Any]:
     return {
         "input": "Question: Tell me a bio of Ada.",
         "output": output,
@@ -46,17 +61,19 @@ def biography(output, *facts, relevant=True):
 
 
 @pytest.fixture(name="read")
-def _read(tmp_path):
-    def read(kind, *rows, name="Model.jsonl"):
+def _read(tmp_path: Path) -> Callable[..., Any]:
+    def read(kind: str, *rows: Any, name: str = "Model.jsonl") -> tuple[Any, ...]:
         path = tmp_path / name
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        told = []
+        told: list[Any] = []
         return list(import_records(kind, path, told.append)), told
 
     return read
 
 
-def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(read):
+def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(
+    read: Callable[..., Any],
+) -> None:
     (record,), told = read(
         "factcheck_gpt",
         factcheck(
@@ -100,7 +117,7 @@ def test_factcheck_gpt_becomes_a_record_with_claims_labels_and_references(read):
     }
 
 
-def test_what_is_not_labelled_has_no_label(read):
+def test_what_is_not_labelled_has_no_label(read: Callable[..., Any]) -> None:
     (record,), _ = read(
         "factcheck_gpt",
         factcheck("Hello.", sentence("Hello.", ["x"], [None], [[]], "NA"), factuality="NA"),
@@ -110,7 +127,9 @@ def test_what_is_not_labelled_has_no_label(read):
     assert "label" not in record["claims"][0]
 
 
-def test_a_list_that_people_took_for_one_sentence_is_several_of_ours(read):
+def test_a_list_that_people_took_for_one_sentence_is_several_of_ours(
+    read: Callable[..., Any],
+) -> None:
     response = (
         "Three rivers are: \r\n1. The Nile in Africa \r\n2. The Rhine in Europe \r\nThat is all."
     )
@@ -139,7 +158,9 @@ def test_a_list_that_people_took_for_one_sentence_is_several_of_ours(read):
     assert response[place["start"] : place["end"]].endswith("Rhine in Europe")
 
 
-def test_a_sentence_that_was_rewritten_has_no_place_and_a_repeated_one_its_own(read):
+def test_a_sentence_that_was_rewritten_has_no_place_and_a_repeated_one_its_own(
+    read: Callable[..., Any],
+) -> None:
     (record,), _ = read(
         "factcheck_gpt",
         factcheck(
@@ -153,7 +174,7 @@ def test_a_sentence_that_was_rewritten_has_no_place_and_a_repeated_one_its_own(r
     assert len(record["sentence_labels"]) == 2
 
 
-def test_factscore_labels_and_score(read):
+def test_factscore_labels_and_score(read: Callable[..., Any]) -> None:
     (record,), told = read(
         "factscore",
         biography(
@@ -180,7 +201,7 @@ def test_factscore_labels_and_score(read):
     }
 
 
-def test_a_model_that_declined_has_no_claims_and_no_label(read):
+def test_a_model_that_declined_has_no_claims_and_no_label(read: Callable[..., Any]) -> None:
     declined = {**biography("I'm sorry, I do not know."), "annotations": None}
     skipped = biography("Hm.", ("Hm.", None), relevant=False)
     records, _ = read("factscore", declined, skipped)
@@ -197,9 +218,12 @@ def test_a_model_that_declined_has_no_claims_and_no_label(read):
         ("factscore", biography("It rained.", ("It rained.", [("a", "S")]))),
     ],
 )
-def test_records_are_input_records(read, kind, row):
+def test_records_are_input_records(
+    read: Callable[..., Any], kind: str, row: dict[str, Any]
+) -> None:
     (record,), _ = read(kind, row)
     parsed = parse("x:1", json.dumps(record).encode())
+    assert isinstance(parsed, InputRecord)
     assert parsed.response_id == record["id"]
     assert [claim.label for claim in parsed.claims] == [1]
     assert [claim.sentence_index for claim in parsed.claims] == [0]
@@ -234,14 +258,16 @@ GOOD = {
 
 
 @pytest.mark.parametrize(("kind", "row", "message"), BAD)
-def test_a_bad_line_is_told_with_its_number_and_the_others_go_on(read, kind, row, message):
+def test_a_bad_line_is_told_with_its_number_and_the_others_go_on(
+    read: Callable[..., Any], kind: str, row: Any, message: str
+) -> None:
     records, told = read(kind, row, GOOD[kind], row)
     assert len(records) == 1
     assert [one.split(": ")[0].rsplit(":")[-1] for one in told] == ["1", "3"]
     assert all(message in one for one in told)
 
 
-def test_a_file_of_another_format_is_one_error(read):
+def test_a_file_of_another_format_is_one_error(read: Callable[..., Any]) -> None:
     with pytest.raises(UsageError, match=r"none of 2 lines .*:1: this looks like factcheck_gpt"):
         read("factscore", GOOD["factcheck_gpt"], GOOD["factcheck_gpt"])
     with pytest.raises(UsageError, match="has no lines"):
@@ -250,7 +276,7 @@ def test_a_file_of_another_format_is_one_error(read):
         read("factscor", GOOD["factscore"])
 
 
-def test_files_that_cannot_be_read(tmp_path):
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing.jsonl"):
         with pytest.raises(UsageError, match="cannot read"):
             list(import_records("factscore", path, print))
@@ -267,8 +293,10 @@ def test_files_that_cannot_be_read(tmp_path):
         list(import_records("factscore", binary, print))
 
 
-def test_a_further_format_is_one_function(read, monkeypatch):
-    def shout(raw, file, number):
+def test_a_further_format_is_one_function(
+    read: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shout(raw: dict[str, str], file: Path, number: int) -> dict[str, str]:
         return {"id": f"{file.stem}-{number}", "response": raw["text"].upper()}
 
     monkeypatch.setitem(IMPORTERS, "shout", Format(shout))

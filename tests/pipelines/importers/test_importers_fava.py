@@ -2,6 +2,9 @@
 
 import gzip
 import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +21,7 @@ from transforms.values import Unusable
 TYPES = ("entity", "relation", "contradictory", "invented", "subjective", "unverifiable")
 
 
-def tagged(annotated, **more):
+def tagged(annotated: str, **more: str) -> dict[str, str]:
     return {
         "annotated": annotated,
         "prompt": " Who was Messi? ",
@@ -27,19 +30,19 @@ def tagged(annotated, **more):
     }
 
 
-def errors(record):
+def errors(record: dict[str, Any]) -> list[Any]:
     return [
         (span["label"], record["response"][span["start"] : span["end"]]) for span in record["spans"]
     ]
 
 
-def test_the_response_is_what_was_written_and_its_errors_are_spans():
+def test_the_response_is_what_was_written_and_its_errors_are_spans() -> None:
     annotated = (
         "Messi 🙂 is an <entity><delete>American</delete><mark>Argentine</mark></entity> player."
         " <invented>He has flown to Mars.</invented> He "
         "<relation><mark>won</mark><delete>lost</delete></relation> much."
     )
-    record = fava(tagged(annotated, subject="Messi", dataset="wiki"), "annotations", 7)
+    record = fava(tagged(annotated, subject="Messi", dataset="wiki"), Path("annotations"), 7)
     assert record == {
         "id": "fava-7",
         "model": "Llama2-Chat 70B",
@@ -61,16 +64,16 @@ def test_the_response_is_what_was_written_and_its_errors_are_spans():
     ]
 
 
-def test_the_output_tells_which_side_is_the_response_and_its_white_space():
+def test_the_output_tells_which_side_is_the_response_and_its_white_space() -> None:
     annotated = "He was <entity><delete>Argentine</delete> <mark>American</mark></entity>.\n\nYes ."
-    swapped = fava(tagged(annotated, output="He was American.\nYes."), "a", 1)
+    swapped = fava(tagged(annotated, output="He was American.\nYes."), Path("a"), 1)
     assert swapped["response"] == "He was American.\nYes."
     assert errors(swapped) == [("entity", "American")]
-    unlike = fava(tagged(annotated, output="Quite another text."), "a", 1)
+    unlike = fava(tagged(annotated, output="Quite another text."), Path("a"), 1)
     assert errors(unlike) == [("entity", "Argentine")]
 
 
-def test_errors_that_were_put_in_are_what_was_written():
+def test_errors_that_were_put_in_are_what_was_written() -> None:
     record = fava(
         {
             "errored_passage": "An <entity><delete>Argentine</delete><mark>American</mark></entity>"
@@ -78,7 +81,7 @@ def test_errors_that_were_put_in_are_what_was_written():
             "evidence": "Messi is an Argentine player.",
             "subject": "Lionel Messi",
         },
-        "annotations",
+        Path("annotations"),
         1,
     )
     assert record["response"] == "An American player. He flew."
@@ -86,12 +89,12 @@ def test_errors_that_were_put_in_are_what_was_written():
     assert record["reference_answers"] == ["Messi is an Argentine player."]
 
 
-def test_errors_in_errors_and_corrections_that_replace_nothing():
+def test_errors_in_errors_and_corrections_that_replace_nothing() -> None:
     annotated = (
         "<unverifiable>Some say <entity><delete>ten</delete></entity> men</unverifiable> came"
         "<relation><mark> not</mark></relation>."
     )
-    record = fava(tagged(annotated), "a", 1)
+    record = fava(tagged(annotated), Path("a"), 1)
     assert record["response"] == "Some say ten men came."
     assert errors(record) == [("unverifiable", "Some say ten men"), ("entity", "ten")]
     assert record["metadata"]["errors"] == {"entity": 1, "relation": 1, "unverifiable": 1}
@@ -107,16 +110,16 @@ def test_errors_in_errors_and_corrections_that_replace_nothing():
         ("  ", "empty text"),
     ],
 )
-def test_tags_that_do_not_match_are_no_record(annotated, message):
+def test_tags_that_do_not_match_are_no_record(annotated: str, message: str) -> None:
     with pytest.raises(Unusable, match=message):
-        fava(tagged(annotated), "a", 1)
+        fava(tagged(annotated), Path("a"), 1)
 
 
 WORDS = st.text("abcé🙂 <>", min_size=1, max_size=8)
 
 
 @given(st.lists(st.tuples(st.sampled_from((*TYPES, None)), WORDS, WORDS), min_size=1, max_size=8))
-def test_tagging_and_reading_is_the_text(parts):
+def test_tagging_and_reading_is_the_text(parts: list[Any]) -> None:
     written = "x"
     annotated = "x"
     expected = []
@@ -128,19 +131,19 @@ def test_tagging_and_reading_is_the_text(parts):
             if wrong.strip():
                 expected.append((kind, wrong.strip()))
         written += wrong
-    record = fava(tagged(annotated, output=written), "a", 1)
+    record = fava(tagged(annotated, output=written), Path("a"), 1)
     assert record["response"] == written
     assert sorted(errors(record)) == sorted(expected)
     assert not isinstance(parse("k", json.dumps(record).encode(), 2**20), Failure)
 
 
-def test_an_array_and_lines_give_the_same_records(tmp_path):
+def test_an_array_and_lines_give_the_same_records(tmp_path: Path) -> None:
     rows = [tagged("a"), tagged("<entity>b"), tagged("<entity>c</entity>")]
     lines, array, packed = (tmp_path / name for name in ("a.jsonl", "b.json", "c.json.gz"))
     lines.write_text("\n".join(json.dumps(row) for row in rows))
     array.write_text(json.dumps(rows, indent=2))
     packed.write_bytes(gzip.compress(json.dumps([*rows, 5]).encode()))
-    told = []
+    told: list[Any] = []
     one, two, three = (
         list(import_records("fava", path, told.append)) for path in (lines, array, packed)
     )
@@ -161,18 +164,18 @@ def test_an_array_and_lines_give_the_same_records(tmp_path):
 
 
 @pytest.fixture(name="read")
-def _read(tmp_path):
-    def read(*rows, name="GPT4/test.jsonl"):
+def _read(tmp_path: Path) -> Callable[..., Any]:
+    def read(*rows: dict[str, Any], name: str = "GPT4/test.jsonl") -> tuple[Any, ...]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        told = []
+        told: list[Any] = []
         return list(import_records("ufo", path, told.append)), told
 
     return read
 
 
-def test_a_data_set_of_the_demo_system(read):
+def test_a_data_set_of_the_demo_system(read: Callable[..., Any]) -> None:
     records, told = read(
         {
             "id": 0,
@@ -209,7 +212,7 @@ def test_a_data_set_of_the_demo_system(read):
     assert "expected `label` to be from 0 to 1, found 7" in told[0]
 
 
-def test_results_of_the_demo_system_keep_their_fact_units(read):
+def test_results_of_the_demo_system_keep_their_fact_units(read: Callable[..., Any]) -> None:
     unit = {"claims": "Python is old", "queries": ["How old?", "Python age"], "web_sources": []}
     (record,), _ = read(
         {"response": "Python is old.", "reference_answers": ["No."], "output": [unit]},
@@ -224,7 +227,7 @@ def test_results_of_the_demo_system_keep_their_fact_units(read):
     assert ["found text" in told[0], "expected `claims`" in told[1]] == [True, True]
 
 
-def test_the_first_release_has_other_names(read):
+def test_the_first_release_has_other_names(read: Callable[..., Any]) -> None:
     (first, second), _ = read(
         {"prompt": "Title: moon", "answer": ["1969"], "modelText": "They landed in 1969."},
         {
@@ -260,12 +263,16 @@ def test_the_first_release_has_other_names(read):
         ("elsewhere/chatgpt.jsonl", "ufo", "ufo-chatgpt", "chatgpt"),
     ],
 )
-def test_records_of_several_data_sets_have_ids_of_their_own(read, name, dataset, prefix, model):
+def test_records_of_several_data_sets_have_ids_of_their_own(
+    read: Callable[..., Any], name: str, dataset: str, prefix: str, model: str
+) -> None:
     (record,), _ = read({"id": 0, "response": "R."}, name=name)
     assert (record["dataset"], record["id"], record["model"]) == (dataset, f"{prefix}-0", model)
 
 
-def test_older_data_sets_have_their_question_and_evidence_elsewhere(read):
+def test_older_data_sets_have_their_question_and_evidence_elsewhere(
+    read: Callable[..., Any],
+) -> None:
     (asked, news), _ = read(
         {
             "prompt": "You are given a title.\n\nTitle: who sings it\n\nIntroduction:",

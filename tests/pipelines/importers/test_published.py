@@ -117,7 +117,7 @@ QA = {
     "right_answer": "Two.",
     "hallucinated_answer": "Three.",
 }
-EXPERTQA = {
+EXPERTQA: dict[str, Any] = {
     "question": "How many moons has Mars?",
     "annotator_id": "1",
     "answers": {

@@ -3,6 +3,7 @@
 import csv
 import json
 from io import StringIO
+from typing import Any
 
 import pyarrow as pa
 from hypothesis import given
@@ -14,7 +15,7 @@ names = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, 
 
 
 @given(st.data(), names)
-def test_json_and_csv_lose_nothing(data, columns):
+def test_json_and_csv_lose_nothing(data: Any, columns: list[str]) -> None:
     texts = st.none() | st.text(st.characters(codec="utf-8"), max_size=12)
     rows = data.draw(st.lists(st.tuples(*[texts] * len(columns)), max_size=5))
     arrays = [pa.array([row[i] for row in rows], pa.string()) for i in range(len(columns))]
@@ -33,11 +34,11 @@ def test_json_and_csv_lose_nothing(data, columns):
 
 
 class Terminal(StringIO):
-    def isatty(self):
+    def isatty(self) -> bool:
         return True
 
 
-def test_csv_runs_nothing_and_steers_no_terminal():
+def test_csv_runs_nothing_and_steers_no_terminal() -> None:
     table = pa.table({"=a": ["=1+1", "-3", "\x1b[2J", None], "n": [-1, 2, 3, 4]})
     out = StringIO(newline="")
     write_csv(table.to_reader(), out)
@@ -52,7 +53,7 @@ def test_csv_runs_nothing_and_steers_no_terminal():
     assert json.loads(out.getvalue())[2]["=a"] == "\x1b[2J"
 
 
-def test_cells():
+def test_cells() -> None:
     shown = [0.0, 2 / 3, 1e-7, 12345678.0, True, None, 3, "a\tb", [1]]
     assert list(map(cell, shown)) == [
         "0.000",
@@ -70,7 +71,7 @@ def test_cells():
 
 
 @given(st.lists(st.tuples(st.integers(1, 60), st.booleans()), min_size=1), st.integers(0, 200))
-def test_widths_fit_or_there_are_none(columns, room):
+def test_widths_fit_or_there_are_none(columns: list[Any], room: int) -> None:
     natural = [width for width, _ in columns]
     widths = fit(natural, [text for _, text in columns], room)
     if widths is None:

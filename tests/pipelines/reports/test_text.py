@@ -1,9 +1,12 @@
 import csv
 import json
 import subprocess
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import BytesIO, StringIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +30,11 @@ MODELS = {"a": "alder", "b": "birch", "c": "birch"}
 
 
 @pytest.fixture(name="folder", scope="module")
-def _folder(tmp_path_factory, rows_of, write_run):
+def _folder(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     rows = rows_of(VOTES, models=MODELS, datasets={"a": "bio", "b": "geo", "c": "geo"})
     rows["failures"] = [Failure("read", "in.jsonl:3", "BadJson", "not JSON", "{")]
@@ -43,24 +50,27 @@ def _folder(tmp_path_factory, rows_of, write_run):
     return folder
 
 
-def test_the_overview_tells_what_matters_of_the_newest_run(folder, printed):
+def test_the_overview_tells_what_matters_of_the_newest_run(
+    folder: Path, printed: Callable[..., Any]
+) -> None:
     text = printed("report", folder)
     for expected in [
         "day (seq: one source after another)",
         "ref → wiki",
         "web: no key",
-        "3 responses, 4 fact units, 1 failure",
+        "3 responses, 4 claims, 1 failure",
         "1 judgement without an answer",
         "Factuality score 0.667",
         "coverage 0.833",
         "alder  0.333",
         "bio       0.333",
-        "ref          ████████████  50.0%      2",
-        "(undecided)  ██████        25.0%      1",
+        "ref          ████████████  50.0%       2",
+        "(undecided)  ██████        25.0%       1",
         "wiki transport 1",
-        "✗ refuted by wiki (1 for, 2 against)",
+        "✗ contradicted by wiki (1 for, 2 against)",
         "✓ supported by ref (2 for, 1 against)",
-        "? undecided",
+        "⚠ error",
+        "2 of 4 claims supported, 1 contradicted, 1 not judged",
         '"what wiki says of a2" - Page a2',
         "BadJson",
     ]:
@@ -70,16 +80,18 @@ def test_the_overview_tells_what_matters_of_the_newest_run(folder, printed):
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-def test_the_overview_of_another_run_and_mode(folder, printed):
+def test_the_overview_of_another_run_and_mode(folder: Path, printed: Callable[..., Any]) -> None:
     text = printed("report", folder, "--run", "eve")
     assert "Scores by mode" in text
-    assert "share of valid votes" in text
+    assert "Share of the valid votes" in text
     assert "Sources alone" in text
     assert "Failures" not in text
     assert "no failures" in text
 
 
-def test_the_overview_as_json_has_the_same_numbers(folder, printed):
+def test_the_overview_as_json_has_the_same_numbers(
+    folder: Path, printed: Callable[..., Any]
+) -> None:
     found = json.loads(printed("report", folder, "--json"))
     assert found["run"] == "day"
     assert found["counts"] == {"responses": 3, "units": 4, "failures": 1}
@@ -87,7 +99,7 @@ def test_the_overview_as_json_has_the_same_numbers(folder, printed):
     assert [row["source"] for row in found["contributions"]] == ["ref", "wiki", "none"]
     assert next(row["response_id"] for row in found["responses"]) == "a"
     assert len(found["responses"]) == 3
-    assert [row["verdict"] for row in found["examples"]] == ["refuted", "supported", "undecided"]
+    assert [row["state"] for row in found["examples"]] == ["contradicted", "supported", "error"]
     assert found["examples"][0]["evidence_source"] == "wiki"
     assert found["examples"][0]["outcome"] == "refuted"
     assert found["failures"] == [{"step": "read", "error_type": "BadJson", "n": 1}]
@@ -95,7 +107,7 @@ def test_the_overview_as_json_has_the_same_numbers(folder, printed):
 
 
 @pytest.mark.parametrize("width", [80, 100])
-def test_the_overview_fits_and_is_readable_without_unicode(folder, width):
+def test_the_overview_fits_and_is_readable_without_unicode(folder: Path, width: int) -> None:
     with open_results(folder) as results:
         text = render_overview(results, width)
         assert max(map(len, text.splitlines())) <= width
@@ -105,32 +117,42 @@ def test_the_overview_fits_and_is_readable_without_unicode(folder, width):
     assert (bar(1.0), bar(None), bar(1 / 192)) == ("█" * 24, "", "▏")
 
 
-def test_an_output_that_is_not_unicode_is_written_all_the_same(folder):
+def test_an_output_that_is_not_unicode_is_written_all_the_same(folder: Path) -> None:
     out = TextIOWrapper(BytesIO(), "ascii")
     with redirect_stdout(out):
         assert main(["report", str(folder)]) == 0
     out.seek(0)
     text = out.read()
     assert "ref > wiki" in text
-    assert "x refuted by wiki" in text
+    assert "x contradicted by wiki" in text
     assert "####" in text
 
 
-def test_a_run_without_units_says_so(tmp_path, rows_of, write_run, printed):
+def test_a_run_without_units_says_so(
+    tmp_path: Path,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+    printed: Callable[..., Any],
+) -> None:
     write_run(tmp_path, rows_of({"a": {}}))
-    assert "No response has a fact unit" in printed("report", tmp_path)
+    assert "No response has a claim" in printed("report", tmp_path)
     empty = tmp_path / "empty"
     write_run(empty, rows_of({}))
-    assert "No response has a fact unit" in printed("report", empty)
+    assert "No response has a claim" in printed("report", empty)
     undecided = tmp_path / "undecided"
     write_run(undecided, rows_of({"a": {"u": {"ref": "-"}}}))
     text = printed("report", undecided)
-    assert "No fact unit was decided, so there is no score." in text
+    assert "No claim was decided, so there is no score." in text
     assert "Factuality score 0" not in text
     assert "why    ref: no passages" in text
 
 
-def test_hostile_text_reaches_no_terminal(tmp_path, rows_of, write_run, printed):
+def test_hostile_text_reaches_no_terminal(
+    tmp_path: Path,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+    printed: Callable[..., Any],
+) -> None:
     rows = rows_of({"a": {"u": {"ref": "r"}}}, models={"a": "[bold]m[/] :smile:"})
     claim = "Red \x1b[31m, bell \x07, override \u202e, two\nlines " + "long " * 400
     rows["fact_units"] = [replace(rows["fact_units"][0], claim=claim)]
@@ -148,7 +170,7 @@ def test_hostile_text_reaches_no_terminal(tmp_path, rows_of, write_run, printed)
     assert rows[1][rows[0].index("claim")] == claim
 
 
-def test_a_report_by_name(folder, printed):
+def test_a_report_by_name(folder: Path, printed: Callable[..., Any]) -> None:
     text = printed("report", folder, "scores_by_model")
     assert text.startswith("Scores of each model, run day\n")
     assert "alder" in text
@@ -158,19 +180,16 @@ def test_a_report_by_name(folder, printed):
     lines = printed("report", folder, "failures_by_step", "--csv").splitlines()
     assert lines == ["run,step,error_type,n", "day,read,BadJson,1"]
     assert "in.jsonl:3" in printed("report", folder, "failures")
-    with open_results(folder) as results:
-        for name in results.names:
-            assert printed("report", folder, name), name
 
 
-def test_wide_rows_are_listed(folder, printed):
+def test_wide_rows_are_listed(folder: Path, printed: Callable[..., Any]) -> None:
     text = printed("report", folder, "evidence", "--rows", "1")
     assert "row 1\n  response_id      a\n" in text
     assert "row 2" not in text
     assert "The first 1 rows. All of them: --rows 0, --json or --csv." in text
 
 
-def test_tables_are_cut_and_say_so(folder, printed):
+def test_tables_are_cut_and_say_so(folder: Path, printed: Callable[..., Any]) -> None:
     text = printed("sql", folder, "SELECT range AS i FROM range(50)")
     assert "\n19\n" in text
     assert "\n20\n" not in text
@@ -182,7 +201,9 @@ def test_tables_are_cut_and_say_so(folder, printed):
     assert len(json.loads(printed("sql", folder, "FROM range(30000)", "--json"))) == 30_000
 
 
-def test_sql_is_over_all_runs_unless_one_is_named(folder, printed):
+def test_sql_is_over_all_runs_unless_one_is_named(
+    folder: Path, printed: Callable[..., Any]
+) -> None:
     assert printed("sql", folder, "SELECT DISTINCT run FROM scores ORDER BY 1", "--csv") == (
         "run\nday\neve\n"
     )
@@ -191,7 +212,7 @@ def test_sql_is_over_all_runs_unless_one_is_named(folder, printed):
     )
 
 
-def test_the_reports_are_listed(printed):
+def test_the_reports_are_listed(printed: Callable[..., Any]) -> None:
     text = printed("report", "--list")
     assert "source_contributions" in text
     assert "Tables: responses" in text
@@ -206,12 +227,16 @@ def test_the_reports_are_listed(printed):
         (["--run", "dya"], "unknown run 'dya'; allowed: eve, day. Did you mean 'day'"),
     ],
 )
-def test_wrong_reports(folder, printed, words, message):
+def test_wrong_reports(
+    folder: Path, printed: Callable[..., Any], words: list[str], message: str
+) -> None:
     with pytest.raises(UsageError, match=message):
         printed("report", folder, *words)
 
 
-def test_wrong_words(folder, printed, capsys):
+def test_wrong_words(
+    folder: Path, printed: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(UsageError, match="expected DIR"):
         printed("report")
     with pytest.raises(UsageError, match="syntax error"):
@@ -223,7 +248,9 @@ def test_wrong_words(folder, printed, capsys):
     assert "0 means all" in capsys.readouterr().err
 
 
-def test_plots_are_written_beside_the_report(folder, printed, tmp_path):
+def test_plots_are_written_beside_the_report(
+    folder: Path, printed: Callable[..., Any], tmp_path: Path
+) -> None:
     plots = tmp_path / "new" / "plots"
     assert "Factuality score" in printed("report", folder, "--plots", plots)
     assert sorted(path.name for path in plots.iterdir()) == [
@@ -237,7 +264,7 @@ def test_plots_are_written_beside_the_report(folder, printed, tmp_path):
         printed("report", folder, "--plots", tmp_path / "file" / "x")
 
 
-def test_a_reader_that_has_enough_is_no_error(folder, command):
+def test_a_reader_that_has_enough_is_no_error(folder: Path, command: Callable[..., Any]) -> None:
     words = command("sql", folder, "FROM range(1000000)", "--csv")
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -248,7 +275,7 @@ def test_a_reader_that_has_enough_is_no_error(folder, command):
         assert process.stderr.read() == b""
 
 
-def test_json_and_csv_of_every_type(folder, printed):
+def test_json_and_csv_of_every_type(folder: Path, printed: Callable[..., Any]) -> None:
     select = (
         "SELECT 1.5::DECIMAL(4,2) AS a, sum(3) AS b, 'nan'::DOUBLE AS c, DATE '2025-01-02' AS d, "
         "TIMESTAMP '2025-01-02 03:04:05' AS e, [1, NULL] AS f, {'x': '\"é🙂'} AS g, "
@@ -278,7 +305,7 @@ def test_json_and_csv_of_every_type(folder, printed):
     assert "2025-01-02" in printed("sql", folder, select)
 
 
-def test_the_overview_of_several_runs_is_of_the_newest(folder):
+def test_the_overview_of_several_runs_is_of_the_newest(folder: Path) -> None:
     with open_results(folder, all_runs=True) as results:
         assert overview(results)["run"] == "day"
         assert len(overview(results)["models"]) == 2

@@ -119,7 +119,7 @@ class Flink:
 
     def __init__(self, *jobs: tuple[str, str, int, str]) -> None:
         names = ("jid", "name", "start-time", "state")
-        self.jobs = [dict(zip(names, job, strict=True)) for job in jobs]
+        self.jobs = [dict[str, Any](zip(names, job, strict=True)) for job in jobs]
         self.asked: list[str] = []
         flink = self
 
@@ -198,12 +198,12 @@ def test_a_job_that_flink_has_not_got_needs_no_end(flink: Callable[..., Flink]) 
 def test_a_job_of_which_nothing_is_known_is_named() -> None:
     # Nobody listens at port 1.
     told = a_job("--flink_master=127.0.0.1:1").cancel(Result())
-    assert told == "the job ufo-my-run-2-0a1b2c3d may go on: cancel it at http://127.0.0.1:1"
+    assert told == "the job ufo-my-run-2-0a1b2c3d may still run: cancel it at http://127.0.0.1:1"
 
 
 def test_other_engines_are_told_by_beam() -> None:
     result = Result()
-    assert a_job().cancel(result) == "the job ufo-my-run-2-0a1b2c3d is told to stop"
+    assert a_job().cancel(result) == "the job ufo-my-run-2-0a1b2c3d is asked to stop"
     assert result.cancelled
     assert a_job().cancel(Result(fails=True)) == "", "nothing is said that is not known"
 

@@ -1,5 +1,6 @@
 """The pipeline as it is for an engine: how work and budgets are spread, and what the user sees."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,17 +44,37 @@ def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(index.parent)
-    run = ("evaluate", "--input", responses, "--judge", "offline", "--run", "r")
+    run: tuple[object, ...] = ("evaluate", "--input", responses, "--judge", "offline", "--run", "r")
     run += ("--sources", "reference,wikipedia", "--index", index.name)
     assert ufo(*run, "--output", tmp_path / "here").code == 0
     other = ("--output", tmp_path / "other", "--runner=FnApiRunner", "--parallelism=3")
     done = ufo(*run, *other)
     assert done.code == 0, done.err
     assert "22/22 responses" in done.err
-    assert "FnApiRunner has the job ufo-r-" in done.err
+    assert "Submitted the job ufo-r-" in done.err
     assert "reference" in done.err.splitlines()[-1]
     assert tables(tmp_path / "other") == tables(tmp_path / "here")
     assert len(list(tmp_path.glob("other/run=r/evidence/*.parquet"))) == 3
+
+
+def test_what_is_doubtful_in_the_input_is_told_on_another_runner_too(
+    ufo: Any, write_lines: Any, tmp_path: Path
+) -> None:
+    claims = [{"claim": "Oslo is big.", "sentence_index": 7}] * 2
+    record = {"response": "Oslo is big.", "claims": claims, "prompt": "Which?"}
+    path = write_lines(tmp_path / "in.jsonl", [record])
+    run = ("evaluate", "--input", path, "--output", tmp_path, "--run", "r", "--judge", "offline")
+    counted = []
+    for flags in ((), ("--runner=FnApiRunner", "--fresh")):
+        done = ufo(*run, "--sources", "reference", *flags)
+        assert done.code == 0, done.err
+        assert "prompt (1 record; did you mean question?" in done.err
+        assert "2 name a sentence that their response does not have" in done.err
+        assert "1 repeat an earlier claim of their response" in done.err
+        manifest = json.loads((tmp_path / "run=r/manifest.json").read_text())
+        counted.append({step: manifest["counters"][step] for step in ("read", "extract")})
+    assert counted[0] == counted[1]
+    assert counted[0]["read"]["records_with_unknown_keys"] == 1
 
 
 def upstream(transforms: Any, made_by: dict[str, str], step: str, found: set[str]) -> None:

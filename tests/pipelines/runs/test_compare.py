@@ -1,6 +1,9 @@
 """Two runs against each other: the statistics, the claims that turned, and the gates."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +13,15 @@ from scipy import stats
 
 from schemas.results import Results, open_results
 from schemas.runs import choose_runs
+from tests.pipelines.conftest import Outcome
 
 
-def run_of(rows_of, scores, question="Q {}", dataset=None):
+def run_of(
+    rows_of: Callable[..., Any],
+    scores: list[str],
+    question: str = "Q {}",
+    dataset: str | None = None,
+) -> dict[str, list[Any]]:
     """Rows of a run in which response i has these units' votes."""
     votes = {
         f"r{i}": {f"u{i}-{j}": {"ref": vote} for j, vote in enumerate(units)}
@@ -27,10 +36,12 @@ def run_of(rows_of, scores, question="Q {}", dataset=None):
 
 
 @pytest.fixture(name="two")
-def _two(tmp_path, rows_of, write_run):
+def _two(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> Callable[..., Any]:
     """Write two runs of letters by response, and return their folder."""
 
-    def two(before, after, **how):
+    def two(before: list[str], after: list[str], **how: str) -> Path:
         write_run(
             tmp_path, run_of(rows_of, before, **how), "old", finished_at="2025-01-01T00:00:00Z"
         )
@@ -47,11 +58,11 @@ BEFORE = ["ssss", "sssr", "ssrr", "ssss", "srrr", "sssn"]
 AFTER = ["ssrr", "ssrr", "ssrr", "sssr", "rrrr", "ssnn"]
 
 
-def scores(run):
+def scores(run: list[str]) -> list[float]:
     return [units.count("s") / len(units) for units in run]
 
 
-def test_the_test_is_scipys_paired_t_test(ufo, two):
+def test_the_test_is_scipys_paired_t_test(ufo: Callable[..., Any], two: Callable[..., Any]) -> None:
     done = ufo("compare", two(BEFORE, AFTER), "old", "new", "--json")
     assert done.code == 0
     expected = stats.ttest_rel(scores(AFTER), scores(BEFORE), alternative="less")
@@ -66,7 +77,9 @@ def test_the_test_is_scipys_paired_t_test(ufo, two):
     assert (found["only_baseline"], found["only_run"], found["worse"]) == (0, 0, False)
 
 
-def test_claims_that_turned_are_told_those_that_were_lost_first(ufo, two):
+def test_claims_that_turned_are_told_those_that_were_lost_first(
+    ufo: Callable[..., Any], two: Callable[..., Any]
+) -> None:
     folder = two(["ssr", "ns"], ["srs", "ns"])
     turned = ufo("compare", folder, "old", "new", "--json").json["turned"]
     assert [(row["unit_id"], row["before"], row["after"]) for row in turned] == [
@@ -84,7 +97,9 @@ def test_claims_that_turned_are_told_those_that_were_lost_first(ufo, two):
     assert "paired by 2 questions" in table
 
 
-def test_exit_3_only_where_the_drop_is_significant(ufo, two):
+def test_exit_3_only_where_the_drop_is_significant(
+    ufo: Callable[..., Any], two: Callable[..., Any]
+) -> None:
     folder = two(BEFORE, AFTER)
     p = ufo("compare", folder, "old", "new", "--json").json["p"]
     assert 0 < p < 0.05
@@ -95,7 +110,9 @@ def test_exit_3_only_where_the_drop_is_significant(ufo, two):
     assert ufo("compare", folder, "new", "old", "--fail_if_worse", 1.5).code == 2
 
 
-def test_equal_differences_are_as_a_sign_test_has_them(ufo, two):
+def test_equal_differences_are_as_a_sign_test_has_them(
+    ufo: Callable[..., Any], two: Callable[..., Any]
+) -> None:
     folder = two(["ss"] * 5, ["sr"] * 5)
     found = ufo("compare", folder, "old", "new", "--json").json
     assert found["p"] == 0.5**5
@@ -103,7 +120,7 @@ def test_equal_differences_are_as_a_sign_test_has_them(ufo, two):
     assert ufo("compare", folder, "old", "old2", "--json").code == 2
 
 
-def test_one_pair_alone_proves_nothing(ufo, two):
+def test_one_pair_alone_proves_nothing(ufo: Callable[..., Any], two: Callable[..., Any]) -> None:
     folder = two(["ss"], ["rr"])
     done = ufo("compare", folder, "old", "new", "--fail_if_worse", 0.5)
     assert done.code == 0
@@ -112,14 +129,19 @@ def test_one_pair_alone_proves_nothing(ufo, two):
     assert (found["difference"], found["low"], found["high"], found["p"]) == (-1, None, None, None)
 
 
-def test_responses_without_a_question_pair_by_their_ids(ufo, two):
+def test_responses_without_a_question_pair_by_their_ids(
+    ufo: Callable[..., Any], two: Callable[..., Any]
+) -> None:
     found = ufo("compare", two(BEFORE, AFTER, question=" "), "old", "new", "--json").json
     assert (found["n_questions"], found["n_responses"]) == (0, 6)
 
 
 def test_questions_are_of_a_data_set_and_several_responses_are_one(
-    ufo, tmp_path, rows_of, write_run
-):
+    ufo: Callable[..., Any],
+    tmp_path: Path,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> None:
     old, new = run_of(rows_of, ["ss", "sr", "rr", "ss"]), run_of(rows_of, ["sr", "ss", "ss", "ss"])
     for rows in (old, new):
         rows["responses"] = [
@@ -136,7 +158,12 @@ def test_questions_are_of_a_data_set_and_several_responses_are_one(
     assert (found["only_baseline"], found["only_run"]) == (0, 1)
 
 
-def test_runs_that_share_nothing_cannot_be_compared(ufo, tmp_path, rows_of, write_run):
+def test_runs_that_share_nothing_cannot_be_compared(
+    ufo: Callable[..., Any],
+    tmp_path: Path,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> None:
     write_run(tmp_path, run_of(rows_of, ["s"], question="A"), "old")
     write_run(tmp_path, run_of(rows_of, ["s"], question="B"), "new")
     done = ufo("compare", tmp_path, "old", "new")
@@ -147,9 +174,14 @@ def test_runs_that_share_nothing_cannot_be_compared(ufo, tmp_path, rows_of, writ
     assert (other.code, "Did you mean 'new'?" in other.err) == (2, True)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8))
-def test_any_pairs_give_scipys_p(tmp_path_factory, rows_of, write_run, pairs):
+def test_any_pairs_give_scipys_p(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+    pairs: list[Any],
+) -> None:
     folder = tmp_path_factory.mktemp("runs")
     before, after = (["s" * n + "r" * (4 - n) for n in side] for side in zip(*pairs, strict=True))
     write_run(folder, run_of(rows_of, before), "old")
@@ -167,8 +199,10 @@ def test_any_pairs_give_scipys_p(tmp_path_factory, rows_of, write_run, pairs):
 # --- gates of ufo evaluate -----------------------------------------------------------------------
 
 
-def test_a_run_is_gated_by_its_baseline(ufo, write_lines, tmp_path):
-    def evaluate(name, city, *flags):
+def test_a_run_is_gated_by_its_baseline(
+    ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
+) -> None:
+    def evaluate(name: str, city: str, *flags: float | str) -> Outcome:
         lines = [
             {
                 "id": f"r{i}",
@@ -198,7 +232,9 @@ def test_a_run_is_gated_by_its_baseline(ufo, write_lines, tmp_path):
     assert (better.code, "one-sided p" in better.out) == (0, True)
 
 
-def test_a_baseline_that_is_none_is_told_before_anything_is_evaluated(ufo, write_lines, tmp_path):
+def test_a_baseline_that_is_none_is_told_before_anything_is_evaluated(
+    ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
+) -> None:
     path = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is in Norway."}])
     flags = ("evaluate", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
     assert ufo(*flags, "--baseline", "none").code == 2
@@ -212,8 +248,10 @@ def test_a_baseline_that_is_none_is_told_before_anything_is_evaluated(ufo, write
     assert (alone.code, "--baseline, which is missing" in alone.err) == (2, True)
 
 
-def test_a_run_that_shares_nothing_with_its_baseline_is_kept(ufo, write_lines, tmp_path):
-    def evaluate(name, *flags):
+def test_a_run_that_shares_nothing_with_its_baseline_is_kept(
+    ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
+) -> None:
+    def evaluate(name: str, *flags: str) -> Outcome:
         text = "Oslo is in Norway."
         record = {"id": name, "response": text, "reference_answers": [text]}
         path = write_lines(tmp_path / f"{name}.jsonl", [record])

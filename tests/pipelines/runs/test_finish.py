@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from pipelines.graph import written_parts
 from pipelines.runners import portable
-from pipelines.runners.parts import written
 from pipelines.runs import finish
 from pipelines.runs.finish import FinishSpec
+from schemas import storage
 from schemas.errors import RunError
 from schemas.records import Part
 
@@ -38,7 +39,7 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[FinishSpec]:
 
 def parts_of(output: Path) -> list[Part]:
     (folder,) = output.glob("run=r/.attempt-*/chunks/portable/*/")
-    return written(str(folder))
+    return written_parts(str(folder))
 
 
 def test_the_graph_finishes_the_run_where_nobody_waits(
@@ -88,7 +89,7 @@ def test_finishing_again_changes_nothing(
     (ending,) = ended
     parts = parts_of(tmp_path / "there")
     places = {
-        "at the manifest": (finish.storage, "write"),
+        "at the manifest": (storage, "write"),
         "before the sweep": (finish, "sweep"),
     }
     if stopped in places:

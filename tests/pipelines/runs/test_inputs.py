@@ -11,15 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.runs.inputs import (
-    MOST_LINES,
-    Chunk,
-    PlainFile,
-    even_chunks,
-    in_chunks,
-    measure,
-    spool,
-)
+from pipelines.runs.chunks import MAX_LINES, Chunk, even_chunk_size, in_chunks
+from pipelines.runs.inputs import PlainFile, measure, spool
 from schemas.errors import UsageError
 from schemas.records import Failure, InputRecord
 from transforms.read import parse
@@ -52,7 +45,7 @@ def written(folder: Path, name: str) -> str:
 def test_lines_are_those_that_the_run_will_have(tmp_path: Path, name: str, lines: int) -> None:
     file = measure(written(tmp_path, name), name)
     assert (file.lines, file.counted) == (lines, lines > 0)
-    if not file.plain():
+    if not file.is_plain():
         spooled = Path(spool(file, str(tmp_path))).read_text().splitlines()
         found = [json.loads(line) for line in spooled]
         assert [found.pop(OF_CELLS, False) for found in found] == [name == "in.csv"] * 2
@@ -134,7 +127,7 @@ def test_any_chunk_size_gives_the_same_records(
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     files = plain(folder, *("\n".join(rows) for rows in contents))
-    more = {"reused": reused} if carry else {}
+    more: dict[str, Any] = {"reused": reused} if carry else {}
     chunks = list(in_chunks(files, size, 1000, **more))
     assert read(chunks) == read(list(in_chunks(files, 10**6, 1000, **more)))
     assert [chunk.number for chunk in chunks] == list(range(len(chunks)))
@@ -179,8 +172,8 @@ def test_the_plan_is_made_as_it_is_asked_for(tmp_path: Path) -> None:
 
 @given(st.integers(0, 100_000))
 def test_a_chunk_is_neither_small_nor_large(n_lines: int) -> None:
-    size = even_chunks(n_lines)
-    assert 1 <= size <= MOST_LINES
+    size = even_chunk_size(n_lines)
+    assert 1 <= size <= MAX_LINES
     assert size >= min(n_lines, 500)
     last = n_lines % size or size
     assert n_lines <= size or size - last < n_lines / size, "the last one is about as large"
@@ -191,4 +184,4 @@ def test_a_chunk_is_neither_small_nor_large(n_lines: int) -> None:
     [(0, 0), (1, 1), (999, 1), (1_000, 2), (1_001, 2), (4_000, 8), (10_000, 8), (100_000, 28)],
 )
 def test_a_small_input_goes_evenly_into_processes(n_lines: int, chunks: int) -> None:
-    assert -(-n_lines // even_chunks(n_lines)) == chunks
+    assert -(-n_lines // even_chunk_size(n_lines)) == chunks

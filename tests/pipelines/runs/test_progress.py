@@ -1,4 +1,5 @@
 import io
+import time
 
 import pytest
 
@@ -66,6 +67,38 @@ def test_a_bar_on_a_terminal(clock: list[float], monkeypatch: pytest.MonkeyPatch
     bar.chunk(20, PARTS, fresh=True)
     assert "100%" in stream.getvalue()
     assert "22/22 responses" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("columns", "drawn"),
+    [
+        (20, "█░░░  25% 0:10 · 2/"),
+        (40, "█░░░  25% 0:10 · 2/8 responses"),
+        (60, "█░░░  25% 0:10 · 2/8 responses · 0.20/s · 30 s left"),
+        (100, f"{'█' * 6}{'░' * 18}  25% 0:10 · 2/8 responses · 1 failure · 0.20/s · 30 s left"),
+    ],
+)
+def test_a_bar_fits_its_terminal(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, columns: int, drawn: str
+) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    bar = Progress(8)
+    clock[0] += 10
+    bar.chunk(2, PARTS, fresh=True, decided={"reference": 30, "wikipedia": 10})
+    assert stream.getvalue() == f"\r\x1b[2K{drawn}"
+
+
+def test_a_bar_moves_where_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr("pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
+    give_up = time.monotonic() + 30
+    with Progress(8).watching():
+        while stream.getvalue().count("0/8 responses") < 3 and time.monotonic() < give_up:
+            pass
+    assert stream.getvalue().count("0/8 responses") >= 3
 
 
 def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,6 +121,17 @@ def test_a_password_in_an_address_is_not_kept(ufo_process: Ufo, tmp_path: Path) 
     assert all("geheim" not in note.read_text() for note in notes)
 
 
+def test_a_run_in_a_folder_below_is_reported_from_there(
+    ufo: Ufo, tmp_path: Path, write_lines: Any
+) -> None:
+    record = {"response": "Oslo is a city.", "reference_answers": ["Oslo is a city."]}
+    given = write_lines(tmp_path / "in.jsonl", [record])
+    done = ufo("evaluate", "--input", given, "--output", tmp_path / "below", "--workers", 1)
+    assert done.code == 0, done.err
+    (found,) = of(ufo, tmp_path)
+    assert ufo(*found["next"].split()[1:]).code == 0
+
+
 def test_nothing_there(ufo: Ufo, tmp_path: Path) -> None:
     assert "no run in" in ufo("status", tmp_path).out
     missing = ufo("status", tmp_path / "missing")

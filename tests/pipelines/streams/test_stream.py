@@ -12,6 +12,7 @@ from pipelines.options.arguments import Parser
 from pipelines.options.command_line import settings
 from pipelines.options.flags import GROUPS
 from pipelines.options.settings import Settings
+from pipelines.runs.evaluate import run_evaluate
 from pipelines.streams import stream as streams
 from pipelines.streams import windows
 from pipelines.streams.gathering import Arrivals
@@ -166,9 +167,8 @@ def stops(number: int) -> Callable[..., Any]:
     def evaluate(*arguments: Any) -> Any:
         if next(calls) == number:
             raise KeyboardInterrupt
-        return run(*arguments)
+        return run_evaluate(*arguments)
 
-    run = streams.run_evaluate
     return evaluate
 
 

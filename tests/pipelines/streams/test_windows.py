@@ -14,8 +14,8 @@ from apache_beam.transforms.trigger import AccumulationMode, AfterCount, AfterWa
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 
 from pipelines.graph import evaluate, run_graph
-from pipelines.runners.parts import check_whole
-from pipelines.runs.inputs import Chunk
+from pipelines.runs.chunks import Chunk
+from pipelines.runs.finish import check_complete
 from schemas.records import Part
 from schemas.tables import KEYS
 from transforms.job import Job
@@ -98,7 +98,7 @@ def test_each_window_has_its_rows_before_the_next_has_come(
     found = in_windows(events, job, tmp_path / "stream")
     assert list(found) == ["0", "60000"]
     for number, folder in enumerate(found):
-        check_whole(found[folder], job)
+        check_complete(found[folder], job)
         want = alone(splits[number], job, tmp_path / f"alone{number}")
         assert rows_of(found[folder]) == want
     order = happened(tmp_path / "stream")
@@ -126,7 +126,7 @@ def test_what_is_late_replaces_nothing_of_its_window(
     assert {folder.split(".")[0] for folder in found} == {"0"}
     parts = [part for folder in found.values() for part in folder]
     assert len({part.path for part in parts}) == len(parts)
-    check_whole(parts, job)
+    check_complete(parts, job)
     want = [alone(split, job, tmp_path / f"alone{n}") for n, split in enumerate(splits)]
     both = rows_of(parts)
     for table in ("responses", "fact_units", "evidence", "verdicts", "failures"):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.runners.parts import summed_files
+from pipelines.runs.finish import sum_counters
 from transforms.beam.live import Live, live
 
 
 def counted(folder: Path) -> dict[str, dict[str, int]]:
-    return summed_files(map(str, folder.glob("*.json")))
+    return sum_counters(map(str, folder.glob("*.json")))
 
 
 def test_the_counts_of_all_processes_are_there(tmp_path: Path) -> None:
@@ -38,11 +38,17 @@ def test_the_counts_of_all_processes_are_there(tmp_path: Path) -> None:
 
 
 def test_what_is_not_written_yet_is_when_a_bundle_ends(tmp_path: Path) -> None:
-    counts = Live(str(tmp_path), lambda: 0.0, lambda seconds, call: None)
+    waiting: list[Callable[[], None]] = []
+    counts = Live(str(tmp_path), lambda: 0.0, lambda seconds, call: waiting.append(call))
     counts.add("extract", {"responses": 1})
     counts.add("extract", {"responses": 1})
     counts.flush()
     assert counted(tmp_path) == {"extract": {"responses": 2}}
+    for path in tmp_path.iterdir():
+        path.unlink()
+    (late,) = waiting
+    late()
+    assert not list(tmp_path.iterdir()), "nothing is written after the run"
 
 
 def test_a_folder_that_is_gone_is_not_made_again(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines.runners.local import run_chunk
-from pipelines.runs.inputs import PlainFile, in_chunks
+from pipelines.runs.chunks import in_chunks
+from pipelines.runs.inputs import PlainFile
 from schemas.records import FactUnit, InputRecord, Passage
 from schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
 from transforms.check_text import check_text
@@ -134,8 +135,8 @@ def test_the_pipeline_gives_the_rows_of_check_text(
     job = job_of(sources, mode=mode)
     found = through_beam(responses, tmp_path / "parts", job)
     expected = through_core(responses, sources, scripted, mode)
-    reading = [row for row in found["failures"] if row.step == "read"]
-    assert [(row.key, row.error_type) for row in reading] == [
+    report = [row for row in found["failures"] if row.step == "read"]
+    assert [(row.key, row.error_type) for row in report] == [
         ("responses.jsonl:7", "repeated_id"),
         ("responses.jsonl:8", "unusable_record"),
     ]

@@ -28,7 +28,7 @@ class Asked(FactSource):
     def __init__(self, name: str, inner: Any, waits: bool) -> None:
         self.name = name
         self.inner = inner
-        self.remote = waits
+        self.remote = waits  # type: ignore[misc]
 
     async def find(self, unit: Any) -> Any:
         ASKED.append((self.name, unit.response_id))

@@ -34,7 +34,8 @@ class Whole(Judge):
 
     async def extract(self, record: Any, sentences: Any) -> Any: ...
 
-    async def verify(self, open_units: Any, source: str, found: Any) -> Judged: ...
+    async def verify(self, open_units: Any, source: str, found: Any) -> Judged:
+        return Judged()
 
 
 class Worded(Plain):
@@ -89,7 +90,7 @@ def test_what_is_no_judgement_is_an_error_with_the_remedy(judged: Any) -> None:
     found = judged(Worded())
     assert [row.outcome for row in found.evidence] == [ERROR, NOANS]
     (failure,) = found.failures
-    assert failure.message == "outcome gives a ufo.Judgement, not str"
+    assert failure.message == "outcome must return a ufo.Judgement, not str"
 
 
 @pytest.mark.parametrize("units", ["claim", "sentence"])

@@ -52,7 +52,7 @@ def judge(
     second = Second()
     found = [Found([Retrieved(passage) for passage in some]) for some in passages]
     asked = OpenUnits("r", TEXT, None, language, [], [], units)
-    context = JudgeContext(LlmSettings("m"), FakeClient, llm_judge=lambda: second)
+    context = JudgeContext(LlmSettings("m"), lambda: FakeClient([]), llm_judge=lambda: second)
     cascade = CascadeJudge(context, confidence, STATED)
     judged = asyncio.run(cascade.verify(asked, "reference", found))
     rows = [(row.unit_id, row.rank, row.judge, row.outcome) for row in judged.evidence]

@@ -22,5 +22,5 @@ PASSAGE = "The Alma Bridge\nwas  opened in 1932.\u00a0It is “long”."
         ('""', False),
     ],
 )
-def test_a_citation_is_an_exact_quote_up_to_white_space(citation, found):
+def test_a_citation_is_an_exact_quote_up_to_white_space(citation: str, found: bool) -> None:
     assert citation_found(citation, PASSAGE) is found

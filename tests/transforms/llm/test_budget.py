@@ -132,7 +132,7 @@ def test_a_reply_longer_than_expected_makes_the_next_be_expected_so() -> None:
 
 def test_every_shipped_price_has_its_source_and_date() -> None:
     prices = load_prices()
-    assert prices["gpt-4o-mini"].of(1_000_000, 1_000_000) == pytest.approx(0.75)
+    assert prices["gpt-4o-mini"].cost(1_000_000, 1_000_000) == pytest.approx(0.75)
     for model, price in prices.items():
         assert price.source.startswith("https://"), model
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.date), model
@@ -166,7 +166,7 @@ def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
         ("m: {input: true, output: 1}", ["input is True"]),
         ("m: {input: '1', output: 1}", ["input is '1'"]),
         ("m: {input: 1, output: 1, per: 1000}", ["unknown field 'per'"]),
-        ("m: 3", ["3 is no price"]),
+        ("m: 3", ["3 is not a price"]),
         ("- m", ["expected models"]),
         ("m: {", ["is not YAML"]),
     ],
@@ -189,8 +189,8 @@ def test_a_cost_that_nobody_knows_is_none_and_not_zero() -> None:
     prices = {"m": Price(1.0, 4.0)}
 
     def cost(model: str | None, prompt: int | None, completion: int | None) -> float | None:
-        tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
-        return priced(replace(row(1), model=model, **tokens), prices).cost_usd
+        one = replace(row(1), model=model, prompt_tokens=prompt, completion_tokens=completion)
+        return priced(one, prices).cost_usd
 
     assert cost("m", 10, 5) == pytest.approx(30e-6)
     assert cost("m", 0, 0) == 0.0

@@ -111,14 +111,14 @@ def test_each_sample_is_kept_by_its_number(run: Callable[..., Any]) -> None:
 
 def test_equal_requests_under_way_are_sent_once(run: Callable[..., Any]) -> None:
     model = Model()
-    model.gate = asyncio.Event()
+    gate = model.gate = asyncio.Event()
     others = [replace(ASKED, response_id=f"r{n}") for n in range(2, 5)]
 
     async def ask(client: CachingClient) -> Any:
         waiting = asyncio.gather(*map(client.complete, [ASKED, *others]))
         while not model.requests:
             await asyncio.sleep(0)
-        model.gate.set()
+        gate.set()
         return await waiting
 
     completions = run(model, ask)
@@ -134,7 +134,7 @@ def test_equal_requests_under_way_are_sent_once(run: Callable[..., Any]) -> None
 
 def test_who_waits_may_be_cancelled_without_the_others(run: Callable[..., Any]) -> None:
     model = Model()
-    model.gate = asyncio.Event()
+    gate = model.gate = asyncio.Event()
 
     async def ask(client: CachingClient) -> Any:
         tasks = [asyncio.ensure_future(client.complete(ASKED)) for _ in range(3)]
@@ -143,7 +143,7 @@ def test_who_waits_may_be_cancelled_without_the_others(run: Callable[..., Any]) 
         await asyncio.sleep(0)
         tasks[1].cancel()
         await asyncio.sleep(0)
-        model.gate.set()
+        gate.set()
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     first, second, third = run(model, ask)
@@ -154,14 +154,14 @@ def test_who_waits_may_be_cancelled_without_the_others(run: Callable[..., Any]) 
 
 def test_who_is_asked_for_may_be_cancelled_and_the_others_ask(run: Callable[..., Any]) -> None:
     model = Model()
-    model.gate = asyncio.Event()
+    gate = model.gate = asyncio.Event()
 
     async def ask(client: CachingClient) -> Any:
         tasks = [asyncio.ensure_future(client.complete(ASKED)) for _ in range(2)]
         while not model.requests:
             await asyncio.sleep(0)
         tasks[0].cancel()
-        model.gate.set()
+        gate.set()
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     first, second = run(model, ask)

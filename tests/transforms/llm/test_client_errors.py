@@ -231,7 +231,7 @@ def test_a_final_error_at_one_endpoint_stops_the_others(llm_server: LlmServer) -
 
         async def ask() -> list[Any]:
             client = OpenAiClient(settings)
-            results = [await client.complete(sample(1))]
+            results: list[Any] = [await client.complete(sample(1))]
             for request in (call(), sample(1)):
                 try:
                     results.append(await client.complete(request))

@@ -56,7 +56,7 @@ def test_the_key_is_never_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_key_that_no_header_holds_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret\nsk-second")
-    with pytest.raises(LlmError, match="has characters that no key has") as error:
+    with pytest.raises(LlmError, match="has characters that a key cannot have") as error:
         Endpoint("m", LOCAL).key()
     assert "secret" not in str(error.value)
 
@@ -64,9 +64,10 @@ def test_a_key_that_no_header_holds_is_not_shown(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("localhost:8000", "is no http"),
-        ("ftp://x/v1", "is no http"),
-        ("http://", "is no http"),
+        ("localhost:8000", "is not an http"),
+        ("ftp://x/v1", "is not an http"),
+        ("http://", "is not an http"),
+        ("http://a..b/v1", "is not an http"),
         ("http://x:port/v1", "base URL"),
         ("http://me:secret@x/v1", "put the key into the environment variable"),
     ],

@@ -79,8 +79,8 @@ def test_several_processes_write_one_store(opened: Open) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"this is no database at all, but some notes of mine " * 50, "no SQLite file"),
-        (b"SQLite format 3\0" + b"\x7f" * 5000, "no SQLite file"),
+        (b"this is no database at all, but some notes of mine " * 50, "not a SQLite file"),
+        (b"SQLite format 3\0" + b"\x7f" * 5000, "not a SQLite file"),
     ],
 )
 def test_what_is_no_cache_is_set_aside(tmp_path: Path, content: bytes, why: str) -> None:

@@ -109,6 +109,6 @@ def test_without_a_path_nothing_is_written() -> None:
 
 def test_a_log_that_cannot_be_written_ends_the_run(tmp_path: Path) -> None:
     log = UsageLog(str(tmp_path / "nowhere" / "usage.jsonl"))
-    with pytest.raises(RunError, match="cannot be written down"):
+    with pytest.raises(RunError, match="cannot be written"):
         log.add({REQUESTS: 1})
     log.report("a message is not worth the run")

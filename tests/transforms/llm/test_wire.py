@@ -211,7 +211,8 @@ def test_text_in_parts_is_joined() -> None:
 def test_the_mean_of_log_probabilities() -> None:
     tokens = [{"logprob": -1.0}, {"logprob": -2.0}, {"logprob": float("-inf")}, {}]
     assert only(reply({"content": "x"}, logprobs={"content": tokens})).logprob_mean == -1.5
-    for nothing in (None, {"content": None}, {"content": []}, "x"):
+    without: tuple[Any, ...] = (None, {"content": None}, {"content": []}, "x")
+    for nothing in without:
         assert only(reply({"content": "x"}, logprobs=nothing)).logprob_mean is None
 
 

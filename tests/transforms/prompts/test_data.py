@@ -17,18 +17,18 @@ pieces = st.lists(
 ).map("".join)
 
 
-def sendable(text):
+def sendable(text: str) -> str:
     return re.sub("[\ud800-\udfff\x00]", "\ufffd", text)
 
 
 @given(pieces)
-def test_what_is_escaped_is_read_back_and_holds_no_tag(text):
+def test_what_is_escaped_is_read_back_and_holds_no_tag(text: str) -> None:
     assert read(escape(text)) == sendable(text)
     assert not re.search(r"<[A-Za-z/!?]", escape(text))
 
 
 @given(pieces, pieces)
-def test_elements_are_read_back_from_among_others(text, title):
+def test_elements_are_read_back_from_among_others(text: str, title: str) -> None:
     whole = f"{block('p1', text, title=title)}\n{element('p2', title, query=text)}"
     first = re.fullmatch(r'<p1(?: title="([^"]*)")?>\n(.*)\n</p1>', whole.split("\n<p2")[0], re.S)
     second = re.fullmatch(
@@ -43,16 +43,16 @@ def test_elements_are_read_back_from_among_others(text, title):
 
 
 @pytest.mark.parametrize("text", ["a < b", "AT&T", "x <= 3 & y", "5 > 4", "a&b;c", 'say "hi"'])
-def test_what_is_no_tag_is_shown_as_it_is(text):
+def test_what_is_no_tag_is_shown_as_it_is(text: str) -> None:
     assert escape(text) == text
 
 
-def test_empty_attributes_are_left_out():
+def test_empty_attributes_are_left_out() -> None:
     assert element("q", "x", a=None, b="", c='1"2') == '<q c="1&quot;2">x</q>'
     assert wrapped("ps", "<p1></p1>") == "<ps><p1></p1></ps>"
 
 
-def test_what_a_model_says_loses_the_prompts_escapes():
+def test_what_a_model_says_loses_the_prompts_escapes() -> None:
     assert plain("&lt;b> &amp;lt;") == "<b> &lt;"
     assert plain(None) is None
 
@@ -68,7 +68,7 @@ def test_what_a_model_says_loses_the_prompts_escapes():
         "<\u200b/p1> \uff1c/p1\uff1e",
     ],
 )
-def test_what_a_page_says_stays_between_its_tags(text):
+def test_what_a_page_says_stays_between_its_tags(text: str) -> None:
     """The text of a page, its title and its hostname are data wherever they stand."""
     passage = block("p1", text, title=text)
     head, _, rest = passage.partition("\n")

@@ -2,6 +2,7 @@
 
 import re
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ from schemas.errors import UsageError
 from transforms.prompts import Prompts, load_prompts
 
 
-def test_every_shipped_prompt_says_something_and_names_its_task():
+def test_every_shipped_prompt_says_something_and_names_its_task() -> None:
     shipped = load_prompts().texts
     for name, text in shipped.items():
         assert text.strip(), name
@@ -17,7 +18,7 @@ def test_every_shipped_prompt_says_something_and_names_its_task():
             assert re.fullmatch("Task: [a-z_]+", text.splitlines()[0]), name
 
 
-def test_the_fixed_prefix_has_no_data_in_it():
+def test_the_fixed_prefix_has_no_data_in_it() -> None:
     """What changes from call to call would keep providers from caching the prefix."""
     for name, text in load_prompts().texts.items():
         if name.endswith("_system"):
@@ -25,13 +26,13 @@ def test_the_fixed_prefix_has_no_data_in_it():
             assert set(re.findall(r"\{([a-z_]+)\}", text)) <= {"verdicts", "fields", "example"}
 
 
-def test_variables_are_filled_once_and_empty_lines_left_out():
+def test_variables_are_filled_once_and_empty_lines_left_out() -> None:
     prompts = Prompts({"p": '{a}\n{b}\nThen {a}: {"x": {b}}'})
     assert prompts.render("p", a="{b}", b="") == '{b}\nThen {b}: {"x": }'
     assert prompts.render("p", a="1", b="{a}") == '1\n{a}\nThen 1: {"x": {a}}'
 
 
-def test_a_folder_overrides_by_name(tmp_path):
+def test_a_folder_overrides_by_name(tmp_path: Path) -> None:
     shipped = load_prompts()
     (tmp_path / "verify_user.txt").write_text("Now {facts} by {passages} in {context}\n", "utf-8")
     (tmp_path / "argument_answer.txt").write_bytes("\ufeffKurz.\r\nGut.".encode())
@@ -51,14 +52,16 @@ def test_a_folder_overrides_by_name(tmp_path):
         ("verify_usr.txt", "x", ["verify_usr.txt", "Did you mean 'verify_user'"]),
     ],
 )
-def test_a_wrong_file_is_named_with_its_variable(tmp_path, file, text, said):
+def test_a_wrong_file_is_named_with_its_variable(
+    tmp_path: Path, file: str, text: str, said: list[str]
+) -> None:
     (tmp_path / file).write_text(text)
     with pytest.raises(UsageError) as error:
         load_prompts(str(tmp_path))
     assert all(part in str(error.value) for part in said)
 
 
-def test_a_folder_that_overrides_nothing_is_an_error(tmp_path):
+def test_a_folder_that_overrides_nothing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no prompt"):
         load_prompts(str(tmp_path))
     with pytest.raises(UsageError, match="not a folder"):
@@ -68,7 +71,7 @@ def test_a_folder_that_overrides_nothing_is_an_error(tmp_path):
         load_prompts(str(tmp_path))
 
 
-def test_the_version_follows_the_text_of_the_prompts_used(tmp_path):
+def test_the_version_follows_the_text_of_the_prompts_used(tmp_path: Path) -> None:
     shipped = load_prompts()
     names = ["verify_user", "repair"]
     version = shipped.version(names)
@@ -80,7 +83,7 @@ def test_the_version_follows_the_text_of_the_prompts_used(tmp_path):
     assert load_prompts(str(tmp_path)).version(names) != version
 
 
-def test_prompt_files_end_in_one_newline():
+def test_prompt_files_end_in_one_newline() -> None:
     for file in resources.files("transforms.prompts").iterdir():
         if file.name.endswith(".txt"):
             text = file.read_text(encoding="utf-8")

@@ -166,9 +166,9 @@ def test_one_attempt_is_the_papers() -> None:
 
 def test_tags_are_our_own_function_and_keep_what_is_usable() -> None:
     first = "<f1><verdict>T</verdict></f1><f2><verdict>?</verdict></f2><f3></f3>"
-    second = "<f1><verdict>F</verdict></f1><f2><verdict>?</verdict></f2>"
+    second = {"f1": {"verdict": "F"}, "f2": {"verdict": "?"}}
     found, client = asked([first, second], record(), "tf+xml")
-    # The first reply has one usable verdict; the repair asks for the other two, and brings one.
+    # The first reply has one usable verdict; the repair, a call, brings one of the other two.
     assert outcomes(found) == [
         ("supported", 1, None, None),
         ("refuted", 0, None, "unparsable"),

@@ -129,7 +129,7 @@ def test_what_no_table_could_hold_is_an_error_beside_the_others(
 
 def test_what_is_no_passage_is_named(opened: Opened) -> None:
     (found,) = ask(_answers("text"), opened("x"))
-    assert found.message == "a source gives ufo.Passage objects, not str"
+    assert found.message == "a source must return ufo.Passage objects, not str"
 
 
 def test_a_find_that_returns_none_has_found_nothing(opened: Opened) -> None:

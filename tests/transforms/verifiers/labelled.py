@@ -11,7 +11,7 @@ GOOD = Head(
 """Reads the data of `made` well: the first number tells support."""
 
 
-def made(n=120, seed=0, random_labels=False):
+def made(n: int = 120, seed: int = 0, random_labels: bool = False) -> Labelled:
     """Claims of 1 to 4 passages, three a response. The first number of a passage is higher where
     it supports its claim, which one passage of every true claim does."""
     random = np.random.default_rng(seed)

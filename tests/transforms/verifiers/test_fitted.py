@@ -2,6 +2,8 @@
 
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,7 +48,8 @@ class Counting(Verifier):
         return Head(np.eye(3, dtype=np.float32), np.zeros(3, dtype=np.float32))
 '''
 HEAD = Head(
-    np.arange(9, dtype=np.float32).reshape(3, 3) / 7, np.array([0.1, -0.2, 0.3], dtype=np.float32)
+    np.arange(9, dtype=np.float32).reshape(3, 3) / np.float32(7),
+    np.array([0.1, -0.2, 0.3], dtype=np.float32),
 )
 TRAINED = {
     "run": "r1",
@@ -57,19 +60,19 @@ PAIRS = [Pair("A claim.", "A passage.", "Title"), Pair("B.", "Another passage.")
 
 
 @pytest.fixture(name="base")
-def _base(tmp_path):
+def _base(tmp_path: Path) -> str:
     (tmp_path / "counting.py").write_text(CODE)
     return f"{tmp_path}/counting.py:Counting"
 
 
 @pytest.fixture(name="folder")
-def _folder(tmp_path, base):
+def _folder(tmp_path: Path, base: str) -> Path:
     write_fit(tmp_path / "mine", Fit(base, content_of(base), HEAD, TRAINED), "# mine\n")
     return tmp_path / "mine"
 
 
-def test_a_folder_gives_the_verifier_that_was_written(folder, base):
-    below = make_verifier(base)
+def test_a_folder_gives_the_verifier_that_was_written(folder: Path, base: str) -> None:
+    below: Any = make_verifier(base)
     below.open()
     fitted = make_verifier(str(folder))
     fitted.open()
@@ -82,7 +85,7 @@ def test_a_folder_gives_the_verifier_that_was_written(folder, base):
     assert sorted(path.name for path in folder.iterdir()) == ["card.md", "verifier.json"]
 
 
-def test_a_pair_is_judged_the_same_in_any_company(folder):
+def test_a_pair_is_judged_the_same_in_any_company(folder: Path) -> None:
     fitted = make_verifier(str(folder))
     fitted.open()
     together = fitted.predict(PAIRS)
@@ -91,15 +94,15 @@ def test_a_pair_is_judged_the_same_in_any_company(folder):
     assert fitted.predict([]) == []
 
 
-def test_what_the_one_below_answers_without_a_last_layer_stays(folder):
+def test_what_the_one_below_answers_without_a_last_layer_stays(folder: Path) -> None:
     fitted = make_verifier(str(folder))
     fitted.open()
     assert fitted.predict(PAIRS)[2] == (0.1, 0.2, 0.7)
     assert fitted.predict(PAIRS[2:]) == [(0.1, 0.2, 0.7)]
 
 
-def test_it_is_opened_and_closed_with_the_one_below(base):
-    below = make_verifier(base)
+def test_it_is_opened_and_closed_with_the_one_below(base: str) -> None:
+    below: Any = make_verifier(base)
     fitted = FittedVerifier("mine", below, Fit(base, "", HEAD, TRAINED))
     fitted.open()
     assert below.is_open
@@ -109,21 +112,21 @@ def test_it_is_opened_and_closed_with_the_one_below(base):
     assert fitted.unavailable() == "no model is here"
 
 
-def test_a_folder_of_another_verifier_is_none_of_ours(folder):
+def test_a_folder_of_another_verifier_is_none_of_ours(folder: Path) -> None:
     assert is_fitted(folder)
     (folder / "verifier.json").write_text('{"weights": []}')
     assert not is_fitted(folder)
     assert not is_fitted(folder / "nowhere")
 
 
-def test_it_says_how_often_it_agreed_with_the_labels(folder):
+def test_it_says_how_often_it_agreed_with_the_labels(folder: Path) -> None:
     assert make_verifier(str(folder)).accuracy() == (
         "balanced accuracy 0.75 (0.70 to 0.80) on 1,200 claims that were labelled for it, of run r1"
     )
 
 
-def test_its_fingerprint_is_that_of_both_layers(base):
-    def fingerprint(checksum, head):
+def test_its_fingerprint_is_that_of_both_layers(base: str) -> None:
+    def fingerprint(checksum: str, head: Head) -> str:
         return FittedVerifier("", make_verifier(base), Fit(base, checksum, head, {})).fingerprint()
 
     other = Head(HEAD.weights, HEAD.bias + 1)
@@ -132,7 +135,7 @@ def test_its_fingerprint_is_that_of_both_layers(base):
     assert found[0] == fingerprint("a", Head(HEAD.weights.copy(), HEAD.bias.copy()))
 
 
-def test_it_is_refused_where_the_one_below_has_changed(folder, base):
+def test_it_is_refused_where_the_one_below_has_changed(folder: Path, base: str) -> None:
     path = folder.parent / "counting.py"
     path.write_text(path.read_text() + "\n# another version\n")
     with pytest.raises(UsageError) as raised:
@@ -150,7 +153,9 @@ def test_it_is_refused_where_the_one_below_has_changed(folder, base):
         ({"bias": None}, "of the shapes (3, 3) and ()"),
     ],
 )
-def test_a_folder_that_cannot_be_used_says_why(folder, change, message):
+def test_a_folder_that_cannot_be_used_says_why(
+    folder: Path, change: dict[str, Any], message: str
+) -> None:
     path = folder / "verifier.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(UsageError, match=re.escape(message)):
@@ -158,7 +163,7 @@ def test_a_folder_that_cannot_be_used_says_why(folder, change, message):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}'])
-def test_a_damaged_file_is_a_usage_error(folder, text):
+def test_a_damaged_file_is_a_usage_error(folder: Path, text: str) -> None:
     (folder / "verifier.json").write_text(text)
     with pytest.raises(UsageError, match="write it again: ufo judges fit"):
         read_fit(folder)

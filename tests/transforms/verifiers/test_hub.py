@@ -9,7 +9,6 @@ import pytest
 
 from schemas.errors import PluginError, UsageError
 from tests.transforms.verifiers.tiny import write_onnx, write_texts
-from transforms.verifiers import hub
 from transforms.verifiers.base import Pair, Probabilities
 from transforms.verifiers.hub import HubVerifier
 from transforms.verifiers.registry import content_of, make_verifier, opened, usable
@@ -159,14 +158,14 @@ def test_what_is_not_installed_is_told_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_texts(tmp_path, ("entailment", "neutral", "contradiction"), 64)
-    found = hub.find_spec
-    absent = ("torch", "transformers")
-    monkeypatch.setattr(hub, "find_spec", lambda name: None if name in absent else found(name))
+    for name in ("torch", "transformers"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError, match=r"needs torch and transformers.*pip install") as raised:
         usable(str(tmp_path))
     assert "ufo-factuality[hub]" in raised.value.message
     write_onnx(tmp_path)
-    monkeypatch.setattr(hub, "find_spec", lambda name: None)
+    for name in ("tokenizers", "onnxruntime"):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError, match=r"needs tokenizers and onnxruntime"):
         usable(str(tmp_path))
 
@@ -176,10 +175,6 @@ def test_a_model_that_is_broken_ends_the_run(tmp_path: Path) -> None:
     (folder / "model.onnx").write_bytes(b"this is no model")
     with pytest.raises(PluginError, match="does not load"):
         opened(str(folder))
-
-
-def test_naming_a_verifier_imports_no_model_library() -> None:
-    assert not {"torch", "transformers"} & set(sys.modules)
 
 
 def test_the_end_of_a_text_is_the_tokenizer_s_or_the_architecture_s(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
 from pipelines.commands.serve import setup
 from tests.parts import PATIENCE
@@ -23,7 +23,7 @@ def runs(
     write_run: Callable[..., Path],
 ) -> Path:
     folder = tmp_path_factory.mktemp("runs")
-    rows = demo_rows(rows_of({}, sources=SOURCES))
+    rows: dict[str, Any] = demo_rows(rows_of({}, sources=SOURCES))
     asked: dict[tuple[str, str], dict[str, list[Any]]] = {}
     for row in rows["evidence"]:
         asked.setdefault((row.response_id, row.unit_id), {}).setdefault(row.source, []).append(row)
@@ -66,22 +66,22 @@ def page(browser: Browser, service: str) -> Iterator[Page]:
     page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-    page.on("console", lambda said: _is_wrong(said) and wrong.append(f"log: {said.text}"))
-    page.on(
-        "response",
-        lambda answer: (
-            "/page/" in answer.url
-            and not answer.ok
-            and answer.status != 304
-            and wrong.append(f"{answer.status}: {answer.url}")
-        ),
-    )
-    page.on(
-        "request",
-        lambda asked: (
-            asked.url.startswith((service, "data:", "blob:")) or wrong.append(f"asked: {asked.url}")
-        ),
-    )
+
+    def logged(said: ConsoleMessage) -> None:
+        if _is_wrong(said):
+            wrong.append(f"log: {said.text}")
+
+    def answered(answer: Response) -> None:
+        if "/page/" in answer.url and not answer.ok and answer.status != 304:
+            wrong.append(f"{answer.status}: {answer.url}")
+
+    def requested(asked: Request) -> None:
+        if not asked.url.startswith((service, "data:", "blob:")):
+            wrong.append(f"asked: {asked.url}")
+
+    page.on("console", logged)
+    page.on("response", answered)
+    page.on("request", requested)
     yield page
     context.close()
     assert wrong == []

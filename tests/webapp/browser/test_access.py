@@ -43,7 +43,7 @@ def test_no_rule_is_broken_and_nothing_cut_off(page: Page, shots: Path | None, s
 
     _show(page, state)
     for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         shoot(theme)
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()

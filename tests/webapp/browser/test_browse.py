@@ -1,10 +1,16 @@
 """Runs: responses with filters, sort and paging; two models; reports with plots."""
 
 import json
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
+
+from pipelines.commands.serve import setup
+from tests.parts import PATIENCE
+from webapp.server import served
 
 
 def _ids(page: Page) -> list[str]:
@@ -31,6 +37,35 @@ def test_a_file_is_evaluated_followed_and_opened(page: Page) -> None:
     expect(overview.get_by_role("row", name="reference")).to_contain_text("100 %")
     responses = page.get_by_role("region", name="Responses of the run")
     expect(responses.get_by_role("row").nth(1)).to_contain_text("1 of 1 supported")
+
+
+def test_a_label_corrects_the_score(page: Page) -> None:
+    text = "Oslo is big. Oslo is old."
+    line = {"response": text, "reference_answers": ["Oslo is big."], "model": "m"}
+    _file(page, "labelled.jsonl", json.dumps(line) + "\n")
+    page.get_by_role("button", name="Evaluate", exact=True).click()
+    row = page.get_by_role("region", name="Uploads").get_by_role("row", name="labelled.jsonl")
+    row.get_by_role("button", name="Open").click()
+    overview = page.get_by_role("region", name="Overview")
+    expect(overview.get_by_role("heading")).to_be_visible()
+    expect(overview).not_to_contain_text("Corrected score")
+    page.locator("th.excerpt .link").click()
+    page.locator("#sentence-0").click()
+    asked = page.get_by_role("group", name="Is the verdict right?")
+    asked.get_by_role("button", name="Wrong").click()
+    asked.get_by_label("Why it is wrong").select_option("wrong_evidence")
+    asked.get_by_label("Comment").fill("=not so big")
+    asked.get_by_label("Comment").press("Tab")
+    expect(asked.get_by_text("saved", exact=True)).to_be_visible()
+    page.reload()
+    expect(asked.get_by_label("Comment")).to_have_value("=not so big")
+    expect(asked.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="← Run").click()
+    expect(overview).to_contain_text("Corrected score 0.00")
+    expect(overview).to_contain_text("by the labels of 1 of 2 claims")
+    with page.expect_download() as sheet:
+        page.get_by_role("link", name="Download the labels").click()
+    assert ",0,wrong_evidence,'=not so big" in sheet.value.path().read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -90,14 +125,51 @@ def test_disagreement_and_failures_are_found_and_opened(page: Page) -> None:
     expect(count).to_have_text("1 response, page 1 of 1")
     page.get_by_label("Failures").check()
     expect(count).to_have_text("1 response, page 1 of 1")
-    expect(
-        page.get_by_role("region", name="Responses of the run").get_by_role("row").nth(1)
-    ).to_contain_text("≠ 1 claim disputed, ⚠ 2 errors")
-    page.get_by_role("button", name="What is so?").click()
+    rows = page.get_by_role("region", name="Responses of the run")
+    expect(rows.get_by_role("row").nth(1)).to_contain_text("≠ 1 claim disputed, ⚠ 2 errors")
+    rows.get_by_role("button", name="What is so?").click()
     expect(page.locator(".sentence")).to_have_count(6)
     page.get_by_role("button", name="Edit text and check again").click()
     assert page.get_by_label("Question it answers").input_value() == "What is so?"
     assert page.get_by_label("Text to check").input_value().startswith("😀 Water boils")
+
+
+def test_the_most_contradicted_responses_are_one_click_away(page: Page) -> None:
+    page.goto("/#/runs/demo")
+    worst = page.get_by_role("list", name="The most contradicted responses")
+    expect(worst.get_by_role("listitem")).to_have_count(2)
+    expect(worst).to_contain_text("alder ✗ 1 of 6 claims contradicted")
+    worst.get_by_role("button", name="What is so?").first.click()
+    expect(page.get_by_role("list", name="Contradicted claims")).to_be_visible()
+
+
+def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
+    folder = tmp_path / ".uploads" / "0123456789abcdef"
+    folder.mkdir(parents=True)
+    line = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
+    (folder / "responses.jsonl").write_text(json.dumps(line) + "\n")
+    left: dict[str, Any] = {
+        "name": "mine",
+        "state": "running",
+        "exit_code": None,
+        "done": 0,
+        "total": 1,
+        "log": [],
+    }
+    flags = ["--sources=reference", "--judge=offline", "--workers=1"]
+    (folder / "status.json").write_text(json.dumps(left | {"flags": flags}))
+    with served(setup(str(tmp_path))) as address:
+        page = browser.new_page(base_url=address)
+        page.set_default_timeout(PATIENCE)
+        page.goto("/#/runs")
+        row = page.get_by_role("region", name="Uploads").get_by_role("row", name="mine")
+        expect(row).to_contain_text("stopped")
+        row.get_by_role("button", name="Resume").click()
+        expect(row).to_contain_text("finished")
+        row.get_by_role("button", name="Open").click()
+        overview = page.get_by_role("region", name="Overview")
+        expect(overview.get_by_role("heading")).to_have_text("1 of 1 claim supported")
+        page.close()
 
 
 def test_two_models_on_one_question(page: Page) -> None:

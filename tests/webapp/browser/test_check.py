@@ -1,8 +1,11 @@
 """Checking a text: what is given, how, what is shown while it runs, and the address."""
 
+import csv
 import json
 import re
 from collections.abc import Iterator
+from io import StringIO
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -63,6 +66,62 @@ def test_what_cannot_be_checked_is_told_before_it_is_sent(page: Page) -> None:
     expect(check).to_be_disabled()
 
 
+def test_labels_of_a_checked_text_are_downloaded_as_a_sheet(page: Page) -> None:
+    _fill(page)
+    _check(page)
+    page.locator("#sentence-2").click()
+    asked = page.get_by_role("group", name="Is the verdict right?")
+    asked.get_by_role("button", name="Agree").click()
+    expect(page.locator("#detail")).to_contain_text("you agree")
+    page.reload()
+    with page.expect_download() as sheet:
+        page.get_by_role("button", name="Download your labels").click()
+    (row,) = csv.DictReader(StringIO(sheet.value.path().read_text(encoding="utf-8")))
+    assert [row[name] for name in ("verdict", "label")] == ["supported", "1"]
+    asked.get_by_role("button", name="Agree").click()
+    expect(page.get_by_role("button", name="Download your labels")).to_have_count(0)
+
+
+def test_a_result_is_downloaded_as_a_report(page: Page) -> None:
+    _fill(page)
+    _check(page)
+    with page.expect_download() as file:
+        page.get_by_role("button", name="Download as a report").click()
+    assert "Marie Curie was a physicist" in file.value.path().read_text(encoding="utf-8")
+
+
+def test_a_link_is_short_and_an_old_one_still_opens(page: Page) -> None:
+    page.goto("/#/check?text=Water+boils+at+100+degrees.&reference=Water+boils.&show=1")
+    expect(page.get_by_text("Done in")).to_be_visible()
+    page.wait_for_url(re.compile(r"#/check\?draft=[0-9a-f]{12}&show=1$"))
+    link = page.url
+    page.evaluate("sessionStorage.clear()")
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.get_by_text("Done in")).to_be_visible()
+    expect(page.locator(".sentence")).to_contain_text(["Water boils at 100 degrees."])
+    page.get_by_role("button", name="Edit text").click()
+    page.get_by_label("Text to check").fill("Water is wet.")
+    page.wait_for_url(re.compile(r"#/check$"))
+    page.reload()
+    expect(page.get_by_label("Text to check")).to_have_value("Water is wet.")
+    page.goto("/#/check?draft=0123456789ab")
+    expect(page.get_by_role("alert")).to_contain_text("no text is kept under that name")
+
+
+def test_kinds_of_web_pages_and_their_retriever_are_chosen(page: Page) -> None:
+    page.goto("/#/check?text=Water+boils.")
+    expect(page.get_by_label("Retriever in web pages")).to_be_disabled()
+    page.get_by_text("Kinds of web pages: all").click()
+    page.get_by_role("checkbox", name="social media").uncheck()
+    page.get_by_role("checkbox", name="news").uncheck()
+    expect(page.get_by_text("Kinds of web pages: all but social media, news")).to_be_visible()
+    with page.expect_request("**/check") as asked:
+        page.get_by_role("button", name="Check", exact=True).click()
+    body: Any = asked.value.post_data_json
+    assert body["exclude_categories"] == ["social_media", "news"]
+
+
 def test_a_result_is_downloaded(page: Page) -> None:
     _fill(page)
     _check(page)
@@ -116,12 +175,12 @@ def test_a_retriever_is_offered_where_the_index_has_vectors(page: Page) -> None:
     retrievers += ["dense", "hybrid"]
     page.goto("about:blank")
     _fill(page)
-    page.get_by_label("Retriever").select_option("hybrid")
+    page.get_by_label("Retriever", exact=True).select_option("hybrid")
     page.get_by_label("Temperature of the samples").fill("0.7")
     page.get_by_label("Passages a page").fill("2")
     with page.expect_request("**/check") as asked:
         page.get_by_role("button", name="Check", exact=True).click()
-    body = asked.value.post_data_json
+    body: Any = asked.value.post_data_json
     assert (body["retriever"], body["temperature"], body["passages_per_page"]) == ("hybrid", 0.7, 2)
 
 
@@ -130,12 +189,12 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     page.get_by_label("Mode", exact=True).select_option("mv")
     page.get_by_label("A tie counts as").select_option("factual")
     page.get_by_label("Sentences of context").fill("2")
-    page.get_by_label("Web pages").fill("3")
+    page.get_by_label("Web pages", exact=True).fill("3")
     page.get_by_text("What happens behind the scenes").click()
     expect(page.get_by_text("how many pages of a web search are read")).to_be_visible()
     with page.expect_request("**/check") as asked:
         _check(page)
-    body = asked.value.post_data_json
+    body: Any = asked.value.post_data_json
     assert (body["mode"], body["tie"]) == ("mv", "factual")
     assert (body["context_sentences"], body["pages"]) == (2, 3)
     expect(page.get_by_role("heading", name="Share of the votes")).to_be_visible()
@@ -161,7 +220,8 @@ def test_sources_are_ordered_by_buttons_keys_and_drag(page: Page) -> None:
     expect(status).to_have_text("reference is not asked")
     with page.expect_request("**/check") as asked:
         _check(page)
-    assert asked.value.post_data_json["sources"] == ["wikipedia"]
+    body: Any = asked.value.post_data_json
+    assert body["sources"] == ["wikipedia"]
 
 
 def test_reload_back_and_a_link_to_a_claim(page: Page) -> None:

@@ -1,28 +1,27 @@
 """The LLM judge: extraction and verification by a language model behind `transforms.llm.Client`.
 
-What a program that stands in for the model has to know (a test server, a scripted fake):
+The format of requests and replies, for test servers and fake clients:
 
 Every message list is [system, user]. The system message is one of `transforms/prompts/`; its first
-line is `Task: NAME`. The user message is data between tags that data cannot open or close: in
-data `<` before a letter, `/`, `!` or `?` is written `&lt;`, and `&` before `lt;`, `amp;` or
-`quot;` is written `&amp;` (`"` is `&quot;` in attributes); `transforms.prompts.data.read` undoes
-it.
-All numbers start at 1. A request for what a reply left out is the same with fewer items and ends in
-the text of `repair.txt`, which says what was wrong. A model without tools is shown the arguments of
-an example in place of the schema (`transforms.llm.wire.in_words`).
+line is `Task: NAME`. The user message is data between tags. In data `<` before a letter, `/`, `!`
+or `?` is escaped as `&lt;`, and `&` before `lt;`, `amp;` or `quot;` as `&amp;` (`"` is `&quot;` in
+attributes); `transforms.prompts.data.read` reverses it.
+All numbers start at 1. A repair request asks for the items that a reply lacks, and ends in the text
+of `repair.txt`, which says what was wrong. A model without tools gets an example of the arguments
+in the prompt instead of the schema (`transforms.llm.wire.in_words`).
 
 Task: extract_facts, extract_sentences — function of the same name, role extractor, step extract::
 
     <question>…</question>          only where the record has one
-    <context>…</context>            only in a part of a longer text: what stands around it
-    <text language="en">            the attribute only where the record says it
+    <context>…</context>            only for a part of a longer text: the text around it
+    <text language="en">            the attribute only where the record has it
     <s1>…</s1>                      sentence number = sentence_index + 1; a blank line between two
     <s2>…</s2>                      sentences is a paragraph break of the text
     </text>
 
     {"facts": [{"sentence": 1, "claim": "…", "query": "…"}, …], "no_claim": [2, …]}
 
-a claim without a content word of its sentence is refused, and so is a query without one of the
+a claim without a content word of its sentence is rejected, and so is a query without one of the
 sentence or the claim.
 
 Task: write_queries — function of the same name, role extractor, step query::
@@ -47,18 +46,19 @@ Task: verify_facts — function of the same name, role verifier, step verify (as
     …
     </facts>
 
-    several passages: {"f1": {"checks": [CHECK, …], "noans": [3, 5]}, "f2": …}; a passage of a fact
-    is in one of the two lists; `noans`, the passages that do not answer the query, is not there
-    with `tf`.
-    one passage: {"f1": CHECK without passage, …}; `answer` NOANS with verdict
-    N where it does not answer (with `--explain none` the verdict N alone).
+    several passages: {"f1": {"checks": [CHECK, …], "noans": [3, 5]}, "f2": …}; each passage of a
+    fact is in one of the two lists; `noans` lists the passages that do not answer the query, and
+    is absent with `tf`.
+    one passage: {"f1": CHECK without passage, …}; `answer` NOANS with verdict N where it does not
+    answer (with `--explain none` the verdict N alone).
     CHECK: {"passages": [1, 4], "answer": "…", "rationale": "…", "verdict": "T"}, of one passage or
     of several that give the same answer; with `--citation` of one, {"passage": 1, "answer": "…",
     "citation": "…", "rationale": "…", "verdict": "T"};
     `answer` and `rationale` with `--explain short`, `citation` with `--citation`; `verdict` is T,
     F or (not with `tf`) N, not clear.
 
-Task: verify_xml — no function; the same user message, and a reply in tags::
+Task: verify_xml — no function; the same user message, and a reply in tags. Repairs are requests of
+verify_facts::
 
     <f1><p1><answer>…</answer><citation>…</citation><rationale>…</rationale><verdict>T</verdict></p1>
     <noans>3 5</noans></f1>

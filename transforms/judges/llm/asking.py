@@ -1,4 +1,4 @@
-"""Send the requests of a step to the model, and collect their usage and failures."""
+"""Send the requests of one step to the model, and collect their usage rows and failures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -15,16 +15,17 @@ from transforms.prompts.data import storable
 T = TypeVar("T")
 
 SHORT_REPLY = 40  # tokens of a few words
-_SLACK = 256  # tokens that a reply may have beyond twice what is expected
-_SHOWN = 4096  # of a reply in `failures`, as of an input line
+_SLACK = 256  # tokens of the limit beyond twice the expected length
+_SHOWN = 4096  # characters of a reply in the table `failures`
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `reason` is why it lacks whatever it lacks; `error` where none came.
+    """A reply of the model, or the error in its place.
 
-    `first_reason` is why the reply before this one, which asked for the same, lacked it.
-    `too_long` tells that the model's context did not hold the request with its reply.
+    `reason` (one of records.REASONS) says why items may be missing from it. `error` is the message
+    where no reply was received. `first_reason` is the reason of an earlier reply to the same
+    question. `too_long` says that request and reply did not fit into the model's context.
     """
 
     choice: Choice
@@ -35,19 +36,14 @@ class Reply:
     too_long: bool = False
 
     @property
-    def said(self) -> str:
-        """What the model said, as it stands in `failures`."""
-        return self.raw[:_SHOWN]
-
-    @property
     def raw(self) -> str:
-        """What the model said, as given."""
+        """The text of the reply: the refusal, the arguments or the message."""
         return self.choice.refusal or self.choice.arguments or self.choice.text
 
 
 @dataclass(slots=True)
 class Asker:
-    """Asks for one step of one response; gathers the usage of all its requests, and failures."""
+    """Sends the requests of one step of one response, and collects usage rows and failures."""
 
     client: Client
     prompts: Prompts
@@ -68,14 +64,14 @@ class Asker:
         keep: Callable[[Choice], bool] | None = None,
         expects: int = SHORT_REPLY,
     ) -> Reply:
-        """Send one request; `wrong` says what an earlier reply to it lacked. An empty `system` is
-        no message.
+        """Send one request and return the reply.
 
-        `keep` tells whether a reply is worth keeping for equal requests to come. `expects` is about
-        how many tokens the reply needs; it is ended where it is much longer.
+        An empty `system` sends no system message. `wrong` says what was wrong with an earlier reply
+        and makes the request a repair. `keep` returns whether a choice may be cached. `expects`
+        estimates the tokens of the reply, whose limit is a little over twice that.
 
         Raises:
-            LlmError: no request can succeed (`final`); others are returned as a reply's reason.
+            LlmError: a final one; other errors are returned as a reply with `error` and `reason`.
         """
         if wrong:
             user = f"{user}\n{self.prompts.render('repair', wrong=wrong)}"
@@ -104,8 +100,7 @@ class Asker:
         return Reply(choice, reason, completion.request_id, too_long=too_long)
 
     def room(self, system: str, function: Function | None = None, user: str = "") -> int | None:
-        """Return about how many tokens the model's context holds beside these, None where that is
-        not known."""
+        """Estimate the tokens of the model's context left beside this prompt, None if unknown."""
         return self.client.room(self._request(system, user, function))
 
     def _request(self, system: str, user: str, function: Function | None) -> Request:
@@ -121,17 +116,17 @@ class Asker:
         )
 
     def failed(self, reply: Reply, lacks: str) -> None:
-        """Record what the model said in place of what was asked for."""
+        """Record a failure: a reply without what was asked for (`lacks`)."""
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
         key = self.response_id or ""
         self.failures.append(
-            Failure(self.step, key, reply.reason, message, storable(reply.said) or None)
+            Failure(self.step, key, reply.reason, message, storable(reply.raw[:_SHOWN]) or None)
         )
 
 
 class Askers:
-    """Makes the `Asker` of each step of each response; takes the client at the first request."""
+    """Creates an `Asker` for each step of each response; gets the client at the first of them."""
 
     def __init__(
         self, settings: LlmSettings, prompts: Prompts, client_factory: Callable[[], Client]
@@ -144,7 +139,7 @@ class Askers:
     def asker(
         self, role: str, step: str, response_id: str | None = None, source: str | None = None
     ) -> Asker:
-        """Return who asks the role's model for one step of one response."""
+        """Return an `Asker` for the model of `role` and one step of one response."""
         if self._client is None:
             self._client = self._client_factory()
         model = self._settings.model
@@ -154,7 +149,10 @@ class Askers:
 
 
 async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
-    """Return the results in order; the first error cancels the others and is raised alone."""
+    """Run coroutines concurrently; return their results in order.
+
+    The first error cancels the others, waits for their end, and is raised.
+    """
     tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         return list(await asyncio.gather(*tasks))

@@ -1,6 +1,7 @@
-"""Cut up a response: the text around a claim, and parts of a long text to extract from.
+"""Cut excerpts from a response: the context of a claim, and the parts of a long text.
 
-What stands around a claim says what it means. A long text is cut at paragraphs, then at sentences.
+The context resolves pronouns in a claim. A long text is extracted in parts, which are cut at
+paragraphs, then at sentences.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,19 +16,19 @@ from transforms.sentences import Span
 GAP = "[…]"
 _MAX_TOKENS = 1500
 _TAGS = 6  # tokens of a sentence's tags
-_OPENING = 100  # tokens of the text's first sentence, which tends to say what all of it is about
+_OPENING = 100  # tokens of the text's first sentence, which mostly names its subject
 _BEFORE = 3  # sentences before a part
-_AROUND = 300  # tokens of them
+_AROUND = 300  # tokens of the sentences before a part
 
 
 def spans_of(open_units: OpenUnits) -> list[Span]:
-    """Return the sentences of the response, as they move between stages, as spans."""
+    """Return the spans of the response's sentences."""
     offsets = open_units.sentence_spans
     return [Span(start, end) for start, end in zip(offsets[::2], offsets[1::2], strict=True)]
 
 
 def paragraph_breaks(text: str, spans: Sequence[Span]) -> set[int]:
-    """Return the sentences before which the text has a blank line."""
+    """Return the indexes of the sentences that follow a blank line."""
     return {
         index
         for index, (before, after) in enumerate(pairwise(spans), 1)
@@ -36,7 +37,7 @@ def paragraph_breaks(text: str, spans: Sequence[Span]) -> set[int]:
 
 
 def excerpt(text: str, spans: Sequence[Span], indexes: Iterable[int]) -> str:
-    """Return these sentences as they stand in the text, `[…]` where others are left out."""
+    """Return the text of these sentences, with `[…]` where others are left out."""
     runs: list[list[int]] = []
     for index in sorted(set(indexes)):
         if runs and runs[-1][-1] == index - 1:
@@ -49,17 +50,17 @@ def excerpt(text: str, spans: Sequence[Span], indexes: Iterable[int]) -> str:
 def surroundings(
     text: str, spans: Sequence[Span], indexes: Iterable[int | None], tokens: int = _MAX_TOKENS
 ) -> str:
-    """Return these sentences with their neighbours, without them where that is too long."""
+    """Return these sentences with one neighbour on each side, or without where that is too long."""
     own = {index for index in indexes if index is not None and index < len(spans)}
     near = {other for index in own for other in range(index - 1, index + 2)}
-    found = excerpt(text, spans, near.intersection(range(len(spans))))
-    if tokens_of(found) > tokens:
-        found = excerpt(text, spans, own)
-    return cut(found, tokens)
+    result = excerpt(text, spans, near.intersection(range(len(spans))))
+    if tokens_of(result) > tokens:
+        result = excerpt(text, spans, own)
+    return cut(result, tokens)
 
 
 def paragraph(text: str, spans: Sequence[Span], index: int | None) -> str:
-    """Return the paragraph that a sentence stands in; only its neighbours where it is long."""
+    """Return the paragraph of a sentence; only its neighbours where the paragraph is long."""
     if index is None or index >= len(spans):
         return ""
     breaks = paragraph_breaks(text, spans)
@@ -70,16 +71,16 @@ def paragraph(text: str, spans: Sequence[Span], index: int | None) -> str:
 
 
 def cut(text: str, tokens: int) -> str:
-    """Return the text, or as much of its beginning as about `tokens` tokens are."""
+    """Return the text cut to about `tokens` tokens, with `[…]` at the cut."""
     size = tokens_of(text)
     return text if size <= tokens else text[: len(text) * tokens // size] + GAP
 
 
 @dataclass(slots=True)
 class Part:
-    """Sentences to extract from, as (number, text), and what they need to be understood.
+    """A part of a text to extract from: sentences as (index, text), and the context before them.
 
-    A sentence that is longer than a part stands in several, in slices.
+    A sentence that is longer than a part is cut into slices in several parts.
     """
 
     sentences: list[tuple[int, str]] = field(default_factory=list)
@@ -88,24 +89,24 @@ class Part:
 
     @property
     def size(self) -> int:
-        """About how many tokens its sentences are."""
+        """An estimate of the tokens of the sentences."""
         return sum(tokens_of(sentence) + _TAGS for _, sentence in self.sentences)
 
     @property
     def numbers(self) -> list[int]:
-        """The numbers of its sentences."""
+        """The indexes of the sentences."""
         return [number for number, _ in self.sentences]
 
 
 def parts_of(text: str, spans: Sequence[Span], tokens: int) -> list[Part]:
-    """Return the sentences of a text in parts of about `tokens` tokens, in order."""
+    """Cut a text into parts of about `tokens` tokens each."""
     parts: list[Part] = []
     for group in _paragraphs(text, spans):
         pieces = [
             (at, piece) for at in group for piece in slices(_sentence(text, spans, at), tokens)
         ]
         whole = sum(tokens_of(piece) + _TAGS for _, piece in pieces)
-        # A paragraph that does not fit into what is left, but into a part, begins one.
+        # A paragraph begins a new part if it fits into a whole one but not into the rest of this.
         if not parts or (parts[-1].tokens + whole > tokens >= whole):
             parts.append(Part())
         for number, piece in pieces:
@@ -120,7 +121,7 @@ def parts_of(text: str, spans: Sequence[Span], tokens: int) -> list[Part]:
 
 
 def _before(text: str, spans: Sequence[Span], first: int, tokens: int) -> str:
-    """Return the text's opening and the sentences before a part of up to `tokens` tokens."""
+    """Return the text's first sentence and those before a part of up to `tokens` tokens."""
     opening = cut(_sentence(text, spans, 0), min(_OPENING, tokens // 4))
     near = range(max(1, first - _BEFORE), first)
     before = excerpt(text, spans, near)
@@ -133,10 +134,10 @@ def _before(text: str, spans: Sequence[Span], first: int, tokens: int) -> str:
 def around(
     text: str, spans: Sequence[Span], numbers: Iterable[int], tokens: int = 2 * _AROUND
 ) -> str:
-    """Return the neighbours of single sentences that are asked for once more, at most `tokens`."""
+    """Return the context of the sentences in a repair request, at most `tokens` tokens."""
     near = {other for number in numbers for other in range(number - 2, number + 2)}
-    found = excerpt(text, spans, near.intersection(range(len(spans))))
-    return cut(found, min(tokens, 2 * _AROUND))
+    context = excerpt(text, spans, near.intersection(range(len(spans))))
+    return cut(context, min(tokens, 2 * _AROUND))
 
 
 def rendered(text: str, spans: Sequence[Span], part: Part, language: str | None) -> str:
@@ -160,18 +161,18 @@ def _sentence(text: str, spans: Sequence[Span], index: int) -> str:
 
 
 def slices(text: str, tokens: int) -> list[str]:
-    """Cut a text that is longer than `tokens` tokens, at white space where there is some."""
+    """Cut a text into slices of about `tokens` tokens, at white space where possible."""
     size = tokens_of(text)
     if size <= tokens:
         return [text]
     width = max(1, len(text) * tokens // size)
-    found = []
+    pieces = []
     start = 0
     while start < len(text):
         end = start + width
         if end < len(text):
             space = text.rfind(" ", start + width // 2, end)
             end = space + 1 if space > 0 else end
-        found.append(text[start:end].strip())
+        pieces.append(text[start:end].strip())
         start = end
-    return [piece for piece in found if piece]
+    return [piece for piece in pieces if piece]

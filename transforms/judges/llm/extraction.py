@@ -1,6 +1,6 @@
-"""Extract the claims of numbered sentences by a model, one call for a response.
+"""Extract the claims of numbered sentences by a model, in one call for a response.
 
-A sentence that the reply mentions neither with a claim nor as having none is asked for once more,
+A sentence that the reply lists neither with a claim nor under `no_claim` is requested once more,
 then recorded as a failure.
 """
 
@@ -24,8 +24,8 @@ from transforms.sentences import Span
 
 CLAIMS = "extract_facts"
 SENTENCES = "extract_sentences"
-_LONGER = 3  # times as long as its sentences is a reply, with claims, queries and numbers
-_LEAST = 20  # tokens of a part: cut into less, a sentence says nothing
+_LONGER = 3  # the length of a reply as a multiple of its sentences' length
+_LEAST = 20  # tokens of a part: a shorter slice of a sentence has no meaning
 _ARGUMENTS = ("claim", "query", "no_claim")
 _EXAMPLE = {
     "facts": [
@@ -37,23 +37,22 @@ _EXAMPLE = {
     ],
     "no_claim": [2],
 }
-_SHOWN = 200  # characters of a refused claim
+_SHOWN = 200  # characters of a rejected claim
 
 Claims = dict[int, list[Draft]]
-"""The claims of each sentence that a reply settled; none for one without a checkable claim."""
+"""Claims by the index of their sentence; an empty list for a sentence without a checkable claim."""
 
 
 @dataclass(slots=True)
 class Extracted:
-    """What a reply says of sentences, by their index: what it settles, and the claims that are
-    refused since they have no content word of their sentence."""
+    """The claims in a reply by sentence, and those rejected: without a content word of it."""
 
     claims: Claims = field(default_factory=dict)
-    refused: dict[int, list[str]] = field(default_factory=dict)
+    rejected: dict[int, list[str]] = field(default_factory=dict)
 
 
 def prompt_names(name: str) -> list[str]:
-    """Return the prompts that an extraction depends on."""
+    """Return the names of the prompts that an extraction depends on."""
     arguments = [f"argument_{argument}" for argument in _ARGUMENTS]
     return [f"{name}_system", "extract_user", "function_extract", "repair", *arguments]
 
@@ -68,29 +67,29 @@ async def extract(
 ) -> list[Draft]:
     """Return the claims of a response in the order of its sentences; `name` is CLAIMS or SENTENCES.
 
-    A text longer than `tokens` is asked about in parts, side by side. A query that the reply lacks
-    is left empty.
+    A text longer than `tokens` is sent in parts, concurrently. A query that the reply lacks is left
+    empty.
     """
 
-    def refuse(reply: Reply, refused: Mapping[int, Sequence[str]]) -> None:
-        for at, texts in refused.items():
+    def record_rejected(reply: Reply, rejected: Mapping[int, Sequence[str]]) -> None:
+        for at, texts in rejected.items():
             for text in texts:
                 shown = f"{text[:_SHOWN]!r}, which has no word of it"
                 asker.failed(reply, f"a claim of sentence {at + 1} in place of {shown}")
 
     async def of_part(part: Part) -> Claims:
         reply = await _ask(name, record, spans, part, asker, repairs)
-        read_first = read_claims(reply.choice, part)
-        found, refused = read_first.claims, read_first.refused
-        missing = _without(part, found)
+        first = read_claims(reply.choice, part)
+        claims, rejected = first.claims, first.rejected
+        missing = _without(part, claims)
         if reply.too_long and len(missing.sentences) > 1:
-            refuse(reply, {at: texts for at, texts in refused.items() if at in found})
+            record_rejected(reply, {at: rejected[at] for at in rejected if at in claims})
             for half in await together(of_part(half) for half in _halves(missing, record, spans)):
-                found |= half
-            return found
+                claims |= half
+            return claims
         replies = [reply]
         if missing.sentences and repairs and worth_repairing(reply):
-            wrong = trouble(reply, _wrong(read_first))
+            wrong = trouble(reply, _wrong(first))
             pieces = [missing]
             missing.context = around(record.text, spans, missing.numbers)
             if reply.reason in (TRUNCATED, FILTERED, REFUSED) and len(missing.sentences) > 1:
@@ -98,30 +97,30 @@ async def extract(
             replies = await together(
                 _ask(name, record, spans, piece, asker, repairs, wrong) for piece in pieces
             )
-            refused = {at: texts for at, texts in refused.items() if at in found}
-            for piece, again in zip(pieces, replies, strict=True):
-                read_again = read_claims(again.choice, piece)
-                found |= read_again.claims
-                refused |= read_again.refused
-        refuse(replies[-1], refused)
-        unsettled = _without(part, found)
-        if unsettled.sentences:
-            numbers = ranges([at + 1 for at in unsettled.numbers])
+            rejected = {at: texts for at, texts in rejected.items() if at in claims}
+            for piece, repair in zip(pieces, replies, strict=True):
+                second = read_claims(repair.choice, piece)
+                claims |= second.claims
+                rejected |= second.rejected
+        record_rejected(replies[-1], rejected)
+        missing = _without(part, claims)
+        if missing.sentences:
+            numbers = ranges([at + 1 for at in missing.numbers])
             asker.failed(replies[-1], f"sentences {numbers}")
-        return found
+        return claims
 
     function = _function(name, Part([(0, "")]), asker.prompts)
     room = asker.room(asker.prompts[f"{name}_system"], function)
-    if room is not None:  # for the sentences, what they need to be understood, and the reply
+    if room is not None:  # for the sentences, their context, and the reply
         tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
     parts = parts_of(record.text, spans, tokens)
-    claims: Claims = {}
-    for found in await together(of_part(part) for part in parts):
-        for number, drafts in found.items():
+    merged: Claims = {}
+    for claims in await together(of_part(part) for part in parts):
+        for at, drafts in claims.items():
             # The slices of one long sentence are in several parts.
-            claims.setdefault(number, []).extend(drafts)
+            merged.setdefault(at, []).extend(drafts)
     most = 1 if name == SENTENCES else None
-    return [draft for at in sorted(claims) for draft in list(dict.fromkeys(claims[at]))[:most]]
+    return [draft for at in sorted(merged) for draft in list(dict.fromkeys(merged[at]))[:most]]
 
 
 def _halves(part: Part, record: InputRecord, spans: Sequence[Span]) -> list[Part]:
@@ -144,8 +143,8 @@ async def _ask(
     prompts = asker.prompts
 
     def keep(choice: Choice) -> bool:
-        settled = len(read_claims(choice, part).claims)
-        return worth_keeping(settled, len(set(part.numbers)), bool(wrong), repairs)
+        complete = len(read_claims(choice, part).claims)
+        return worth_keeping(complete, len(set(part.numbers)), bool(wrong), repairs)
 
     user = prompts.render(
         "extract_user",
@@ -164,31 +163,31 @@ def _function(name: str, part: Part, prompts: Prompts) -> Function:
     return Function(name, prompts["function_extract"], parameters, _EXAMPLE)
 
 
-def _wrong(read_first: Extracted) -> str:
-    if read_first.refused:
+def _wrong(first: Extracted) -> str:
+    if first.rejected:
         return "it had a claim that has no word of its sentence"
-    if read_first.claims:
+    if first.claims:
         return "it left out the sentences that are asked about here"
     return "it had no JSON object with facts and no_claim"
 
 
-def _without(part: Part, found: Claims) -> Part:
-    return Part([item for item in part.sentences if item[0] not in found], part.context)
+def _without(part: Part, claims: Claims) -> Part:
+    return Part([item for item in part.sentences if item[0] not in claims], part.context)
 
 
 def read_claims(choice: Choice, part: Part) -> Extracted:
-    """Return what a reply settles of the sentences of a part; never raises.
+    """Parse the claims of a part's sentences from a reply; never raises.
 
-    A sentence with a malformed claim is not settled, nor is the last one of a list that breaks off,
-    of which more may have followed, nor one whose claims are all refused. A number that was not
-    asked about is passed over, claims outweigh the mention of their sentence as one without, and a
-    query that has no word of its sentence or claim is left out.
+    The result has no entry for a sentence with a malformed claim, for one whose claims are all
+    rejected, and for the last sentence of a list that is cut off, since claims may be missing.
+    Unknown sentence numbers are ignored. A sentence that has claims and is listed under `no_claim`
+    keeps its claims. A query without a word of its sentence or claim is replaced by "".
     """
     arguments = arguments_of(choice, ("facts", "no_claim"))
     texts: dict[int, str] = {}
     for index, piece in part.sentences:
         texts[index] = f"{texts.get(index, '')} {piece}"
-    found = Extracted()
+    result = Extracted()
     malformed: set[int] = set()
     last: int | None = None
     for fact in _items(arguments.get("facts")):
@@ -200,24 +199,24 @@ def read_claims(choice: Choice, part: Part) -> Extracted:
         if not claim:
             malformed.add(at)
         elif not related(claim, texts[at]):
-            found.refused.setdefault(at, []).append(claim)
+            result.rejected.setdefault(at, []).append(claim)
         else:
             query = _text(fact.get("query"))
             if not related(query, texts[at], claim):
                 query = ""
-            found.claims.setdefault(at, []).append(Draft(at, claim, query))
+            result.claims.setdefault(at, []).append(Draft(at, claim, query))
     if last is not None and "no_claim" not in arguments and breaks_off(choice):
         malformed.add(last)
     for number in _items(arguments.get("no_claim")):
         empty = _index(number, texts)
-        if empty is not None and empty not in found.refused:
-            found.claims.setdefault(empty, [])
-    found.claims = {at: found.claims[at] for at in found.claims if at not in malformed}
-    return found
+        if empty is not None and empty not in result.rejected:
+            result.claims.setdefault(empty, [])
+    result.claims = {at: result.claims[at] for at in result.claims if at not in malformed}
+    return result
 
 
 def _index(number: object, texts: Mapping[int, str]) -> int | None:
-    """Return the index of the sentence of a number, None where none of that number was given."""
+    """Return the index of a sentence from its number, None for a number that is not in `texts`."""
     return number - 1 if is_number(number) and number - 1 in texts else None
 
 

@@ -1,4 +1,4 @@
-"""Define what all formulations of verification share: case, finding, protocol, repairs."""
+"""The types and functions that all formulations of verification share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,19 +23,18 @@ from transforms.judges.llm.asking import Asker, Reply
 T = TypeVar("T")
 
 _OUTCOMES = {TRUE: SUPPORTED, FALSE: REFUTED, NOT_CLEAR: NOANS_OUTCOME}
-# Characters of an unusable reply that a row keeps: every pair of the call has it.
-_MOST_RAW = 4096
+_MOST_RAW = 4096  # characters of an unusable reply in an evidence row
 
 Pair = tuple[int, int]
-"""(index of the unit, index of the passage) in a case."""
+"""(index of the unit, index of the passage) in a `Case`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The open units of one response against one source.
+    """The open units of one response, and the passages of one source to verify them against.
 
-    `passages` are distinct by what a model sees of them; `wanted` says which of them each unit is
-    to be checked against, both by index.
+    `passages` have distinct titles and texts. `wanted` maps the index of each unit to the indexes
+    of its passages.
     """
 
     open_units: OpenUnits
@@ -48,7 +47,7 @@ class Case:
         return self.open_units.units
 
     def sentence(self, unit: int) -> str:
-        """Return the sentence of the response that a unit is from, empty where there is none."""
+        """Return the text of a unit's sentence in the response, "" where there is none."""
         offsets, at = self.open_units.sentence_spans, self.units[unit].sentence_index
         if at is None or 2 * at + 1 >= len(offsets):
             return ""
@@ -56,15 +55,16 @@ class Case:
 
     @property
     def pairs(self) -> list[Pair]:
-        """Every (unit, passage) to be judged, in order."""
+        """The pairs to be judged, in order."""
         return [(unit, passage) for unit, found in self.wanted.items() for passage in found]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one passage says to one unit, or why nobody knows: the columns of `evidence`.
+    """The judgement on a unit by a passage, as columns of the table `evidence`.
 
-    `first_reason` is why the first reply had no usable judgement, whatever a repair then brought.
+    `reason` is set where `outcome` is an error. `first_reason` is the reason why the first reply
+    had no usable judgement, even if a repair then had one.
     """
 
     outcome: str
@@ -78,25 +78,25 @@ class Finding:
 
 
 class Formulation(Protocol):
-    """A way of putting the question; one file each."""
+    """A way of asking a model for judgements."""
 
     @property
     def names(self) -> Sequence[str]:
-        """The prompts that its judgements depend on."""
+        """The names of the prompts that its judgements depend on."""
         ...
 
     async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
-        """Return a finding for every pair of the case; what cannot be judged is an error."""
+        """Return a finding for every pair of the case; one with outcome `error` on failure."""
         ...
 
 
 def outcome_of(verdict: str) -> str:
-    """Return the outcome that a verdict (T, F, N) stands for."""
+    """Return the outcome of a verdict (T, F, N)."""
     return _OUTCOMES[verdict]
 
 
 def unknown(reply: Reply) -> Finding:
-    """Return the finding where the reply had no usable judgement."""
+    """Return the finding with outcome `error` for a reply without a usable judgement."""
     return Finding(
         ERROR,
         reply.reason,
@@ -107,9 +107,10 @@ def unknown(reply: Reply) -> Finding:
 
 
 def explained(finding: Finding, asked: bool) -> bool:
-    """Tell whether a finding is usable and has its rationale, where one is `asked` for.
+    """Return whether a finding is usable and has a rationale where one is `asked` for.
 
-    None is where the passage does not answer, which without a verdict of its own is false.
+    No rationale is needed where the passage does not answer: outcome `noans`, or, with labels `tf`,
+    `refuted` without an answer.
     """
     if finding.outcome in (ERROR, NOANS_OUTCOME):
         return finding.outcome != ERROR
@@ -118,19 +119,22 @@ def explained(finding: Finding, asked: bool) -> bool:
 
 
 def worth_keeping(settled: int, of: int, again: bool, repairs: int) -> bool:
-    """Tell whether a reply that settles so many of the things asked for is kept: one that leaves
-    some out only where another request asks for them, or they would be left out for ever."""
+    """Return whether a reply with `settled` of `of` items may be cached.
+
+    An incomplete reply may only where a repair follows, that is not if it is one (`again`);
+    otherwise the missing items would be missing in every later run.
+    """
     return settled == of or (settled > 0 and repairs > 0 and not again)
 
 
 def worth_repairing(reply: Reply) -> bool:
-    """Tell whether asking once more can help; a request that did not get through was retried, and
-    one that is too long is no shorter the second time."""
+    """Return whether a repair request can help: not after an error of transport, which was retried,
+    and not where the request is too long."""
     return reply.reason != TRANSPORT and not (reply.too_long and reply.error)
 
 
 def trouble(reply: Reply, otherwise: str) -> str:
-    """Return what was wrong with a reply, in words for the model that is asked once more."""
+    """Return what was wrong with a reply, as a text for the repair prompt."""
     if reply.reason == TRUNCATED:
         return "it was cut off before its end; be brief"
     if reply.reason in (REFUSED, FILTERED):
@@ -139,12 +143,12 @@ def trouble(reply: Reply, otherwise: str) -> str:
 
 
 def repeats(query: str, claim: str) -> bool:
-    """Tell whether a query says no more than the claim that it is to settle."""
+    """Return whether a query equals its claim, ignoring case and final punctuation."""
     return query.strip(" .?").casefold() == claim.strip(" .?").casefold()
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Return sorted numbers as people write them: "1-3 5"."""
+    """Format numbers as sorted ranges: "1-3 5"."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][-1] == number - 1:

@@ -1,7 +1,8 @@
 """Formulation `function`: all facts of a response against a source's passages in one function call.
 
-FaaF (Katranidis & Barany, 2024), for several passages at once: they are numbered once and shared
-by the facts that retrieved them. A reply in tags instead of a call is the same function.
+FaaF (Katranidis & Barany, 2024), extended to several passages, which are numbered and shared by the
+facts that retrieved them. The reply may be in tags instead of a call; repairs always ask for a
+call, since an endpoint that enforces a schema gets valid arguments from weak models too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,19 +47,19 @@ from transforms.prompts import Prompts
 from transforms.prompts.data import block, element, escape, plain, wrapped
 
 NAME = "verify_facts"
-_CONTEXT = 1500  # tokens, at most, of the text that the facts of a call stand in
-_SURROUNDINGS = 4  # the part of a small context that is for it
+_CONTEXT = 1500  # tokens, at most, of the response's text around the facts of a call
+_SURROUNDINGS = 4  # a small context window divided by this is the limit of that text
 _NEIGHBOURS = 60  # tokens of the sentences around those of the facts
 _SHOWN = 40  # characters of a wrong verdict
 _COPIED = "it repeated the example in place of judging the facts"
 _TOO_MUCH = (TRUNCATED, FILTERED, REFUSED)
 
 Answered = tuple[Packed, Reply, dict[Pair, Finding], str]
-"""A call, its reply, the findings in it, and what is wrong with it where it lacks some."""
+"""A call, its reply, the findings in it, and an error text for the repair if any are missing."""
 
 
 class FunctionFormulation:
-    """Verification through a generated function, as JSON or (`xml`) as tags."""
+    """Verification by a generated function, called with JSON or (`xml`) written as tags."""
 
     def __init__(
         self, prompts: Prompts, control: Control, xml: bool, limits: Limits, repairs: int
@@ -69,20 +70,19 @@ class FunctionFormulation:
         self._xml = xml
         self._limits = replace(limits, reply=reply_tokens(control.fields))
         self._repairs = repairs
-        self._system = _system(prompts, control, xml)
+        self._systems = {tags: _system(prompts, control, tags) for tags in {xml, False}}
 
     @property
     def names(self) -> Sequence[str]:
-        """The prompts that its judgements depend on."""
+        """The names of the prompts that its judgements depend on."""
         options = self._control.options
-        arguments = [f"argument_{name}" for name in _described(self._control, self._xml)]
-        names = ["verify_user", "repair", f"verdicts_{options}", *arguments]
-        if self._xml:
-            return ["verify_xml_system", f"verify_xml_example_{options}", *names]
-        return ["verify_facts_system", "function_verify", *names]
+        arguments = [f"argument_{name}" for name in _described(self._control)]
+        tags = ["verify_xml_system", f"verify_xml_example_{options}"] if self._xml else []
+        names = ["verify_facts_system", "function_verify", "verify_user", "repair"]
+        return [*tags, *names, f"verdicts_{options}", *arguments]
 
     async def judge(self, case: Case, asker: Asker) -> dict[Pair, Finding]:
-        """Ask for all pairs, and once more for those that the replies lack."""
+        """Return the findings of all pairs; request those that the replies lack once more."""
         found: dict[Pair, Finding] = {}
         calls = self._pack(case, case.pairs, self._limits_now(asker))
         wrong = ""
@@ -91,7 +91,7 @@ class FunctionFormulation:
             lacking: list[Pair] = []
             too_much: list[Pair] = []
             largest = Packed()
-            for call, reply, findings, said in await self._answered(case, calls, asker, wrong):
+            for call, reply, findings, why in await self._answered(case, calls, asker, wrong):
                 lost = [pair for pair in call.pairs if pair not in findings]
                 now = findings | {pair: unknown(reply) for pair in lost}
                 found |= {pair: _after(found.get(pair), finding) for pair, finding in now.items()}
@@ -102,7 +102,7 @@ class FunctionFormulation:
                     if lost:
                         asker.failed(reply, f"{len(lost)} of {len(call.pairs)} judgements")
                     continue
-                wrongs[trouble(reply, said)] = None
+                wrongs[trouble(reply, why)] = None
                 if reply.reason in _TOO_MUCH:
                     too_much += missing
                     largest = max(largest, call, key=lambda packed: len(packed.pairs))
@@ -115,29 +115,32 @@ class FunctionFormulation:
         return found
 
     def _limits_now(self, asker: Asker) -> Limits:
-        """Return the limits of a call by what is known of the model's context."""
+        """Return the limits of a call, given what is known of the model's context."""
         room = self._room(asker)
         return self._limits.within(None if room is None else room - _NEIGHBOURS)
 
     def _room(self, asker: Asker) -> int | None:
-        """Return how many tokens there are for facts, passages, context and reply."""
+        """Return the tokens left for facts, passages, context and reply, None if unknown."""
         smallest = FactFunction([Fact("", "", [1, 2])], self._control)
-        return asker.room(self._system, self._object(smallest))
+        function = self._object(smallest)
+        rooms = (
+            asker.room(self._systems[tags], None if tags else function) for tags in self._systems
+        )
+        return min((room for room in rooms if room is not None), default=None)
 
     async def _answered(
         self, case: Case, calls: Iterable[Packed], asker: Asker, wrong: str
     ) -> list[Answered]:
-        """Make the calls; one that the model's context does not hold in halves, until they fit."""
+        """Make the calls; halve each one that is too long for the model's context."""
 
         async def answers(call: Packed) -> list[Answered]:
-            reply, findings, said = await self._call(case, call, asker, wrong)
+            reply, findings, why = await self._call(case, call, asker, wrong)
             missing = [pair for pair in call.pairs if pair not in findings]
             if not (reply.too_long and missing and len(call.pairs) > 1):
-                return [(call, reply, findings, said)]
+                return [(call, reply, findings, why)]
             pieces = self._pack(case, missing, self._limits_now(asker).below(call))
-            settled = call.without(missing)
             return [
-                (settled, reply, findings, said),
+                (call.without(missing), reply, findings, why),
                 *await self._answered(case, pieces, asker, wrong),
             ]
 
@@ -158,7 +161,7 @@ class FunctionFormulation:
     async def _call(
         self, case: Case, call: Packed, asker: Asker, wrong: str
     ) -> tuple[Reply, dict[Pair, Finding], str]:
-        """Return the reply, the findings in it, and what is wrong with it where it lacks some."""
+        """Return the reply, the findings in it, and an error text where some are missing."""
         numbers = {passage: number for number, passage in enumerate(call.passages, 1)}
         units = list(call.facts)
         function = FactFunction(
@@ -173,8 +176,10 @@ class FunctionFormulation:
             self._control,
         )
 
+        tags = self._xml and not wrong
+
         def arguments(choice: Choice) -> Mapping[str, Any]:
-            if self._xml:
+            if tags:
                 return xml_arguments(choice, function)
             return arguments_of(choice, [argument(at) for at in range(1, len(units) + 1)])
 
@@ -183,39 +188,41 @@ class FunctionFormulation:
             settled = sum(explained(_finding(check), self._explains) for check in checks)
             return worth_keeping(settled, len(call.pairs), bool(wrong), self._repairs)
 
+        # Weak models copy an example; after a reply in tags an example did not help.
+        example = not self._xml and _COPIED not in wrong
         room = self._room(asker)
         context = _CONTEXT if room is None else min(_CONTEXT, room // _SURROUNDINGS)
         reply = await asker.ask(
-            self._system,
+            self._systems[tags],
             self._user(case, call, function, context),
-            self._object(function, example=_COPIED not in wrong),
+            None if tags else self._object(function, example),
             wrong,
             keep,
             self._limits.reply * len(call.pairs),
         )
-        said = arguments(reply.choice)
+        given = arguments(reply.choice)
         passages = list(call.passages)
         findings = {
             (units[fact - 1], passages[passage - 1]): _finding(check, reply.request_id)
-            for (fact, passage), check in function.invoke(said).items()
+            for (fact, passage), check in function.invoke(given).items()
         }
         if len(findings) == len(call.pairs):
             return reply, findings, "it had no rationale of some verdicts; give one with each"
-        return reply, findings, self._wrong(function, said)
+        return reply, findings, self._wrong(function, given)
 
-    def _wrong(self, function: FactFunction, said: Mapping[str, Any]) -> str:
-        if not said:
-            return f"it had no {'tag' if self._xml else 'argument'} of a fact, such as f1"
-        if function.repeats_example(said):
+    def _wrong(self, function: FactFunction, given: Mapping[str, Any]) -> str:
+        if not given:
+            return "it had no argument of a fact, such as f1"
+        if function.repeats_example(given):
             return _COPIED
-        verdict = function.wrong_verdict(said)
+        verdict = function.wrong_verdict(given)
         if verdict is not None:
             allowed = ", ".join(self._control.verdicts)
             return f'the verdict "{escape(verdict[:_SHOWN])}" is none of {allowed}'
         return "it had no check of some facts or passages"
 
     def _user(self, case: Case, call: Packed, function: FactFunction, tokens: int) -> str:
-        """Return the data of a call, with up to `tokens` tokens of what its facts stand in."""
+        """Return the user message of a call, with up to `tokens` tokens of the response's text."""
         passages = [
             block(f"p{number}", case.passages[at].text, title=case.passages[at].title)
             for number, at in enumerate(call.passages, 1)
@@ -242,20 +249,15 @@ class FunctionFormulation:
             facts=wrapped("facts", "\n" + "\n".join(facts) + "\n"),
         )
 
-    def _object(self, function: FactFunction, example: bool = True) -> Function | None:
-        if self._xml:
-            return None
-        descriptions = {
-            name: self._prompts[f"argument_{name}"] for name in _described(self._control)
-        }
-        parameters = function.parameters(descriptions)
+    def _object(self, function: FactFunction, example: bool = True) -> Function:
+        texts = {name: self._prompts[f"argument_{name}"] for name in _described(self._control)}
         sample = function.example() if example else None
-        return Function(NAME, self._prompts["function_verify"], parameters, sample)
+        return Function(NAME, self._prompts["function_verify"], function.parameters(texts), sample)
 
 
 def _after(earlier: Finding | None, finding: Finding) -> Finding:
     if earlier and finding.outcome == ERROR != earlier.outcome:
-        return earlier  # a verdict without its rationale is better than none
+        return earlier  # keep a verdict without rationale rather than an error
     return replace(finding, first_reason=earlier.first_reason) if earlier else finding
 
 
@@ -270,9 +272,9 @@ def _finding(check: Check, request_id: str | None = None) -> Finding:
     )
 
 
-def _described(control: Control, xml: bool = False) -> list[str]:
-    """Return what has a description: the fields but the verdict, and what stands beside them."""
-    beside = [] if xml or control.citation else [PASSAGES]
+def _described(control: Control) -> list[str]:
+    """Return the names of the arguments that have a description: all but the verdict."""
+    beside = [] if control.citation else [PASSAGES]
     noans = [NOANS_LIST] if control.options == TFN else []
     return [*(name for name in control.fields if name != VERDICT), *beside, *noans]
 
@@ -282,19 +284,15 @@ def _system(prompts: Prompts, control: Control, xml: bool) -> str:
     verdicts = prompts[f"verdicts_{control.options}"]
     if not xml:
         return prompts.render("verify_facts_system", verdicts=verdicts)
-    fields = [
-        f"<{name}>: {prompts[f'argument_{name}']}" for name in control.fields if name != VERDICT
-    ]
+    grounds = [name for name in control.fields if name != VERDICT]
+    fields = [f"<{name}>: {prompts[f'argument_{name}']}" for name in grounds]
     fields.append(f"<{VERDICT}>: {', '.join(control.verdicts)}")
     if control.options == TFN:
-        text = prompts[f"argument_{NOANS_LIST}"]
-        fields.append(f"After the passages, <{NOANS_LIST}>: {text}")
+        fields.append(f"After the passages, <{NOANS_LIST}>: {prompts[f'argument_{NOANS_LIST}']}")
     unused = {ANSWER, CITATION, RATIONALE}.difference(control.fields)
-    example = "\n".join(
-        line
-        for line in prompts[f"verify_xml_example_{control.options}"].splitlines()
-        if not any(line.startswith(f"<{name}>") for name in unused)
-    )
+    lines = prompts[f"verify_xml_example_{control.options}"].splitlines()
+    starts = tuple(f"<{name}>" for name in unused)
+    example = "\n".join(line for line in lines if not line.startswith(starts))
     return prompts.render(
         "verify_xml_system", verdicts=verdicts, fields="\n".join(fields), example=example
     )

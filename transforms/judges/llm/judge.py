@@ -1,4 +1,4 @@
-"""Extract and verify claims by a language model, the LLM judge."""
+"""The LLM judge: extracts and verifies claims by asking a language model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,12 +36,12 @@ _PAIRWISE: Final[Mapping[str, type[PairFormulation]]] = {
 
 
 class LlmJudge(Judge):
-    """Extracts and verifies by asking a model.
+    """Extracts and verifies claims by asking a language model.
 
-    The client is taken at the first request, and left open: others of the run use it.
+    The client belongs to the run and is not closed by the judge.
 
     Raises:
-        UsageError: a prompt of `context.settings.prompts_dir` cannot be used.
+        UsageError: a prompt in `context.settings.prompts_dir` is invalid.
     """
 
     name = "llm"
@@ -57,7 +57,7 @@ class LlmJudge(Judge):
         self._askers = Askers(settings, self._prompts, context.client)
         self._formulation = formulation(settings, self._prompts)
         self.prompt_version = self._prompts.version(self._formulation.names)
-        """Of the prompts that verdicts depend on: 12 hex digits."""
+        """The version of the prompts that verdicts depend on: 12 hex digits."""
 
     def fingerprint(self) -> str:
         """Return the versions of the prompts that results depend on."""
@@ -65,34 +65,33 @@ class LlmJudge(Judge):
         return " ".join((self.prompt_version, *units))
 
     def extraction_version(self, units: str) -> str:
-        """Return the version of the prompts that the claims (`units` claim or sentence) and their
-        queries depend on."""
+        """Return the version of the prompts for claims (`units` claim or sentence) and queries."""
         name = extraction.SENTENCES if units == "sentence" else extraction.CLAIMS
         return self._prompts.version([*extraction.prompt_names(name), *queries.PROMPTS])
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return the claims of the response: one call, a few where it is long."""
+        """Return the claims of the response, by one call or a few for a long text."""
         return await self._extract(extraction.CLAIMS, record, sentences)
 
     async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return one claim for each sentence that makes a checkable one."""
+        """Return one claim for each sentence with a checkable claim."""
         return await self._extract(extraction.SENTENCES, record, sentences)
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
-        """Return the queries of given claims that came without one."""
+        """Return a query for each claim, in order."""
         if not claims:
             return Queries()
         asker = self._askers.asker(EXTRACTOR, "query", response_id)
         settings = self._settings
-        found = await queries.write_queries(
+        written = await queries.write_queries(
             claims, asker, settings.extract_tokens, settings.repairs
         )
         return Queries(
-            [storable(query) or "" for query in found], failures=asker.failures, usage=asker.usage
+            [storable(query) or "" for query in written], failures=asker.failures, usage=asker.usage
         )
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
-        """Return what each passage says to each unit."""
+        """Return the evidence rows of each unit, in order."""
         case = case_of(open_units, found)
         findings: dict[tuple[int, int], Finding] = {}
         judged = Judged()
@@ -121,23 +120,23 @@ class LlmJudge(Judge):
             return Drafts()
         settings = self._settings
         asker = self._askers.asker(EXTRACTOR, "extract", record.response_id)
-        found = await extraction.extract(
+        extracted = await extraction.extract(
             name, record, spans, asker, settings.extract_tokens, settings.repairs
         )
         drafts = [
             replace(draft, claim=storable(draft.claim) or "", query=storable(draft.query) or "")
-            for draft in found
+            for draft in extracted
         ]
         result = Drafts(drafts, failures=asker.failures, usage=asker.usage)
-        bare = [draft.claim for draft in drafts if not draft.query]
-        if bare:
-            made = await self.queries(bare, record.response_id)
-            left = iter(made.queries)
+        without_query = [draft.claim for draft in drafts if not draft.query]
+        if without_query:
+            written = await self.queries(without_query, record.response_id)
+            left = iter(written.queries)
             result.drafts = [
                 draft if draft.query else replace(draft, query=next(left)) for draft in drafts
             ]
-            result.failures += made.failures
-            result.usage += made.usage
+            result.failures += written.failures
+            result.usage += written.usage
         return result
 
     def _row(
@@ -162,17 +161,17 @@ class LlmJudge(Judge):
 
 
 def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
-    """Return the formulation of that name."""
+    """Return the formulation that the settings name."""
     if settings.formulation == FUNCTION:
         limits = Limits(settings.passages_per_call, settings.facts_per_call, settings.call_tokens)
-        control = Control(settings.options, settings.explain, settings.citation)
+        control = Control(settings.verdict_labels, settings.explain, settings.citation)
         xml = settings.format == XML
         return FunctionFormulation(prompts, control, xml, limits, settings.repairs)
-    return _PAIRWISE[settings.formulation](prompts, settings.options, settings.repairs)
+    return _PAIRWISE[settings.formulation](prompts, settings.verdict_labels, settings.repairs)
 
 
 def case_of(open_units: OpenUnits, found: Sequence[Found]) -> Case:
-    """Return the units that have passages, and these; what looks the same to a model is one."""
+    """Return the case of these units and their passages; passages of equal text are merged."""
     passages: dict[tuple[str, str], int] = {}
     distinct: list[Passage] = []
     wanted: dict[int, list[int]] = {}

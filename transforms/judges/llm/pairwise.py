@@ -1,15 +1,15 @@
 """The formulations that ask about one claim and one passage at a time.
 
-`stepwise` is UFO's (Huang et al., 2026): what the passage answers to the query, then whether the
-claim agrees, each its own call, and no second one where the passage does not answer. `rationale` is
-Facts&Evidence's (2025): claim, its paragraph and one piece of evidence, why before whether; what is
-off the topic or contradicts itself refutes nothing, nor is a subjective claim refuted.
-`prompt` is the baseline that FaaF (Katranidis & Barany, 2024) measures its function against: the
-verdict alone, matched by word; never a default.
+`stepwise` (UFO, Huang et al., 2026): the passage's answer to the query, then whether the claim
+agrees with the answer, in two calls; one call where the passage does not answer. `rationale`
+(Facts&Evidence, 2025): the claim, its paragraph and one passage; the rationale comes before the
+verdict, and evidence that is off the topic or contradicts itself refutes nothing, nor is a
+subjective claim refuted. `prompt` (the baseline of FaaF, Katranidis & Barany, 2024): the verdict
+alone, matched by word.
 
-Each asks in words, as it was published. Where a reply in words has no verdict, the repair asks for
-a call of a function whose verdict is an enum: an endpoint that enforces a schema then gets one from
-a model that is too weak to keep to a form.
+Each asks for a text, as published. Where the text has no verdict, the repair asks for a function
+call with the verdict as an enum: an endpoint that enforces the schema gets one even from a weak
+model.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,8 +52,10 @@ T = TypeVar("T")
 
 
 class PairFormulation:
-    """Asks about each pair by itself; `prompts_used` are by their names, {} stands for the options
-    (tfn or tf)."""
+    """Base class: asks about each pair separately.
+
+    `prompts_used` are the names of prompts; `{}` in them is replaced by the options (tfn or tf).
+    """
 
     prompts_used: ClassVar[Sequence[str]] = ()
 
@@ -64,7 +66,7 @@ class PairFormulation:
 
     @property
     def names(self) -> Sequence[str]:
-        """The prompts that its judgements depend on."""
+        """The names of the prompts that its judgements depend on."""
         names = (name.format(self._options) for name in self.prompts_used)
         return (*names, "repair", "function_verdict")
 
@@ -90,42 +92,43 @@ class PairFormulation:
         form: Function | None = None,
         **parts: str,
     ) -> tuple[Reply, T | None]:
-        """Ask for a text, once more where `read` finds nothing in it; record that it stayed so.
+        """Ask for a text; return the reply and the value that `read` parses from it.
 
-        `system` and `user` are prompts, the latter with these parts; `why` says of a text what is
-        wrong with it; `form` is the function that is to be called the second time. A reply that was
-        withheld or cut off is not read: what it would have ended in is unknown.
+        Where `read` returns None the question is asked once more, as a call of `form` where given;
+        after that the failure is recorded. `system` and `user` are names of prompts, `parts` the
+        variables of the latter; `why` returns what is wrong with a text. A reply that was withheld
+        or cut off is not parsed.
         """
 
         messages = (
             self._prompts[system.format(self._options)],
             self._prompts.render(user, **parts),
         )
-        called: Function | None = None
+        function: Function | None = None
         first_reason, wrong = None, ""
 
-        def found_in(choice: Choice) -> T | None:
-            unread = reason_of(choice) != UNPARSABLE
-            return None if unread else read(_in_words(choice, called).text)
+        def value_of(choice: Choice) -> T | None:
+            incomplete = reason_of(choice) != UNPARSABLE
+            return None if incomplete else read(_as_text(choice, function).text)
 
         def keep(choice: Choice) -> bool:
-            return found_in(choice) is not None
+            return value_of(choice) is not None
 
         for _ in range(self._repairs + 1):
-            reply = await asker.ask(*messages, called, wrong=wrong, keep=keep, expects=expects)
+            reply = await asker.ask(*messages, function, wrong=wrong, keep=keep, expects=expects)
             reply = replace(reply, first_reason=first_reason)
-            found = None if reply.error else found_in(reply.choice)
-            words = _in_words(reply.choice, called)
-            if found is not None:
-                return replace(reply, choice=words), found
+            value = None if reply.error else value_of(reply.choice)
+            choice = _as_text(reply.choice, function)
+            if value is not None:
+                return replace(reply, choice=choice), value
             if not worth_repairing(reply):
                 break
-            called, first_reason, wrong = form, reply.reason, trouble(reply, why(words.text))
+            function, first_reason, wrong = form, reply.reason, trouble(reply, why(choice.text))
         asker.failed(reply, lacks)
         return reply, None
 
     def form(self, *before: str) -> Function:
-        """Return the function that hands over a verdict, and texts before it."""
+        """Return the function for repairs: texts of the names in `before`, then the verdict."""
         fields: dict[str, Any] = {name: {"type": "string"} for name in before}
         words = ("True", "False", "Unclear") if self._options == TFN else ("True", "False")
         fields[VERDICT] = {"type": "string", "enum": words}
@@ -133,7 +136,7 @@ class PairFormulation:
 
 
 class StepwiseFormulation(PairFormulation):
-    """Two calls a pair, one for NOANS."""
+    """Formulation `stepwise`: two calls for a pair, one where the passage does not answer."""
 
     prompts_used = (
         *("stepwise_answer_system", "stepwise_answer_user"),
@@ -179,7 +182,7 @@ class StepwiseFormulation(PairFormulation):
 
 
 class RationaleFormulation(PairFormulation):
-    """One call a pair, with the paragraph of its claim."""
+    """Formulation `rationale`: one call for a pair, with the paragraph of the claim."""
 
     prompts_used = ("rationale_{}_system", "rationale_user")
 
@@ -187,7 +190,7 @@ class RationaleFormulation(PairFormulation):
         """Return the finding of one pair."""
         unit, response = case.units[pair[0]], case.open_units
         context = paragraph(response.text, spans_of(response), unit.sentence_index)
-        reply, found = await self.ask(
+        reply, check = await self.ask(
             asker,
             *self.prompts_used,
             rationale_reader(self._options),
@@ -198,18 +201,18 @@ class RationaleFormulation(PairFormulation):
             context=element("context", context) if context else "",
             claim=element("claim", unit.claim),
         )
-        if found is None:
+        if check is None:
             return unknown(reply)
         return _finding(
             reply,
-            outcome_of(found.verdict),
-            rationale=plain(found.rationale),
-            raw_verdict=found.raw_verdict,
+            outcome_of(check.verdict),
+            rationale=plain(check.rationale),
+            raw_verdict=check.raw_verdict,
         )
 
 
 class PromptFormulation(PairFormulation):
-    """One call a pair."""
+    """Formulation `prompt`: one call for a pair, with the verdict alone."""
 
     prompts_used = ("prompt_{}_system", "prompt_user")
 
@@ -235,14 +238,14 @@ def _finding(reply: Reply, outcome: str, **columns: str | None) -> Finding:
     return Finding(outcome, **columns, **ids)
 
 
-def _in_words(choice: Choice, form: Function | None) -> Choice:
-    """Return a call of the form as the text that it stands for, any other reply as it is."""
-    given = arguments_of(choice, form.parameters["properties"]) if form else {}
-    verdict, why = given.get(VERDICT), given.get(RATIONALE)
+def _as_text(choice: Choice, function: Function | None) -> Choice:
+    """Return a call of the repair function as the equivalent text, any other reply unchanged."""
+    given = arguments_of(choice, function.parameters["properties"]) if function else {}
+    verdict, rationale = given.get(VERDICT), given.get(RATIONALE)
     if not isinstance(verdict, str):
         return choice
-    if isinstance(why, str):
-        verdict = f"Rationale: {' '.join(why.split())}\nVerdict: {verdict}"
+    if isinstance(rationale, str):
+        verdict = f"Rationale: {' '.join(rationale.split())}\nVerdict: {verdict}"
     return replace(choice, text=verdict, arguments=None)
 
 

@@ -1,7 +1,7 @@
-"""Read typed values out of replies: JSON as a call or in prose, tags, and single words.
+"""Parse values from replies: JSON in a function call or in a text, tags, and single words.
 
-Lenient in finding a value, strict in taking it: whatever is cut off, of a wrong type or said twice
-and differently is not there. Nothing here raises or evaluates.
+Values are found leniently but accepted strictly: a value that is cut off, of a wrong type, or given
+twice with differences counts as missing. No function here raises.
 """
 
 import json
@@ -43,7 +43,7 @@ _VERDICT_LINE = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | r
 
 
 def reason_of(choice: Choice, asked_json: bool = False) -> str:
-    """Return why a reply that lacks what was asked for lacks it: one of records.REASONS."""
+    """Return the reason, one of records.REASONS, why items may be missing from a reply."""
     if choice.refusal:
         return REFUSED
     if choice.finish_reason == "content_filter":
@@ -54,12 +54,14 @@ def reason_of(choice: Choice, asked_json: bool = False) -> str:
 
 
 def breaks_off(choice: Choice) -> bool:
-    """Tell whether a reply in JSON ends before its first bracket closes; some servers say `stop`
-    where they reached their limit."""
+    """Return whether a reply in JSON ends before its first bracket closes.
+
+    Some servers return finish_reason `stop` for a reply that their limit cut off.
+    """
     text = _FENCE.sub("", choice.arguments or choice.text)
     depth = 0
     for found in _STRING_OR_BRACKET.finditer(text) if text[:1] in ("{", "[") else ():
-        if found[0] == '"':  # a text that is not closed
+        if found[0] == '"':  # an unclosed string
             return True
         depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(found[0], 0)
         if not depth:
@@ -68,34 +70,29 @@ def breaks_off(choice: Choice) -> bool:
 
 
 def withheld(choice: Choice) -> bool:
-    """Tell whether the reply is none: a refusal, or one that a filter cut at some point."""
+    """Return whether the reply is a refusal or was stopped by a content filter."""
     return reason_of(choice) in (REFUSED, FILTERED)
 
 
 def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
-    """Return the arguments of these names in a function call, or in JSON that the text holds.
+    """Return the arguments of these names from a function call, or from JSON in the text.
 
-    JSON that breaks off gives the arguments that were complete by then, and the complete items of
-    the list in which it does. A name that is given twice
-    with different values is left out.
+    JSON that is cut off yields the complete arguments, and the complete items of a list that is cut
+    off. A name that is given twice with different values is left out.
     """
     if withheld(choice):
         return {}
     text = choice.arguments or choice.text
     wanted = frozenset(names)
-    given: dict[str, list[Any]] = {}
-    for found in _objects(text):
-        for name, value in _with_names(found, wanted):
-            given.setdefault(name, []).append(value)
-    return {name: values[0] for name, values in given.items() if _all_equal(values)}
+    return _members([pair for found in _objects(text) for pair in _with_names(found, wanted)])
 
 
 class _Repeated(list[tuple[str, Any]]):
-    """The members of a JSON object in order; a name may come more than once."""
+    """The members of a JSON object in order; a name may occur more than once."""
 
 
 def _objects(text: str) -> Iterator[_Repeated]:
-    """Yield the outermost JSON objects of a text; one that breaks off with its complete members."""
+    """Yield the outermost JSON objects of a text; one that is cut off with its complete members."""
     decoder = json.JSONDecoder(object_pairs_hook=_members)
     at = text.find("{")
     for _ in range(_MAX_FALSE_STARTS):
@@ -108,7 +105,7 @@ def _objects(text: str) -> Iterator[_Repeated]:
 
 
 def _object_at(decoder: json.JSONDecoder, text: str, start: int) -> tuple[_Repeated, int]:
-    """Read members from the brace at `start` until it closes or one cannot be read."""
+    """Return the members from the brace at `start` to its end or an invalid member, and the end."""
     members = _Repeated()
     at = _end(_SPACE, text, start + 1)
     while at < len(text) and text[at] == '"':
@@ -123,17 +120,17 @@ def _object_at(decoder: json.JSONDecoder, text: str, start: int) -> tuple[_Repea
             lists = _lists_at(decoder, text, at)
             if lists:
                 return _Repeated([*members, (name, lists)]), len(text)
-            # Nothing else in a value that breaks off is looked into: what it lacks is unknown.
+            # Other values that are cut off are ignored: what they lack is unknown.
             return members, len(text) if members else start + 1
         if at == len(text) and not isinstance(value, dict | list | str):
-            break  # a number at the very end may have lost digits
+            break  # a number at the end of the text may have lost digits
         members.append((name, value))
         at = _end(_SEPARATOR, text, at)
     return members, max(at, start + 1)
 
 
 def _lists_at(decoder: json.JSONDecoder, text: str, at: int) -> Any:
-    """Return the complete items of a list that breaks off, or the object of one such list."""
+    """Return the complete items of a list that is cut off, or the object of one such list."""
     items: list[Any] = []
     if (inner := _LIST_IN_OBJECT.match(text, at)) is not None:
         items = _lists_at(decoder, text, inner.end())
@@ -157,7 +154,7 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object, without the names that are given twice and differently."""
+    """Return the members as a dictionary, without names that have different values."""
     given: dict[str, list[Any]] = {}
     for name, value in pairs:
         given.setdefault(name, []).append(value)
@@ -174,7 +171,7 @@ def _all_equal(values: Sequence[Any]) -> bool:
 def _with_names(
     members: Sequence[tuple[str, Any]], wanted: frozenset[str]
 ) -> Sequence[tuple[str, Any]]:
-    """Return the wanted members, of the object or of one in it ({"name": …, "arguments": {…}})."""
+    """Return the wanted members of an object, or of an object in it ({"arguments": {…}})."""
     direct = [(name, value) for name, value in members if name in wanted]
     if direct:
         return direct
@@ -188,7 +185,7 @@ def _with_names(
 
 
 def xml_arguments(choice: Choice, function: FactFunction) -> dict[str, Any]:
-    """Return the arguments of a reply in tags, in the shape that the JSON reply has."""
+    """Return the arguments of a reply in tags, in the shape of the JSON reply."""
     if withheld(choice):
         return {}
     arguments: dict[str, Any] = {}
@@ -215,7 +212,7 @@ def _fields(content: str, function: FactFunction) -> dict[str, str]:
 
 
 def _numbers(content: str) -> list[int]:
-    """Return the listed passages ("2 4-6"); none where the list holds anything else."""
+    """Return the passages listed in `<noans>` ("2 4-6"); [] where the list has anything else."""
     numbers: list[int] = []
     for item in (_tag(content, NOANS_LIST) or "").replace(",", " ").split():
         found = _NUMBERS.fullmatch(item)
@@ -226,7 +223,7 @@ def _numbers(content: str) -> list[int]:
 
 
 def _tag(text: str, name: str) -> str | None:
-    """Return what `<name>` encloses, None where it is not there, not closed or ambiguous."""
+    """Return the content of `<name>`, None where the tag is missing, not closed or ambiguous."""
     opening, closing = f"<{name}>", f"</{name}>"
     found: list[str] = []
     at = text.find(opening)
@@ -241,8 +238,11 @@ def _tag(text: str, name: str) -> str | None:
 
 
 def word_verdict(text: str) -> str | None:
-    """Return TRUE, FALSE or NOT_CLEAR where a text holds words of one of them only (FaaF's
-    matching by word; it takes the first that matches, which turns "not true" into true)."""
+    """Return TRUE, FALSE or NOT_CLEAR where a text has words of exactly one of them, else None.
+
+    FaaF (Katranidis & Barany, 2024) takes the first word that matches, so that "not true" is true;
+    here a negated word is not a verdict.
+    """
     if _NEGATED.search(text):
         return None
     kinds = {found.lastindex for found in _WORD.finditer(text)}
@@ -250,7 +250,7 @@ def word_verdict(text: str) -> str | None:
 
 
 def wrong_word(text: str, options: str) -> str:
-    """Return why `verdict_reader` finds no verdict in a text, in words for the model."""
+    """Return why `verdict_reader` finds no verdict in a text, for the repair prompt."""
     words = "True and False" if options == TF else "True, False and Unclear"
     if _NEGATED.search(text):
         return "it negates a verdict; give the verdict that is meant"
@@ -260,7 +260,7 @@ def wrong_word(text: str, options: str) -> str:
 
 
 def verdict_reader(options: str) -> Callable[[str], str | None]:
-    """Return a function that finds the verdict in a text, None where it is none of the options."""
+    """Return a function that parses the verdict of a text, None where it has none of `options`."""
 
     def read_verdict(text: str) -> str | None:
         verdict = word_verdict(text)
@@ -270,7 +270,7 @@ def verdict_reader(options: str) -> Callable[[str], str | None]:
 
 
 def wrong_rationale(text: str, options: str) -> str:
-    """Return why `rationale_reader` finds no verdict in a text, in words for the model."""
+    """Return why `rationale_reader` finds no verdict in a text, for the repair prompt."""
     lines = list(_VERDICT_LINE.finditer(text))
     if not lines:
         return "it does not end in a line that begins with Verdict:"
@@ -280,10 +280,9 @@ def wrong_rationale(text: str, options: str) -> str:
 
 
 def rationale_reader(options: str) -> Callable[[str], Check | None]:
-    """Return a function that reads a rationale that ends in the line `Verdict: …`.
+    """Return a function that parses a rationale followed by the line `Verdict: …`.
 
-    It finds nothing where there is no such line, or nothing before it, or there are several that
-    differ.
+    It returns None where there is no such line, no rationale, or several different verdicts.
     """
     read_verdict = verdict_reader(options)
 
@@ -294,7 +293,7 @@ def rationale_reader(options: str) -> Callable[[str], Check | None]:
         if verdict is None:
             return None
         rationale = _RATIONALE_HEAD.sub("", text[: lines[0].start()], count=1).strip()
-        said = lines[-1][1].strip(" \t\r*.")
-        return Check(verdict, said, rationale=rationale) if rationale else None
+        raw = lines[-1][1].strip(" \t\r*.")
+        return Check(verdict, raw, rationale=rationale) if rationale else None
 
     return read_rationale

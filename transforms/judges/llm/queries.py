@@ -1,4 +1,4 @@
-"""Write the queries of claims that came without one, in one call for a response."""
+"""Write queries for claims without one, in one call for a response."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -35,15 +35,15 @@ async def write_queries(
 ) -> list[str]:
     """Return a query for each claim, in order.
 
-    Claims of more than `tokens` tokens together take several calls. A claim for which no query
-    comes is its own query: it finds less, but what it is about.
+    Claims of more than `tokens` tokens together take several calls. A claim for which the model
+    writes no query is its own query.
     """
-    found: dict[int, str] = {}
+    written: dict[int, str] = {}
     wrong = ""
     batches = _batches(claims, range(len(claims)), tokens)
 
     async def answers(batch: list[int], wrong: str) -> list[tuple[list[int], Reply, Queries]]:
-        """Ask about a batch; about its halves where the model's context does not hold it."""
+        """Ask about a batch, or about its halves where it is too long for the model's context."""
         reply, queries = await _ask(claims, batch, asker, repairs, wrong)
         if not reply.too_long or queries or len(batch) == 1:
             return [(batch, reply, queries)]
@@ -55,8 +55,8 @@ async def write_queries(
         wrongs: dict[str, None] = {}
         missing: list[int] = []
         for batch, reply, queries in chain.from_iterable(replies):
-            found |= queries
-            lacking = [number for number in batch if number not in found]
+            written |= queries
+            lacking = [number for number in batch if number not in written]
             if lacking and (attempt == repairs or not worth_repairing(reply)):
                 asker.failed(reply, f"{len(lacking)} of {len(batch)} queries")
             elif lacking:
@@ -64,7 +64,7 @@ async def write_queries(
                 missing += lacking
         wrong = "; ".join(wrongs)
         batches = _batches(claims, missing, tokens)
-    return [found.get(number, claim) for number, claim in enumerate(claims)]
+    return [written.get(number, claim) for number, claim in enumerate(claims)]
 
 
 async def _ask(
@@ -89,11 +89,11 @@ async def _ask(
 
 
 def read_queries(choice: Choice, claims: Sequence[str]) -> dict[int, str]:
-    """Return the queries that a reply has, by the index of their claim; never raises.
+    """Parse the queries in a reply, by the index of their claim; never raises.
 
-    The first of several queries of a claim is taken, none that shares no content word with it.
+    Each claim gets its first query that shares a content word with it.
     """
-    found: dict[int, str] = {}
+    queries: dict[int, str] = {}
     listed = arguments_of(choice, ("queries",)).get("queries")
     for item in listed if isinstance(listed, list) else ():
         if not isinstance(item, dict):
@@ -103,8 +103,8 @@ def read_queries(choice: Choice, claims: Sequence[str]) -> dict[int, str]:
             continue
         text = read(query).strip()
         if text and related(text, claims[number - 1]):
-            found.setdefault(number - 1, text)
-    return found
+            queries.setdefault(number - 1, text)
+    return queries
 
 
 def _batches(claims: Sequence[str], numbers: Sequence[int], tokens: int) -> list[list[int]]:

@@ -1,6 +1,6 @@
-"""Declare the options of the LLM judge once: default, allowed values, bounds and help.
+"""The options of the LLM judge, with default, allowed values, bounds and help.
 
-The command line, the configuration file and the web service take them from here.
+The command line, the configuration file and the web service are derived from this declaration.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,35 +26,47 @@ def declared(
     low: int | None = None,
     high: int | None = None,
     of_function: bool = False,
+    former: str | None = None,
 ) -> Any:
-    """Return the field of an option that users can set; `of_function` if it is the formulation
-    `function`'s alone."""
+    """Return the dataclass field of an option that users can set.
+
+    `of_function` marks an option of the formulation `function` alone. `former` is a deprecated name
+    of the option.
+    """
     described = {"help": help, "metavar": metavar, "choices": choices, "low": low, "high": high}
+    described["former"] = former
     return field(default=default, metadata={"option": described, "of_function": of_function})
 
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
-    """What is asked of which model, and how.
+    """The options of the LLM judge.
 
-    `extractor_model` empty is `model`. `call_tokens` is an estimate of the prompt and the reply of
-    a call of `function`. `prompts_dir` holds files that override the prompts of the same name.
+    An empty `extractor_model` means `model`. `call_tokens` limits the estimated tokens of prompt
+    and reply of a call by `function`. `prompts_dir` is a folder with files that override the
+    prompts of the same name.
     """
 
     model: str
     extractor_model: str = ""
     formulation: str = declared(
         FUNCTION,
-        "function: all facts in one call (default); stepwise; rationale; prompt",
+        "how the model is asked: function, all facts in one call (default); stepwise; rationale; "
+        "prompt",
         "HOW",
         choices=(FUNCTION, STEPWISE, RATIONALE, PROMPT),
     )
-    options: str = declared(
-        TFN, "tfn: true, false, not clear (default); tf cannot abstain", "WHICH", choices=OPTIONS
+    verdict_labels: str = declared(
+        TFN,
+        "labels that the model may give: tfn, which are true, false and not clear (default), or "
+        "tf, which cannot abstain",
+        "WHICH",
+        choices=OPTIONS,
+        former="options",
     )
     explain: str = declared(
         SHORT,
-        "short: answer and rationale (default); none",
+        "ask for an answer and a rationale with each verdict: short (default) or none",
         "HOW",
         choices=EXPLAIN,
         of_function=True,
@@ -62,19 +74,23 @@ class LlmSettings:
     citation: bool = declared(False, "ask for an exact quote with each verdict", of_function=True)
     format: str = declared(
         JSON,
-        "of the function's reply: json (default) or xml",
+        "format of the reply to the formulation function: json (default) or xml",
         "FORMAT",
         choices=(JSON, XML),
         of_function=True,
     )
     repairs: int = declared(
-        1, "ask once more for what a reply lacks: 1 (default) or 0", "N", low=0, high=1
+        1, "times to ask again for what a reply lacks: 1 (default) or 0", "N", low=0, high=1
     )
-    passages_per_call: int = declared(100, "passages in one call", "N", low=1, of_function=True)
-    facts_per_call: int = declared(40, "facts in one call", "N", low=1, of_function=True)
+    passages_per_call: int = declared(
+        100, "maximum number of passages in one call", "N", low=1, of_function=True
+    )
+    facts_per_call: int = declared(
+        40, "maximum number of facts in one call", "N", low=1, of_function=True
+    )
     call_tokens: int = 16_000
     extract_tokens: int = declared(
-        2_000, "a longer text is extracted in parts (default 2000)", "N", low=50
+        2_000, "split a text longer than N tokens for extraction (default 2000)", "N", low=50
     )
     prompts_dir: str | None = None
 
@@ -82,4 +98,4 @@ class LlmSettings:
 LLM_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     one.name: one.metadata for one in fields(LlmSettings) if one.metadata
 }
-"""What `declared` says of each option that users can set, by its name."""
+"""The metadata by `declared` of each option that users can set, by its name."""

@@ -1,4 +1,4 @@
-"""The offline judge: no endpoint, deterministic; every verdict says why."""
+"""The offline judge: deterministic, without an endpoint, with a rationale for every verdict."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,21 +28,20 @@ _FOREIGN = "the text is in a language that the offline judge does not know"
 
 
 class Weighed(NamedTuple):
-    """A row of evidence, and the probability of its outcome; 0 where nothing was weighed."""
+    """An evidence row and the probability of its outcome; 0 where the verifier was not asked."""
 
     row: Evidence
     confidence: float
 
 
 class OfflineJudge(Judge):
-    """Extracts claims by rules and asks a verifier for what passages say to them.
+    """Extracts claims by rules and verifies them by a verifier.
 
-    `verifier` is a name that `transforms.verifiers.registry` knows; None is the default one. It is
-    loaded with the first verification, once in a process.
+    `verifier` is a name in `transforms.verifiers.registry`; None is the default. It is loaded at
+    the first verification, once in each process.
 
-    The judge knows English. A response in another language gets one fact unit a sentence and
-    `noans` with the reason `unsupported_language`, for each passage or where there is none, not a
-    guess.
+    The judge supports English only. A response in another language gets one fact unit for each
+    sentence, and evidence with outcome `noans` and reason `unsupported_language`.
     """
 
     name = "offline"
@@ -53,19 +52,19 @@ class OfflineJudge(Judge):
         self._verifier: Verifier | None = None
 
     def open(self) -> None:
-        """Name the verifier; it is loaded with the first verification."""
+        """Set the column `model`; the verifier is loaded at the first verification."""
         self.model = shown(self._name)
 
     def close(self) -> None:
-        """Forget the verifier; the process keeps it for the next judge."""
+        """Release the verifier, which stays loaded in the process for the next judge."""
         self._verifier = None
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
-        """Return what each passage says to each unit."""
+        """Return the evidence rows of each unit, in order."""
         return Judged([weighed.row for weighed in self.weigh(open_units, source, found)])
 
     def weigh(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> list[Weighed]:
-        """Return what `verify` does, each row with the probability of its outcome."""
+        """Return the rows of `verify`, each with the probability of its outcome."""
         known = is_english(open_units.text, open_units.language)
         chances = self._chances(open_units, found) if known else {}
         rows: list[Weighed] = []
@@ -78,10 +77,10 @@ class OfflineJudge(Judge):
             for rank, hit in enumerate(answer.passages, 1):
                 pair = _pair(unit, hit)
                 try:
-                    said = chances.get(pair)
-                    if isinstance(said, Exception):
-                        raise said
-                    row = self._row(unit, source, rank, hit, pair, said)
+                    result = chances.get(pair)
+                    if isinstance(result, Exception):
+                        raise result
+                    row = self._row(unit, source, rank, hit, pair, result)
                 except Exception as error:
                     if ends_run(error):
                         raise
@@ -93,9 +92,9 @@ class OfflineJudge(Judge):
     def _chances(
         self, open_units: OpenUnits, found: Sequence[Found]
     ) -> dict[Pair, Probabilities | Exception]:
-        """Return the probabilities of all pairs, equal ones asked for once, in one call.
+        """Return the probabilities of all distinct pairs, predicted in one call.
 
-        Where that fails each is asked for alone, so that a passage costs no other one.
+        If that fails each pair is predicted alone, so that one passage does not affect others.
         """
         pairs = dict.fromkeys(
             _pair(unit, hit)
@@ -150,7 +149,7 @@ class OfflineJudge(Judge):
             judge=self.name,
             model=None if chances is None else self.model,
             reason=UNSUPPORTED_LANGUAGE if chances is None else None,
-            answer=citation,  # what the passage says to the query is the deciding sentence
+            answer=citation,  # the deciding sentence is the passage's answer to the query
             citation=citation,
             cited=None if citation is None else True,
             rationale=rationale,

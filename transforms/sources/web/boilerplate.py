@@ -1,6 +1,6 @@
 """What stands in or around an article and is not of it: links to others, calls to subscribe.
 
-Two passes: over the tree, where links can still be told from text, and over the lines of what was
+Two passes: over the tree, where links and text are still distinct, and over the lines of what was
 extracted. The rules look at form (share of link text, place, a few standing phrases), never at
 a site.
 """

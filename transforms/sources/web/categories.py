@@ -151,7 +151,7 @@ def _extractor() -> Any:
 @cache
 def _registered_name(host: str) -> str:
     """Return "bbc" of "news.bbc.co.uk", by the public suffix list that tldextract bundles; "" where
-    nobody registered anything (an address, "localhost")."""
+    there is no registered domain (an address, "localhost")."""
     found = _extractor()(host)
     return found.domain if found.suffix else ""
 

@@ -1,12 +1,15 @@
 """An engine at an address: requests with queries, their limits, and what errors mean."""
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
+from schemas.errors import ends_run
 from schemas.records import Usage
 from schemas.text import storable
 from transforms.llm.budget import Budget
@@ -15,13 +18,27 @@ from transforms.llm.limiter import Limiter
 from transforms.llm.retry import Retry, Sleep, Timing
 from transforms.llm.sending import Received, Sender
 from transforms.llm.usage import usage_row
+from transforms.sources.base import message_of
+from transforms.sources.web.decoding import ACCEPTED, TooLarge, Undecodable, read_body
+from transforms.sources.web.fetch import Caps
 from transforms.sources.web.search import Call, Locale, SearchBackend, address_of, variable
 
 STEP = "search"
 SECONDS = 30.0
-"""The time-out of a request."""
+"""The time-out of a request, and that of reading the whole reply."""
+MOST_BYTES: Final = Caps().most_bytes
+"""Of a reply, as it comes and decoded: as many as of a page."""
 
 _TIMEOUT = httpx.Timeout(SECONDS, pool=None)  # to wait for a connection is not the engine's fault
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """An HTTP reply that was read."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
 
 class Engine:
@@ -45,7 +62,9 @@ class Engine:
         self._budget = Budget({}, path=usage_log)
         self._sender = Sender("ufo.search", limiter, retry or Retry(), self._budget, Timing(sleep))
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-        self._client = httpx.AsyncClient(limits=limits, timeout=_TIMEOUT)
+        self._client = httpx.AsyncClient(
+            limits=limits, timeout=_TIMEOUT, headers={"accept-encoding": ACCEPTED}
+        )
 
     async def ask(
         self,
@@ -66,8 +85,17 @@ class Engine:
         call = self.backend.call(list(map(storable, queries)), count, locale, key)
 
         async def exchange() -> Received[Sequence[Any]]:
-            response = await self._post(call)
-            return Received(self._replies(response, len(queries)), response.headers)
+            try:
+                reply = await self._post(call)
+                return Received(self._replies(reply, len(queries)), reply.headers)
+            except SendError:
+                raise
+            except Exception as error:
+                if ends_run(error):
+                    raise
+                # What a reply does to a library is that reply's failure.
+                message = f"the search's reply cannot be read: {message_of(error)}"
+                raise SendError(message, "garbled") from None
 
         row = row or usage_row(STEP, None, None, None)
         return await self._sender.send({}, exchange, row, rows)
@@ -77,17 +105,26 @@ class Engine:
         await self._client.aclose()
         self._budget.close()
 
-    async def _post(self, call: Call) -> httpx.Response:
+    async def _post(self, call: Call) -> _Reply:
         headers = {name: value for name, value in call.headers.items() if value}
         try:
-            response = await self._client.request(
+            async with self._client.stream(
                 call.method,
                 self.url + call.path,
                 params=dict(call.params) or None,
                 json=call.json,
                 headers=headers,
-            )
-        except httpx.TimeoutException:
+            ) as response:
+                coding = response.headers.get("content-encoding", "")
+                async with asyncio.timeout(SECONDS):
+                    body = await read_body(response.aiter_raw(), coding, MOST_BYTES)
+        except TooLarge:
+            message = f"the search's reply is over {MOST_BYTES:,} bytes"
+            raise SendError(message, "too_large") from None
+        except Undecodable:
+            message = "the search's reply is in a content coding that was not asked for, or broken"
+            raise SendError(message, "garbled", transient=True) from None
+        except (httpx.TimeoutException, TimeoutError):
             raise SendError("the search timed out", "timeout", transient=True) from None
         except httpx.HTTPError as error:
             if isinstance(error, httpx.ConnectError) and not self._answered:
@@ -97,13 +134,14 @@ class Engine:
             message = f"the connection to {self.url} broke ({type(error).__name__})"
             raise SendError(message, "connection", transient=True) from None
         self._answered = True
-        if response.status_code != 200:
-            raise self._refused(response)
-        return response
+        reply = _Reply(response.status_code, response.headers, body)
+        if reply.status != 200:
+            raise self._refused(reply)
+        return reply
 
-    def _replies(self, response: httpx.Response, queries: int) -> Sequence[Any]:
+    def _replies(self, reply: _Reply, queries: int) -> Sequence[Any]:
         try:
-            payload = response.json()
+            payload = json.loads(reply.body)
         except (ValueError, RecursionError):
             raise SendError("the search's reply is not JSON", "garbled", transient=True) from None
         replies = self.backend.split(payload, queries)
@@ -111,10 +149,10 @@ class Engine:
             raise SendError("the search's reply is not one result a query", "garbled")
         return replies
 
-    def _refused(self, response: httpx.Response) -> SendError:
+    def _refused(self, reply: _Reply) -> SendError:
         """Return what a reply of another status than 200 means."""
-        status, backend = response.status_code, self.backend
-        own = backend.refused(status, response.text, self.url)
+        status, backend = reply.status, self.backend
+        own = backend.refused(status, reply.body.decode(errors="replace"), self.url)
         if own is not None:
             return own
         if status in (401, 403):
@@ -129,5 +167,5 @@ class Engine:
             f"{self.url} answered {status}",
             str(status),
             transient=status in (408, 425, 429) or status >= 500,
-            retry_after=retry_after(response.headers, datetime.now(UTC).timestamp()),
+            retry_after=retry_after(reply.headers, datetime.now(UTC).timestamp()),
         )

@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 import httpcore
 import httpx
 
+from schemas.errors import ends_run
 from transforms.llm.failures import SendError, retry_after
 from transforms.llm.memory import Memory
 from transforms.llm.retry import Retry, Sleep, Timing, retrying
@@ -115,7 +116,8 @@ class Fetcher:
             site = await self._site(url)
             if site.unreached is not None:
                 return replace(site.unreached, url=url, final_url=url), None, 0.0
-            if not site.rules.allow(url):
+            # On a thread, as rules are read: 500 KiB of them take a second.
+            if not await asyncio.to_thread(site.rules.allow, url):
                 detail = f"{robots.address(url)} asks robots to leave it alone"
                 return self._without(url, url, reasons.BLOCKED_BY_ROBOTS, detail), None, 0.0
             self._hosts.crawl_delay(host, site.rules.crawl_delay)
@@ -223,7 +225,14 @@ class Fetcher:
 
         async def fetched() -> _Site:
             page = await self._followed(where, robots.MOST_BYTES, ruled=False)
-            return _Site(robots.rules_of(page), _unreached(page))
+            try:
+                rules = await asyncio.to_thread(robots.rules_of, page)
+            except Exception as error:
+                if ends_run(error):
+                    raise
+                lost = self.broken(where, error)  # and with it each page of the site
+                return _Site(robots.Rules(None, everything=False), lost)
+            return _Site(rules, _unreached(page))
 
         return (await self._sites.get(where, fetched))[0]
 

@@ -1,4 +1,4 @@
-"""What a browser would not show: it is in the source of a page, but nobody reads it there.
+"""Find what a browser would not show although it is in the source of a page.
 
 Text that a reader never sees is no evidence, and it is where instructions to a judge are hidden.
 The tests are those of the HTML standard (section 15.3.1, hidden elements) and the usual ways to

@@ -52,7 +52,7 @@ class Hosts:
         async with its.places:
             now = self._clock()
             start = max(now, its.next)
-            # Whoever comes next finds the moment taken, so that nobody has to be woken in order.
+            # The next request finds the moment taken, so that no order of waking is needed.
             its.next = start + max(self._delay, its.delay) * self._workers
             if start > now:
                 await self._sleep(start - now)

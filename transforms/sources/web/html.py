@@ -26,6 +26,9 @@ MIN_WORDS = 40
 MOST_ELEMENTS = 100_000
 """Of a page that is read: long articles have some thousands."""
 
+MOST_ATTRIBUTES = 1_000
+"""Of one element of a page that is read: what libraries do with them grows with their square."""
+
 _STARTS = re.compile("<[a-zA-Z]")
 _FEW_CHARACTERS = 250  # precision that finds no more may have missed the article
 _MAX_TITLE = 300
@@ -52,7 +55,7 @@ for _name in ("trafilatura", "htmldate"):
 
 
 class TooManyElements(Exception):
-    """A page has more elements than an article has, and would take too long to read."""
+    """A page has more elements or attributes than an article has: reading it takes too long."""
 
 
 class Article(NamedTuple):
@@ -72,13 +75,15 @@ def article_of(html: str, url: str, retrieved_at: str) -> Article:
     day of `retrieved_at`.
 
     Raises:
-        TooManyElements: the page has over MOST_ELEMENTS.
+        TooManyElements: the page has over MOST_ELEMENTS, or one with over MOST_ATTRIBUTES.
     """
     if sum(1 for _ in islice(_STARTS.finditer(html), MOST_ELEMENTS + 1)) > MOST_ELEMENTS:
         raise TooManyElements(f"it has over {MOST_ELEMENTS:,} elements")
     tree = load_html(html) if html.strip() else None
     if tree is None:
         return Article(None, "", None)
+    if tree.xpath(f"boolean(descendant-or-self::*[@*[{MOST_ATTRIBUTES + 1}]])"):
+        raise TooManyElements(f"an element has over {MOST_ATTRIBUTES:,} attributes")
     title = _title(tree)
     published = _published(tree, url, retrieved_at)
     mounted = _is_mounted(tree)

@@ -64,7 +64,7 @@ class Readers:
             free, self._free = self._free, []
             busy = list(self._busy)
         for reader in busy:
-            reader.kill()  # whoever waits for it gives it back
+            reader.kill()  # the thread that waits for it returns it
         for reader in free:
             reader.close()
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from schemas.errors import UsageError, unknown_value
+from schemas.hosts import host_of
 from schemas.text import storable
 from transforms.llm.failures import SendError
 
@@ -157,7 +158,7 @@ def _usable(url: str) -> bool:
         _ = parts.port
     except ValueError:
         return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
+    return parts.scheme in ("http", "https") and bool(host_of(url)) and not parts.username
 
 
 # --- what replies are read with ---

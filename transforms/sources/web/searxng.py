@@ -12,7 +12,7 @@ from transforms.sources.web.search import Call, Locale, Result, day_of, list_of,
 
 
 class Searxng:
-    """The JSON API of an instance of one's own, at SEARXNG_BASE_URL."""
+    """The JSON API of the user's own instance, at SEARXNG_BASE_URL."""
 
     name = "searxng"
     batch = 1

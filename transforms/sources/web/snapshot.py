@@ -94,7 +94,7 @@ class Snapshot:
     def remedy(self) -> str:
         """What to do about something that was not recorded."""
         return (
-            f"it is not in the snapshot {self.folder}, which is replayed and asks nobody; record "
+            f"it is not in the snapshot {self.folder}, which is replayed without network; record "
             "another with --web_snapshot and a new folder"
         )
 
@@ -218,5 +218,5 @@ def _is_entry(path: Path) -> bool:
 
 
 def finish_recording(folder: str) -> None:
-    """Finish the snapshot in a folder, whoever recorded it."""
+    """Finish the snapshot in a folder, whichever process recorded it."""
     Snapshot(folder).finish()

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 from indexes.embedders import checked_name
 from schemas.errors import UsageError, ends_run, unknown_value
+from schemas.extras import missing
 from schemas.records import OpenUnits, Passage
 from schemas.storage import is_remote
 from transforms.llm.failures import SendError
 from transforms.llm.retry import Sleep
 from transforms.prompts import load_prompts
-from transforms.sources.base import FactSource, Found, Retrieved, failed
+from transforms.sources.base import FactSource, Found, Retrieved, failed, message_of
 from transforms.sources.context import SourceContext
 from transforms.sources.web.categories import Selection, hostname_of, load_categories
 from transforms.sources.web.ranking import NO_EMBEDDER
@@ -49,7 +50,7 @@ class WebSource(FactSource):
     `search` is the engine; its key and address are in the environment. Of the first `pages`
     results the `passages_per_page` best sentences are taken, with `context_sentences` before and
     after each; 0 takes snippets alone and fetches nothing. Results are left out by the category or
-    registered domain of their host. `web_snapshot` is a folder: a new one takes down what is
+    registered domain of their host. `web_snapshot` is a folder: a new one records what is
     searched and fetched, a finished one is replayed, without network or key.
 
     The kind of a host that no rule knows is asked of the judge's model, once.
@@ -88,7 +89,7 @@ class WebSource(FactSource):
             raise UsageError(unknown_value("--web_retriever", web_retriever, RETRIEVERS))
         self.search = search
         self.queries_a_request = self._backend.batch
-        """How many queries one request has, for whoever counts requests beforehand."""
+        """How many queries one request has, for estimates."""
         self.pages = pages
         self.passages_per_page = passages_per_page
         self.context_sentences = context_sentences
@@ -124,11 +125,13 @@ class WebSource(FactSource):
         self._resolve = resolve
 
     def unavailable(self) -> str | None:
-        """Return that there is neither a key nor an address of one's own, or not a usable one.
+        """Return that a key, an address or a package is missing, with the remedy, or None.
 
-        A snapshot that is replayed needs none.
+        A snapshot that is replayed needs neither key nor address.
         """
-        return None if self._replays else unavailable(self._backend)
+        reason = None if self._replays else unavailable(self._backend)
+        absent = missing("web")
+        return reason or (f"it needs {absent}" if absent else None)
 
     def fingerprint(self) -> str:
         """Return the user's own rules of categories. A snapshot is no part of it: it is the web as
@@ -161,7 +164,9 @@ class WebSource(FactSource):
         queries = list(dict.fromkeys(unit.query for unit in open_units.units))
         searched = await self._searcher.search(queries, self.name, open_units.response_id)
         visit = self._visit_of(open_units.response_id)
-        results = {query: self._results(searched[query]) for query in queries}
+        results = {}
+        for query in queries:
+            results[query], searched[query] = self._read(searched[query])
         await visit.learn(one.url for found in results.values() for one in found)
         asked = (self._answer(query, searched[query], results[query], visit) for query in queries)
         answers = dict(zip(queries, await asyncio.gather(*asked), strict=True))
@@ -176,6 +181,16 @@ class WebSource(FactSource):
             failures = [*found[0].failures, *visit.failures]
             found[0] = replace(found[0], usage=usage, failures=failures)
         return found
+
+    def _read(self, searched: "Searched") -> tuple[list[Result], "Searched"]:
+        """Return what a reply has; where it cannot be read, that is its query's error alone."""
+        try:
+            return self._results(searched), searched
+        except Exception as error:
+            if ends_run(error):
+                raise
+            message = f"the search's reply cannot be read: {message_of(error)}"
+            return [], replace(searched, error=message)
 
     def _results(self, searched: "Searched") -> list[Result]:
         """Return what was found; where nothing is left out by its kind, no more than is used."""

@@ -61,7 +61,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 
         Raises:
             RefusedAddress: one of its addresses is not public, whichever the others are.
-            httpcore.ConnectError, httpcore.ConnectTimeout: nobody is there.
+            httpcore.ConnectError, httpcore.ConnectTimeout: no server answers.
         """
         addresses = await self._addresses(host, port)
         failure: Exception = httpcore.ConnectError(f"{host} has no address")

@@ -40,7 +40,7 @@ _UNSENT: Final = (BLOCKED_BY_ROBOTS, REFUSED_ADDRESS)
 class Visit:
     """The requests for pages of one response, those that failed, and the kinds of their hosts.
 
-    `asker` is who is asked about a host that `rules` do not know; None for nobody.
+    `asker` classifies a host that `rules` do not know; None leaves it unclassified.
     """
 
     source: str

@@ -1,7 +1,7 @@
 """Run the bundled model: word pieces of a pair in, logits out, and two regressions over them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.util import find_spec
 from math import log, log1p
@@ -91,15 +91,16 @@ class BundledVerifier(Verifier):
 
     def accuracy(self) -> str:
         """Return how often it agreed with people on texts unlike those it learned from."""
-        figures = json.loads((self._folder / FIGURES).read_text(encoding="utf-8"))["new_domain"]
-        figures = [
-            f"{figures[name]['balanced_accuracy']['value']:.2f} {label}"
-            for name, label in _MEASURED.items()
-            if name in figures
-        ]
+        known = self.by_set()
+        figures = [f"{known[name]:.2f} {of}" for name, of in _MEASURED.items() if name in known]
         return (
             f"balanced accuracy on people's labels of texts it had not seen: {', '.join(figures)}"
         )
+
+    def by_set(self) -> Mapping[str, float]:
+        """Return the same figures by the sets that they are of."""
+        figures = json.loads((self._folder / FIGURES).read_text(encoding="utf-8"))["new_domain"]
+        return {name: found["balanced_accuracy"]["value"] for name, found in figures.items()}
 
     def head(self) -> Head:
         """Return the regression of supported, and that of the rest as the last two inputs are."""

@@ -80,7 +80,7 @@ def _numbers(claim: ReadClaim, passage: ReadPassage, found: Match) -> Iterator[C
 
 
 def _last(words: Sequence[Word]) -> list[str]:
-    """Return the stem of the last content word that is no name: what a date or place is of."""
+    """Return the stem of the last content word that is not a name: what a date or place is of."""
     return [word.stem for word in words if word.kind == CONTENT and not word.capital][-1:]
 
 
@@ -89,7 +89,7 @@ def _names(claim: ReadClaim, passage: ReadPassage, found: Match) -> Iterator[Con
 
     Another subject does not contradict: it is said of somebody else. Nor does an abbreviation.
     """
-    unsaid = claim.names & claim.told & ~found.said
+    unsaid = claim.names & claim.predicate & ~found.said
     if not unsaid or claim.subject & ~found.masks[found.best]:
         return
     words = passage.words[found.best]

@@ -12,7 +12,7 @@ from transforms.verifiers.overlap.reading import Match, ReadClaim, match, read_c
 NAMES: Final[tuple[str, ...]] = (
     "said",  # weighted share of the claim's content words and numbers that the passage says
     "said_two",  # ... that two neighbouring sentences say
-    "told_said",  # ... the same for the claim from its verb on: what it tells of its subject
+    "told_said",  # ... the same for the claim from its verb on: its predicate
     "told_unsaid",  # 1 where they say less than a quarter of that: the subject is not enough
     "names_said",  # ... and for its names
     "end_said",  # share of the claim's second half that the passage says
@@ -53,12 +53,12 @@ def features(pair: Pair) -> list[float]:
     against = contradictions(claim, passage, found)
     best = passage.lower[found.best] if found.best >= 0 else ()
     hedged = not _HEDGES.isdisjoint(best) and _HEDGES.isdisjoint(claim.lower)
-    most, told, names = _together(claim, found)
+    most, predicate, names = _together(claim, found)
     return [
         claim.weight(said) / total,
         most / total,
-        told,
-        float(told < _A_QUARTER),
+        predicate,
+        float(predicate < _A_QUARTER),
         names,
         _share(claim, said, claim.end),
         float(bool(claim.last & missing)),
@@ -85,13 +85,15 @@ def _share(claim: ReadClaim, said: int, part: int) -> float:
 def _together(claim: ReadClaim, found: Match) -> tuple[float, float, float]:
     """Return what two neighbouring sentences say at most: its weight, and two shares.
 
-    The shares are those of what the claim tells of its subject, and of its names.
+    The shares are those of the claim's predicate and of its names.
     """
     together = {a | b for a, b in pairwise(found.masks)} or {*found.masks, 0}
-    weight, told, names = claim.weight, claim.told, claim.names
-    all_told, all_names = weight(told), weight(names)
+    weight, predicate, names = claim.weight, claim.predicate, claim.names
+    all_predicate, all_names = weight(predicate), weight(names)
     return (
         max([weight(said) for said in together]),
-        max([weight(said & told) for said in together]) / all_told if all_told else 1.0,
+        max([weight(said & predicate) for said in together]) / all_predicate
+        if all_predicate
+        else 1.0,
         max([weight(said & names) for said in together]) / all_names if all_names else 1.0,
     )

@@ -41,8 +41,8 @@ class ReadClaim:
     """A claim: its parts are the content words `items`, then the `numbers`; part k is bit k.
 
     `places` is where each part stands among `words`, `order` the parts as they follow each other.
-    `everything`, `names`, `all_numbers`, `told` (from the verb on), `subject` (the names before
-    it), `end` (the second half) and `last` are masks of parts, and `weight` gives the weight of
+    `everything`, `names`, `all_numbers`, `predicate` (from the verb on), `subject` (names before
+    it), `end` (second half) and `last` are masks of parts, and `weight` gives the weight of
     such a mask. `denied` maps negated stems to the negation; `phrases` are neighbouring words.
     """
 
@@ -72,8 +72,8 @@ class ReadClaim:
         self.last = _mask(order[-1:])
         verbs = [place for place, word in enumerate(words) if word.finite and place]
         after = [k for k, place in enumerate(self.places) if verbs and place >= verbs[0]]
-        self.told = _mask(after) or self.end
-        self.subject = self.names & ~self.told
+        self.predicate = _mask(after) or self.end
+        self.subject = self.names & ~self.predicate
         self.stems = frozenset([word.stem for word in words if word.kind])
         self.lower = [word.lower for word in words]
         self.phrases = set(zip(self.lower, self.lower[1:], strict=False))
@@ -90,9 +90,9 @@ class ReadClaim:
 class ReadPassage:
     """A passage: `words`, their forms in `lower` case and what is `denied` are by sentence.
 
-    `n_words` counts the words, `index` maps a stem to the numbers of the sentences that have it,
-    `numbers` are quantities with the number of their sentence, `title` has the stems of the title,
-    `phrases` are neighbouring words, and `pronouns` are the sentences after the first that begin
+    `n_words` counts the words. `index` maps a stem to the numbers of the sentences that have it.
+    `numbers` are quantities with the number of their sentence. `title` has the stems of the title,
+    and `phrases` are neighbouring words. `pronouns` are the sentences after the first that begin
     with "It" or the like.
     """
 
@@ -176,7 +176,7 @@ def match(claim: ReadClaim, passage: ReadPassage) -> Match:
         for number, other in passage.numbers:
             if agree(quantity, other):
                 masks[number] |= 1 << k
-    subject = claim.everything & ~claim.told
+    subject = claim.everything & ~claim.predicate
     for number in passage.pronouns:
         masks[number] |= masks[number - 1] & subject
     if titled:

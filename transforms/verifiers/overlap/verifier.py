@@ -1,6 +1,7 @@
 """The verifier `overlap`: two logistic regressions over what a passage says of a claim's words.
 
-One tells whether it supports the claim, one whether what does not support it refutes it.
+One gives the probability that it supports the claim, one that it refutes the claim if it does not
+support it.
 `benchmarks/fit_overlap.py` fits them.
 """
 
@@ -14,7 +15,7 @@ from transforms.verifiers.overlap.weights import WEIGHTS
 from transforms.verifiers.regressions import Regressions
 
 _REGRESSIONS: Final = Regressions.of(WEIGHTS, NAMES)
-# A passage that only names the subject of a claim does not support what the claim tells of it.
+# A passage that only names the subject of a claim does not support what the claim says of it.
 UNSAID: Final = NAMES.index("told_unsaid")
 UNSAID_AT_MOST: Final = 0.49
 

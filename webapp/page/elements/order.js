@@ -1,7 +1,6 @@
 /**
  * `<ufo-order>`: a list to tick and to put in order, by drag, by buttons and by keys (Alt and an
- * arrow). It says what happened in an event `order`: the names ticked, in order, and a sentence for
- * those who do not see it.
+ * arrow). A change calls `onorder` with the ticked names, in order, and a sentence for screen readers.
  */
 
 import { h, patch } from "../dom.js";
@@ -13,6 +12,8 @@ class Order extends HTMLElement {
   #items = [];
   /** @type {string | null} */
   #dragged = null;
+  /** @type {((names: string[], announcement: string) => void) | null} */
+  onorder = null;
 
   /** @param {readonly Item[]} items */
   set items(items) {
@@ -132,7 +133,7 @@ class Order extends HTMLElement {
   #tick(at) {
     const { name, ticked } = this.#items[at];
     const items = this.#items.with(at, { ...this.#items[at], ticked: !ticked });
-    this.#tell(items, `${name} ${ticked ? "is not asked" : "is asked"}`);
+    this.#changed(items, `${name} ${ticked ? "is not asked" : "is asked"}`);
   }
 
   /**
@@ -143,7 +144,7 @@ class Order extends HTMLElement {
     if (to < 0 || Math.max(from, to) >= this.#ticked()) return;
     const item = this.#items[from];
     const items = this.#items.toSpliced(from, 1).toSpliced(to, 0, item);
-    this.#tell(items, `${item.name} is now ${to + 1} of ${this.#ticked()}`);
+    this.#changed(items, `${item.name} is now ${to + 1} of ${this.#ticked()}`);
   }
 
   /** How many are ticked: they come first, and they alone have an order. */
@@ -153,15 +154,15 @@ class Order extends HTMLElement {
 
   /**
    * @param {Item[]} items
-   * @param {string} said
+   * @param {string} announcement
    */
-  #tell(items, said) {
+  #changed(items, announcement) {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     this.items = items;
     // A node that was moved has lost the focus.
     if (focused && this.contains(focused)) focused.focus();
     const names = items.filter((item) => item.ticked).map((item) => item.name);
-    this.dispatchEvent(new CustomEvent("order", { detail: { names, said } }));
+    this.onorder?.(names, announcement);
   }
 }
 

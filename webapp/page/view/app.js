@@ -33,7 +33,7 @@ export function app(state, act) {
       { id: "main", tabindex: "-1" },
       state.problem ? problemBox(state.problem) : PLACES[state.place.view](state, act),
     ),
-    h("div", { class: "hidden", role: "status", "aria-live": "polite" }, state.said),
+    h("div", { class: "hidden", role: "status", "aria-live": "polite" }, state.announcement),
   );
 }
 

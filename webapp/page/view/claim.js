@@ -4,6 +4,7 @@ import { h, memo } from "../dom.js";
 import { DISAGREE, claimLabel, disagrees } from "../labels.js";
 import { evidenceView } from "./evidence.js";
 import { button, chip } from "./parts.js";
+import { humanLabelView } from "./human_label.js";
 
 /** @import * as T from "../types.js" */
 /** @import { Facts } from "../derived.js" */
@@ -18,13 +19,16 @@ import { button, chip } from "./parts.js";
  * @param {string | null} source  that decided
  * @param {boolean} tied
  * @param {boolean} pastError
+ * @param {T.HumanLabel | null} given
+ * @param {string | null} save  whether that label is saved
+ * @param {boolean} judged  its verdict is there
  * @param {boolean} isOpen
  * @param {readonly string[]} whole
  * @param {Facts} facts
  * @param {Actions} act
  */
 export function claimView(
-  unit, rows, passages, kept, label, source, tied, pastError, isOpen, whole, facts, act,
+  unit, rows, passages, kept, label, source, tied, pastError, given, save, judged, isOpen, whole, facts, act,
 ) {
   const chosen = rows.filter((_, at) => kept[at] === "1");
   const id = unit.unit_id;
@@ -55,6 +59,7 @@ export function claimView(
       chip(claimLabel(label, rows, chosen)),
       disagrees(chosen) && chip(DISAGREE),
       h("span", { class: "muted" }, decided(label, source, tied)),
+      given && h("span", { class: "muted" }, youSay(given, label)),
       pastError && h("span", { class: "muted" }, "past a source that gave only errors"),
       of.length > 0 &&
         h("span", { class: "muted" }, `supported ${yes} of ${of.length} evidence`),
@@ -71,6 +76,7 @@ export function claimView(
           " ",
           button("Copy link", () => void act.copyLink(id), { class: "small quiet" }),
         ),
+        judged && humanLabelView(id, label, given, save, act),
         rows.length === 0 && h("p", { class: "muted" }, "No source has answered yet."),
         rows.flatMap((row, at) => (row.outcome === "noans" ? [] : [evidenceAt(row, at)])),
         silent.length > 0 &&
@@ -99,6 +105,12 @@ export function claimView(
       act,
     );
   }
+}
+
+/** @param {T.HumanLabel} given @param {number | null} label */
+function youSay(given, label) {
+  if (label === null) return given.label === 1 ? "you: true" : "you: false";
+  return given.label === label ? "you agree" : "you disagree";
 }
 
 /**

@@ -12,11 +12,12 @@ import { button } from "./parts.js";
 /**
  * @param {T.Checked} checked
  * @param {Derived} derived
+ * @param {Pick<S.State, "labels" | "saves">} given
  * @param {S.Opened} open
  * @param {boolean} running
  * @param {Actions} act
  */
-export function detailView(checked, derived, open, running, act) {
+export function detailView(checked, derived, { labels, saves }, open, running, act) {
   const asked = open.claim ? derived.facts.sentenceOf.get(open.claim) : undefined;
   const sentence = open.sentence ?? asked ?? null;
   const shown = open.all
@@ -60,6 +61,9 @@ export function detailView(checked, derived, open, running, act) {
       verdict?.source ?? null,
       verdict?.tied ?? false,
       verdict?.past_error ?? false,
+      labels[id] ?? null,
+      saves[id] ?? null,
+      !running,
       isOpen,
       isOpen ? open.whole : NONE,
       derived.facts,
@@ -68,7 +72,7 @@ export function detailView(checked, derived, open, running, act) {
   }
 }
 
-/** @type {WeakMap<T.Evidence[], [T.Verdict | undefined, T.Evidence[]]>} */
+/** @type {WeakMap<T.Evidence[], [string, T.Evidence[]]>} */
 const known = new WeakMap();
 
 /**
@@ -79,7 +83,8 @@ const known = new WeakMap();
  */
 function sorted(rows, verdict) {
   const found = known.get(rows);
-  if (found && found[0] === verdict) return found[1];
+  const decided = `${verdict?.label} ${verdict?.source}`;
+  if (found && found[0] === decided) return found[1];
   const winning = verdict?.label === 0 ? "refuted" : "supported";
   const order = ["supported", "refuted", "error", "noans"];
   /** @param {T.Evidence} row */
@@ -87,7 +92,7 @@ function sorted(rows, verdict) {
     (row.outcome === winning ? -1 : order.indexOf(row.outcome)) * 2 +
     (row.source === verdict?.source ? 0 : 1);
   const made = rows.toSorted((one, other) => weight(one) - weight(other));
-  known.set(rows, [verdict, made]);
+  known.set(rows, [decided, made]);
   return made;
 }
 

@@ -106,9 +106,9 @@ function basisView({ judge, sources, language }) {
 
 /** @type {Record<string, [string, string]>} What failed at a step, and what to do. */
 const STEPS = {
-  extract: ["The claims could not be extracted", "See what `ufo doctor` says of the model, then check again."],
-  verify: ["Some claims could not be judged", "See what `ufo doctor` says of the model, then check again."],
-  source: ["A fact source failed", "See whether it can be reached; `ufo doctor` tells what is configured."],
+  extract: ["The claims could not be extracted", "Test the model with `ufo doctor`, then check again."],
+  verify: ["Some claims could not be judged", "Test the model with `ufo doctor`, then check again."],
+  source: ["A fact source failed", "Check that it can be reached; `ufo doctor` shows what is configured."],
 };
 
 /**

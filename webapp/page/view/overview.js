@@ -1,5 +1,6 @@
 /** What a run says as a whole: its headline, its models ranked, who decided, and what failed. */
 
+import { labelSheet } from "../api.js";
 import { h } from "../dom.js";
 import { counted, decimal, percent } from "../text.js";
 import { button, table } from "./parts.js";
@@ -13,7 +14,7 @@ import { button, table } from "./parts.js";
  * @param {Actions} act
  */
 export function overviewView(run, overview, act) {
-  const { headline, scores_by_model: models, contributions, counts, judge, sources } = overview;
+  const { headline, scores_by_model: models, contributions, corrected, most_contradicted: worst, counts, judge, sources } = overview;
   return h(
     "section",
     { class: "card overview", "aria-label": "Overview" },
@@ -21,6 +22,15 @@ export function overviewView(run, overview, act) {
     h("p", { class: "muted" }, `${counted(counts.responses ?? 0, "response")}, judged by ${judge} from ${sources.join(", then ")}, finished ${overview.finished_at.slice(0, 16).replace("T", " ")}`),
     counts.failures > 0 &&
       h("p", { class: "warning" }, `⚠ ${counted(counts.failures, "failure")}. `, button("Show them", () => act.go({ view: "reports", run, report: "failures" }), { class: "link" })),
+    corrected &&
+      h(
+        "p",
+        null,
+        h("strong", null, `Corrected score ${decimal(corrected.corrected_score)}`),
+        corrected.low === null ? "" : ` (95 % interval ${decimal(corrected.low)} to ${decimal(corrected.high)})`,
+        `, by the labels of ${corrected.n_labelled} of ${counted(corrected.n_units, "claim")}, taken as a random sample. `,
+        h("a", { href: labelSheet(run), download: "labels.csv" }, "Download the labels"),
+      ),
     h(
       "div",
       { class: "sides" },
@@ -54,6 +64,22 @@ export function overviewView(run, overview, act) {
         "compact",
       ),
     ),
+    worst.length > 0 && [
+      h("h3", null, "The most contradicted responses"),
+      h(
+        "ol",
+        { class: "plain", "aria-label": "The most contradicted responses" },
+        worst.map((row) =>
+          h(
+            "li",
+            { key: row.response_id },
+            button(row.question ?? row.response_id, () => act.go({ view: "response", run, response: row.response_id }), { class: "link", dir: "auto" }),
+            ` ${row.model ?? ""} `,
+            h("span", { class: "muted" }, `✗ ${row.n_refuted} of ${counted(row.n_units, "claim")} contradicted`),
+          ),
+        ),
+      ),
+    ],
   );
 }
 

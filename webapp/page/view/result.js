@@ -1,9 +1,11 @@
 /** A checked text: its scores, its sentences, and of the open sentence the claims and evidence. */
 
+import { labelSheet } from "../api.js";
 import { derive } from "../derived.js";
 import { h } from "../dom.js";
 import { detailView } from "./detail.js";
 import { failuresView, messageView } from "./message.js";
+import { runName } from "../text.js";
 import { button, problemBox } from "./parts.js";
 import { scoresView } from "./scores.js";
 import { selectionView } from "./selection.js";
@@ -42,7 +44,7 @@ export function resultView(state, act) {
           "div",
           { class: "columns" },
           textView(checked, derived, open, state.look, running, act),
-          detailView(checked, derived, open, running, act),
+          detailView(checked, derived, state, open, running, act),
           !running && selectionView(checked, derived, selection, open, act),
         ),
       ),
@@ -53,7 +55,7 @@ export function resultView(state, act) {
  * @param {S.State} state
  * @param {Actions} act
  */
-function bar({ place, checked, open, job, draft }, act) {
+function bar({ place, checked, labels, open, job, draft }, act) {
   const { run } = place;
   const question = checked?.response.question ?? (run === null ? draft.question : null);
   return h(
@@ -61,7 +63,7 @@ function bar({ place, checked, open, job, draft }, act) {
     { class: "bar" },
     run === null
       ? button("← Edit text", () => act.backToText())
-      : button(`← Run ${run}`, () => act.go({ view: "runs", run })),
+      : button(`← Run ${runName(run)}`, () => act.go({ view: "runs", run })),
     checked && run !== null && button("Edit text and check again", () => act.recheck(checked)),
     run === null &&
       job.status !== "running" &&
@@ -72,7 +74,14 @@ function bar({ place, checked, open, job, draft }, act) {
         class: "quiet",
         "aria-pressed": String(open.all),
       }),
-    checked && checked.scores.headline && button("Download as JSON", () => act.download(checked), { class: "quiet" }),
+    checked && checked.scores.headline && [
+      button("Download as JSON", () => act.download(checked), { class: "quiet" }),
+      button("as a report", () => void act.downloadReport(checked), { class: "quiet", "aria-label": "Download as a report" }),
+    ],
+    Object.keys(labels).length > 0 &&
+      (run === null
+        ? button("Download your labels", () => act.saveLabels(), { class: "quiet" })
+        : h("a", { href: labelSheet(run), download: "labels.csv" }, "Download the labels of this run")),
     question && h("p", { class: "question", dir: "auto" }, h("span", { class: "muted" }, "Question: "), question),
     checked?.response.model && h("p", { class: "muted" }, `Answer of ${checked.response.model}`),
   );

@@ -3,7 +3,7 @@
 import { reportPage, runFiles } from "../api.js";
 import { h } from "../dom.js";
 import { PAGE_SIZE } from "../state.js";
-import { counted, decimal } from "../text.js";
+import { counted, decimal, minutes, runName } from "../text.js";
 import { button, field, select, table } from "./parts.js";
 import { overviewView } from "./overview.js";
 import { uploadView } from "./upload.js";
@@ -28,8 +28,9 @@ export function runsView(state, act) {
  * @param {Actions} act
  */
 function runList(runs, uploads, act) {
-  /** @param {string} run */
-  const nameOf = (run) => uploads.find((one) => one.run === run)?.name ?? run;
+  /** @param {S.Run} run */
+  const nameOf = ({ run, finished_at }) =>
+    uploads.find((one) => one.run === run)?.name ?? runName(run, finished_at);
   return h(
     "section",
     { class: "card", "aria-label": "Runs" },
@@ -43,12 +44,12 @@ function runList(runs, uploads, act) {
           h(
             "tr",
             { key: run.run },
-            h("th", { scope: "row" }, link(nameOf(run.run), () => act.go({ view: "runs", run: run.run }))),
+            h("th", { scope: "row", title: run.run }, link(nameOf(run), () => act.go({ view: "runs", run: run.run }))),
             h("td", null, run.mode),
             h("td", null, run.sources.join(" → ")),
             h("td", null, run.judge),
             h("td", null, run.counts.responses ?? "–"),
-            h("td", null, run.finished_at.slice(0, 16).replace("T", " ")),
+            h("td", null, minutes(run.finished_at)),
           ),
         ),
       ),
@@ -73,7 +74,7 @@ export function runHead(run, view, act) {
     "div",
     { class: "bar" },
     button("← Runs", () => act.go({ view: "runs" })),
-    h("h2", null, `Run ${run}`),
+    h("h2", { title: run }, `Run ${runName(run)}`),
     tab("Responses", "runs"),
     tab("Two models", "compare"),
     tab("Reports", "reports"),
@@ -84,6 +85,7 @@ export function runHead(run, view, act) {
 
 const SORTS = /** @type {const} */ ([
   ["", "lowest score first"],
+  ["contradicted", "most contradicted first"],
   ["-score", "highest score first"],
   ["credibility", "least evidence support first"],
   ["coverage", "lowest coverage first"],

@@ -1,7 +1,7 @@
 /** The settings: who judges, which sources are asked in which order, and how. */
 
 import { h } from "../dom.js";
-import { MODES } from "../labels.js";
+import { MODES, categoryName } from "../labels.js";
 import { field, select } from "./parts.js";
 
 /** @import * as S from "../state.js" */
@@ -23,6 +23,8 @@ const FORMULATIONS = ["function", "stepwise", "rationale", "prompt"];
  */
 export function settingsView(options, { settings }, act) {
   const judge = options.judges.find((one) => one.judge === (settings.judge ?? options.judge));
+  const { exclude_categories: excluded } = settings;
+  const without = Array.isArray(excluded) ? excluded : [];
   const knows = options.sources.some((one) => one.source === "llm" && one.status === "used");
   return h(
     "section",
@@ -30,8 +32,7 @@ export function settingsView(options, { settings }, act) {
     h("h2", null, "Sources, in order"),
     h("ufo-order", {
       ".items": itemsOf(options, settings),
-      onorder: (/** @type {CustomEvent} */ event) =>
-        act.order(event.detail.names, event.detail.said),
+      onorder: act.order,
     }),
     h("h2", null, "How it is judged"),
     h(
@@ -61,12 +62,43 @@ export function settingsView(options, { settings }, act) {
       number("passages", "Passages a source", 1, 50, 5),
       number("pages", "Web pages", 1, 20, 5),
       number("passages_per_page", "Passages a page", 0, 20, 1),
+      choice(
+        "web_retriever",
+        options.web_retrievers.length > 1 ? "Retriever in web pages" : "Retriever in web pages (dense needs `ufo serve --embedder`)",
+        Object.entries(RETRIEVERS).filter(([name]) => name === "bm25" || options.web_retrievers.includes(name)),
+        "bm25",
+        options.web_retrievers.length <= 1,
+      ),
       number("context_sentences", "Sentences of context", 0, 10, 1),
       knows && word("knowledge_model", "Model that is asked what it knows", options.model ?? ""),
       knows && number("samples", "Samples of what it knows", 1, 20, 5),
       knows && number("temperature", "Temperature of the samples", 0, 2, 1, 0.1),
     ),
+    h(
+      "details",
+      { class: "kinds" },
+      h("summary", null, without.length > 0 ? `Kinds of web pages: all but ${without.map(categoryName).join(", ")}` : "Kinds of web pages: all"),
+      h("fieldset", null, h("legend", null, "Pages of these kinds count"), options.categories.map(kind)),
+    ),
   );
+
+  /** @param {string} name */
+  function kind(name) {
+    return h(
+      "label",
+      { class: "tick", key: name },
+      h("input", {
+        type: "checkbox",
+        ".checked": !without.includes(name),
+        onchange: (/** @type {any} */ event) => {
+          const others = without.filter((one) => one !== name);
+          const now = event.target.checked ? others : [...others, name];
+          act.setting("exclude_categories", now.length > 0 ? now : null);
+        },
+      }),
+      categoryName(name),
+    );
+  }
 
   /** @param {string} name @param {string} label @param {string} usual */
   function word(name, label, usual) {

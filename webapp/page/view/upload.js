@@ -58,7 +58,7 @@ export function uploadView({ upload, uploads, options, draft }, act) {
 
 /**
  * @param {string} name
- * @param {string[]} columns  none where the file's beginning does not tell them
+ * @param {string[]} columns  none where the first bytes do not have them
  * @param {Record<string, string>} map
  * @param {Actions} act
  */
@@ -97,12 +97,16 @@ function uploadRow({ id, name, state, done, total, run, log }, act) {
     "tr",
     { key: id },
     h("th", { scope: "row" }, name),
-    h("td", null, state, state === "failed" && log.length > 0 && h("span", { class: "small warning" }, ` ${log.at(-1)}`)),
+    h("td", null, state, state === "stopped" && h("span", { class: "small" }, " with its service, and can go on where it was"), state === "failed" && log.length > 0 && h("span", { class: "small warning" }, ` ${log.at(-1)}`)),
     h("td", null, `${done} of ${total || "?"}`, under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })),
     h(
       "td",
       null,
       under && button("Stop", () => void act.stopUpload(id), { class: "small" }),
+      state === "stopped" && [
+        button("Resume", () => void act.resumeUpload(id), { class: "small" }),
+        button("Discard", () => void act.stopUpload(id), { class: "small quiet" }),
+      ],
       run && button("Open", () => act.go({ view: "runs", run }), { class: "small" }),
     ),
   );

@@ -1,6 +1,9 @@
 """Runs whose pages are tested: one that has something for every part, and one that is hostile."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +17,12 @@ IMAGE = '"><img src=http://evil.example/x onerror=alert(1)>'
 STYLE = "</style><style>@import url(http://evil.example/a.css)"
 
 
-def page_of(folder, **options):
+def page_of(folder: Path, **options: Any) -> str:
     with open_results(folder, **options) as results:
         return render_html(results)
 
 
-def told(rows):
+def told(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Give each response a text of its sentences, with an emoji before them: offsets are code
     points."""
     for response in rows["responses"]:
@@ -37,30 +40,38 @@ def told(rows):
 
 
 @pytest.fixture(name="told_rows", scope="session")
-def _told_rows(rows_of):
+def _told_rows(rows_of: Callable[..., Any]) -> Callable[..., Any]:
     """A function: the rows of a run of that mode, labelled, each with its text."""
     return lambda mode="all": told(labelled_rows(rows_of, mode))
 
 
 @pytest.fixture(name="folder", scope="session")
-def _folder(tmp_path_factory, told_rows, write_run):
+def _folder(
+    tmp_path_factory: pytest.TempPathFactory,
+    told_rows: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> Path:
     folder = tmp_path_factory.mktemp("told")
     write_run(folder, told_rows(), "day", mode="all")
     return folder
 
 
 @pytest.fixture(name="page", scope="session")
-def _page(folder):
+def _page(folder: Path) -> str:
     return page_of(folder)
 
 
 @pytest.fixture(name="hostile_page", scope="session")
-def _hostile_page(hostile_folder):
+def _hostile_page(hostile_folder: Path) -> str:
     return page_of(hostile_folder)
 
 
 @pytest.fixture(name="hostile_folder", scope="session")
-def _hostile_folder(tmp_path_factory, told_rows, write_run):
+def _hostile_folder(
+    tmp_path_factory: pytest.TempPathFactory,
+    told_rows: Callable[..., Any],
+    write_run: Callable[..., Path],
+) -> Path:
     """Every text that comes from outside tries to be mark-up."""
     folder = tmp_path_factory.mktemp("hostile")
     rows = told_rows()

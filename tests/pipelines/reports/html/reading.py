@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 _VOID = {"meta", "input", "br"}
 # In an <a> an address is a place to go to, not something that is loaded.
@@ -11,36 +12,39 @@ _LOADING = {"src", "srcset", "href", "xlink:href", "action", "data", "poster", "
 class Reader(HTMLParser):
     """Elements with their attributes, the text, and whether every element was closed in order."""
 
-    def __init__(self, page):
+    def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
-        self.elements, self.texts, self.open, self.wrong = [], [], [], []
+        self.elements: list[Any] = []
+        self.texts: list[Any] = []
+        self.open: list[Any] = []
+        self.wrong: list[Any] = []
         self.feed(page)
         self.close()
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: str, attrs: list[Any]) -> None:
         self.elements.append((tag, dict(attrs)))
         if tag not in _VOID:
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
+    def handle_startendtag(self, tag: str, attrs: list[Any]) -> None:
         self.elements.append((tag, dict(attrs)))
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         if not self.open or self.open.pop() != tag:
             self.wrong.append(tag)
 
-    def handle_data(self, data):
+    def handle_data(self, data: str) -> None:
         self.texts.append(data)
 
     @property
-    def text(self):
+    def text(self) -> str:
         return " ".join(" ".join(self.texts).split())
 
-    def all(self, tag):
+    def all(self, tag: str) -> list[Any]:
         return [attributes for name, attributes in self.elements if name == tag]
 
     @property
-    def loads(self):
+    def loads(self) -> list[Any]:
         """Addresses outside the page that opening it would ask for."""
         found = [
             value
@@ -55,5 +59,5 @@ class Reader(HTMLParser):
         return found
 
     @property
-    def styles(self):
-        return [text for text in self.texts if "--paper" in text]
+    def styles(self) -> list[str]:
+        return [text for text in self.texts if "--ground" in text]

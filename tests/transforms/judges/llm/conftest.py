@@ -13,6 +13,7 @@ from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
 from transforms.judges.context import JudgeContext
 from transforms.judges.llm.judge import LlmJudge
 from transforms.judges.llm.settings import LlmSettings
+from transforms.llm.base import Request
 from transforms.llm.fake import FakeClient
 from transforms.prompts.data import read
 from transforms.sentences import segment
@@ -39,7 +40,11 @@ class Asked:
 
     @property
     def functions(self) -> list[dict[str, Any]]:
-        return [dict(request.function.parameters) for request in self.client.requests]
+        return [
+            dict(request.function.parameters)
+            for request in self.client.requests
+            if request.function
+        ]
 
 
 def record(text: str = TEXT, **fields: Any) -> InputRecord:
@@ -94,7 +99,7 @@ def queries(script: Any, claims: Sequence[str], **settings: Any) -> Asked:
     return _run(settings, script, lambda judge: judge.queries(claims, "r1"))
 
 
-def asked_for(request):
+def asked_for(request: Request) -> tuple[Any, ...]:
     """What a program reads out of the request: {fact: (claim, query, passages)} and passages."""
     user = request.messages[1].content
     passages = {
@@ -107,7 +112,7 @@ def asked_for(request):
     for n, query, listed, claim in re.findall(
         r'<f(\d+)(?: query="([^"]*)")?(?: passages="([^"]*)")?>(.*?)</f\d+>', user, re.S
     ):
-        numbers = []
+        numbers: list[int] = []
         for item in (listed or "1").split():
             first, _, last = item.partition("-")
             numbers += range(int(first), int(last or first) + 1)
@@ -115,10 +120,10 @@ def asked_for(request):
     return facts, passages
 
 
-def answers(judge_of):
+def answers(judge_of: Callable[..., Any]) -> Callable[..., Any]:
     """A model that judges each pair by `judge_of(claim, passage)`."""
 
-    def reply(request):
+    def reply(request: Request) -> dict[str, Any]:
         facts, passages = asked_for(request)
         single = len(passages) == 1
         arguments = {}
@@ -133,10 +138,10 @@ def answers(judge_of):
     return reply
 
 
-def as_tags(arguments):
+def as_tags(arguments: dict[str, Any]) -> str:
     """The reply of a model that escapes nothing in its tags but `<`."""
 
-    def fields(check):
+    def fields(check: dict[str, Any]) -> str:
         return "".join(
             f"<{name}>{str(value).replace('<', '&lt;')}</{name}>"
             for name, value in check.items()

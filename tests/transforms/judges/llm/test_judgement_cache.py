@@ -123,7 +123,7 @@ def test_half_of_the_claims_recur_and_cost_nothing(scene: Scene) -> None:
     "change",
     [
         {"passages": ("Another passage.",)},
-        {"options": "tf"},
+        {"verdict_labels": "tf"},
         {"citation": True},
         {"formulation": "prompt"},
         {"passages_per_call": 1},

@@ -6,31 +6,35 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.judges.llm.packing import Limits, pack, tokens_of
+from transforms.judges.llm.packing import Limits, Packed, pack, tokens_of
 from transforms.judges.llm.settings import LlmSettings
 
 ROOMY = Limits(passages=50, facts=40, tokens=10**9)
 
 
-def packed(wanted, limits=ROOMY, passage_tokens=None):
+def packed(
+    wanted: dict[int, list[int]],
+    limits: Limits = ROOMY,
+    passage_tokens: dict[int, int] | None = None,
+) -> list[Packed]:
     passages = set(chain.from_iterable(wanted.values()))
     sizes = dict.fromkeys(passages, 100) | (passage_tokens or {})
     return pack(wanted, dict.fromkeys(wanted, 10), sizes, limits)
 
 
-def test_one_call_where_it_all_fits():
+def test_one_call_where_it_all_fits() -> None:
     (call,) = packed({0: [0, 1], 1: [1, 2], 4: [0]})
     assert call.facts == {0: [0, 1], 1: [1, 2], 4: [0]}
     assert list(call.passages) == [0, 1, 2]
 
 
-def test_twenty_facts_of_one_reference_are_one_call_and_distinct_passages_two():
+def test_twenty_facts_of_one_reference_are_one_call_and_distinct_passages_two() -> None:
     assert len(packed({fact: [0] for fact in range(20)})) == 1
     distinct = {fact: list(range(5 * fact, 5 * fact + 5)) for fact in range(20)}
     assert len(packed(distinct)) == 2
 
 
-def test_the_samples_of_twenty_queries_are_one_call_by_default():
+def test_the_samples_of_twenty_queries_are_one_call_by_default() -> None:
     settings = LlmSettings("m")
     limits = Limits(settings.passages_per_call, settings.facts_per_call, settings.call_tokens)
     distinct = {fact: list(range(5 * fact, 5 * fact + 5)) for fact in range(20)}
@@ -40,7 +44,7 @@ def test_the_samples_of_twenty_queries_are_one_call_by_default():
     assert len(packed(distinct, limits, long)) == 2
 
 
-def test_one_passage_a_call_is_every_fact_of_a_passage_together():
+def test_one_passage_a_call_is_every_fact_of_a_passage_together() -> None:
     calls = packed({0: [0, 1], 1: [1], 2: [0, 1]}, Limits(1, 40, 10**9))
     assert [(list(call.passages), list(call.facts)) for call in calls] == [
         ([0], [0, 2]),
@@ -48,17 +52,17 @@ def test_one_passage_a_call_is_every_fact_of_a_passage_together():
     ]
 
 
-def test_a_fact_goes_where_its_passages_are():
+def test_a_fact_goes_where_its_passages_are() -> None:
     calls = packed({0: [0, 1], 1: [2, 3], 2: [2, 3], 3: [0, 1]}, Limits(2, 40, 10**9))
     assert [list(call.facts) for call in calls] == [[0, 3], [1, 2]]
 
 
-def test_a_passage_over_the_limit_is_a_call_of_its_own():
+def test_a_passage_over_the_limit_is_a_call_of_its_own() -> None:
     calls = packed({0: [0, 1], 1: [2]}, Limits(50, 40, 1000), {1: 5000})
     assert [call.facts for call in calls] == [{0: [0], 1: [2]}, {0: [1]}]
 
 
-def test_tokens_are_counted_by_bytes():
+def test_tokens_are_counted_by_bytes() -> None:
     assert tokens_of("word " * 100) == 126
     assert tokens_of("事" * 100) == 76
     assert tokens_of("\ud800") == 1
@@ -70,7 +74,9 @@ wanted_sets = st.dictionaries(
 
 
 @given(wanted_sets, st.integers(1, 8), st.integers(1, 6), st.integers(1, 2000))
-def test_every_pair_is_in_one_call_within_the_limits(wanted, passages, facts, tokens):
+def test_every_pair_is_in_one_call_within_the_limits(
+    wanted: dict[int, list[int]], passages: int, facts: int, tokens: int
+) -> None:
     limits = Limits(passages, facts, tokens)
     calls = packed(wanted, limits)
     counted = Counter(chain.from_iterable(call.pairs for call in calls))
@@ -84,7 +90,7 @@ def test_every_pair_is_in_one_call_within_the_limits(wanted, passages, facts, to
     assert [call.facts for call in again] == [call.facts for call in calls]
 
 
-def test_a_second_try_of_what_was_too_much_is_smaller():
+def test_a_second_try_of_what_was_too_much_is_smaller() -> None:
     (call,) = packed({0: [0, 1, 2], 1: [0], 2: [0]})
     assert ROOMY.below(call) == Limits(50, 2, 10**9)
     (call,) = packed({0: [0, 1, 2]})

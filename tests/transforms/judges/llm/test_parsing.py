@@ -1,6 +1,7 @@
 """From what a model said to values: lenient in finding, strict in taking."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ A = {"f1": {"verdict": "T"}, "f2": {"verdict": "F"}}
 TEXT = json.dumps(A)
 
 
-def found(text, names=("f1", "f2"), **choice):
+def found(text: str, names: Any = ("f1", "f2"), **choice: Any) -> dict[str, Any]:
     return arguments_of(Choice(text, **choice), names)
 
 
@@ -41,30 +42,30 @@ def found(text, names=("f1", "f2"), **choice):
         TEXT.replace("}, ", "} "),
     ],
 )
-def test_arguments_are_found_in_a_text(text):
+def test_arguments_are_found_in_a_text(text: str) -> None:
     assert found(text) == A
 
 
-def test_a_call_comes_before_the_text_beside_it():
+def test_a_call_comes_before_the_text_beside_it() -> None:
     choice = Choice('Let me see: {"f1": 5}', arguments=TEXT, finish_reason="tool_calls")
     assert arguments_of(choice, ["f1", "f2"]) == A
     assert arguments_of(Choice(TEXT, arguments=""), ["f1", "f2"]) == A
 
 
 @pytest.mark.parametrize("end", range(1, len(TEXT)))
-def test_half_a_json_has_what_was_complete(end):
+def test_half_a_json_has_what_was_complete(end: int) -> None:
     got = found(TEXT[:end])
     assert got == (
         {} if end < TEXT.index(', "f2"') else {"f1": A["f1"]} if end < len(TEXT) - 1 else A
     )
 
 
-def test_a_number_that_may_have_lost_digits_is_not_taken():
+def test_a_number_that_may_have_lost_digits_is_not_taken() -> None:
     assert found('{"f1": 1', ["f1"]) == {}
     assert found('{"f1": 1}', ["f1"]) == {"f1": 1}
 
 
-def test_the_complete_items_of_a_list_that_breaks_off_are_taken():
+def test_the_complete_items_of_a_list_that_breaks_off_are_taken() -> None:
     cut = '{"facts": [{"sentence": 1}, {"sentence": 2'
     assert found(cut, ["facts"]) == {"facts": [{"sentence": 1}]}
     assert found('{"no_claim": [3, 1', ["no_claim"]) == {"no_claim": [3]}
@@ -75,11 +76,11 @@ def test_the_complete_items_of_a_list_that_breaks_off_are_taken():
     }
 
 
-def test_an_object_that_breaks_off_is_not_taken():
+def test_an_object_that_breaks_off_is_not_taken() -> None:
     assert found('{"f1": {"answer": "1815", "verdict": "T", "cit', ["f1"]) == {}
 
 
-def test_a_name_given_twice_and_differently_is_not_taken():
+def test_a_name_given_twice_and_differently_is_not_taken() -> None:
     assert found('{"f1": {"verdict": "T"}, "f1": {"verdict": "F"}, "f2": 1}') == {"f2": 1}
     assert found('{"f1": 1} {"f1": 2}') == {}
     assert found('{"f1": {"verdict": "T", "verdict": "F"}}') == {"f1": {}}
@@ -99,7 +100,7 @@ def test_a_name_given_twice_and_differently_is_not_taken():
         Choice(arguments="[]"),
     ],
 )
-def test_no_reply_has_no_arguments(choice):
+def test_no_reply_has_no_arguments(choice: Choice) -> None:
     assert arguments_of(choice, ["f1", "f2"]) == {}
 
 
@@ -113,7 +114,7 @@ def test_no_reply_has_no_arguments(choice):
         (Choice("x", finish_reason="stop"), "unparsable"),
     ],
 )
-def test_each_bad_reply_has_its_reason(choice, reason):
+def test_each_bad_reply_has_its_reason(choice: Choice, reason: str) -> None:
     assert reason_of(choice) == reason
 
 
@@ -128,7 +129,9 @@ def test_each_bad_reply_has_its_reason(choice, reason):
         (Choice("It says {"), "unparsable"),
     ],
 )
-def test_json_that_breaks_off_is_truncated_where_json_was_asked_for(choice, reason):
+def test_json_that_breaks_off_is_truncated_where_json_was_asked_for(
+    choice: Choice, reason: str
+) -> None:
     assert reason_of(choice, asked_json=True) == reason
     assert reason_of(choice) == "unparsable"  # a text may well begin with a bracket
 
@@ -145,7 +148,7 @@ texts = st.text() | st.lists(
 
 
 @given(texts)
-def test_nothing_a_model_says_raises(text):
+def test_nothing_a_model_says_raises(text: str) -> None:
     for choice in (Choice(text), Choice(arguments=text)):
         arguments_of(choice, ["f1", "f2"])
     for passages in ([1], [1, 2]):
@@ -156,7 +159,7 @@ def test_nothing_a_model_says_raises(text):
 
 
 @given(st.text(alphabet='{}[]",: \n', max_size=300))
-def test_signs_alone_are_no_verdict(text):
+def test_signs_alone_are_no_verdict(text: str) -> None:
     function = FactFunction([Fact("c", "q", [1])], Control())
     assert function.invoke(arguments_of(Choice(text), ["f1"])) == {}
 
@@ -164,16 +167,16 @@ def test_signs_alone_are_no_verdict(text):
 @pytest.mark.parametrize(
     "text", ['{"a":' * 50_000, "[" * 50_000, '{"f1":' + "[" * 50_000, "{" * 50_000]
 )
-def test_deep_nesting_is_no_reply(text):
+def test_deep_nesting_is_no_reply(text: str) -> None:
     assert found(text) == {}
 
 
-def xml(text, *passages, **control):
+def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, Check]:
     function = FactFunction([Fact("c", "q", list(p)) for p in passages], Control(**control))
     return function.invoke(xml_arguments(Choice(text), function))
 
 
-def test_tags_are_the_same_function():
+def test_tags_are_the_same_function() -> None:
     text = """Here you are:
     <f1><p2><answer>a &lt;b></answer><rationale> r </rationale><verdict>T</verdict></p2>
     <noans>1, 3-4</noans></f1>
@@ -190,7 +193,7 @@ def test_tags_are_the_same_function():
     }
 
 
-def test_tags_of_one_passage_are_the_literal_form():
+def test_tags_of_one_passage_are_the_literal_form() -> None:
     text = "<f1><answer>a</answer><citation>c</citation><verdict>F</verdict></f1>"
     assert xml(text, [1], citation=True) == {(1, 1): Check("F", "F", "a", "c")}
     wrapped = "<f1><p1><answer>a</answer><verdict>F</verdict></p1><noans></noans></f1>"
@@ -211,11 +214,11 @@ def test_tags_of_one_passage_are_the_literal_form():
         "T",
     ],
 )
-def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text):
+def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text: str) -> None:
     assert xml(text, [1]) == {}
 
 
-def test_a_list_of_noans_with_anything_else_in_it_is_none():
+def test_a_list_of_noans_with_anything_else_in_it_is_none() -> None:
     assert xml("<f1><noans>1, all others</noans></f1>", [1, 2]) == {}
     assert xml("<f1><noans>p1 2.</noans></f1>", [1, 2]) == {}
 
@@ -238,17 +241,17 @@ def test_a_list_of_noans_with_anything_else_in_it_is_none():
         ("I cannot help with that.", None),
     ],
 )
-def test_a_word_is_a_verdict_where_it_is_the_only_one(text, verdict):
+def test_a_word_is_a_verdict_where_it_is_the_only_one(text: str, verdict: str | None) -> None:
     assert word_verdict(text) == verdict
 
 
-def test_tf_has_no_third_verdict():
+def test_tf_has_no_third_verdict() -> None:
     assert verdict_reader("tfn")("Not clear") == "N"
     assert verdict_reader("tf")("Not clear") is None
     assert rationale_reader("tf")("Rationale: x\nVerdict: Not clear") is None
 
 
-def test_a_rationale_ends_in_its_verdict():
+def test_a_rationale_ends_in_its_verdict() -> None:
     read = rationale_reader("tfn")
     assert read("Rationale: It is\ntrue so.\n\n**Verdict:** True.") == Check(
         "T", "True", rationale="It is\ntrue so."

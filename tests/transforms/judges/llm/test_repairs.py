@@ -2,11 +2,14 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from schemas.records import REASONS
-from transforms.llm.base import Choice, Completion, LlmError
+from tests.transforms.judges.llm.conftest import Asked
+from transforms.llm.base import Choice, Completion, LlmError, Request
 
 BORN, WROTE = "Ada was born in 1815.", "Ada wrote notes."
 YES = {"answer": "1815", "rationale": "Says so.", "verdict": "T"}
@@ -15,11 +18,11 @@ SILENT = {"answer": "NOANS", "rationale": "", "verdict": "N"}
 REFUSAL = Choice(refusal="I will not.")
 
 
-def outcomes(asked):
+def outcomes(asked: Asked) -> list[Any]:
     return [(row.unit_id, row.outcome, row.reason) for row in asked.result.evidence]
 
 
-def test_only_what_is_missing_is_asked_again(llm):
+def test_only_what_is_missing_is_asked_again(llm: SimpleNamespace) -> None:
     first = {
         "f1": {
             "checks": [{"passage": 1, **YES}, {"passage": 2, **NO, "verdict": None}],
@@ -49,7 +52,9 @@ def test_only_what_is_missing_is_asked_again(llm):
     assert len(asked.result.usage) == 2
 
 
-def test_a_null_verdict_beside_an_empty_citation_is_repaired_and_never_guessed(llm):
+def test_a_null_verdict_beside_an_empty_citation_is_repaired_and_never_guessed(
+    llm: SimpleNamespace,
+) -> None:
     null = {"f1": YES | {"citation": "", "verdict": None}}
     good = {"f1": YES | {"citation": "1815"}}
     units, found = llm.open_units([BORN]), [llm.passages("1815.")]
@@ -61,7 +66,7 @@ def test_a_null_verdict_beside_an_empty_citation_is_repaired_and_never_guessed(l
     ]
 
 
-def test_a_copy_of_the_example_is_asked_again_without_the_example(llm):
+def test_a_copy_of_the_example_is_asked_again_without_the_example(llm: SimpleNamespace) -> None:
     units, found = llm.open_units([BORN]), [llm.passages("1815.")]
     copied = {
         "f1": {"answer": "1932", "rationale": "The passage gives the same year.", "verdict": "T"}
@@ -93,7 +98,9 @@ BAD = [
 
 @pytest.mark.parametrize(("bad", "reason"), BAD)
 @pytest.mark.parametrize("repairs", [0, 1])
-def test_each_bad_reply_has_its_reason_and_is_no_verdict(llm, bad, reason, repairs):
+def test_each_bad_reply_has_its_reason_and_is_no_verdict(
+    llm: SimpleNamespace, bad: Any, reason: str, repairs: int
+) -> None:
     asked = llm.verify(
         lambda r: bad, llm.open_units([BORN]), [llm.passages("1815.")], repairs=repairs
     )
@@ -112,26 +119,26 @@ def test_each_bad_reply_has_its_reason_and_is_no_verdict(llm, bad, reason, repai
 
 
 @pytest.mark.parametrize(("bad", "reason"), BAD)
-def test_a_bad_reply_is_repaired(llm, bad, reason):
+def test_a_bad_reply_is_repaired(llm: SimpleNamespace, bad: Any, reason: str) -> None:
     asked = llm.verify([bad, {"f1": YES}], llm.open_units([BORN]), [llm.passages("1815.")])
     assert outcomes(asked) == [("u0", "supported", None)]
     assert not asked.result.failures
 
 
-def test_a_failure_shows_what_the_model_said(llm):
+def test_a_failure_shows_what_the_model_said(llm: SimpleNamespace) -> None:
     said = "x" * 5000
     asked = llm.verify(lambda r: said, llm.open_units([BORN]), [llm.passages("1815.")])
     assert asked.result.failures[0].input == said[:4096]
 
 
-def test_extra_arguments_are_passed_over_and_json_in_prose_is_read(llm):
+def test_extra_arguments_are_passed_over_and_json_in_prose_is_read(llm: SimpleNamespace) -> None:
     text = f"Here is my call:\n```json\n{json.dumps({'f1': YES | {'mood': 'good'}, 'f9': NO})}\n```"
     asked = llm.verify([text], llm.open_units([BORN]), [llm.passages("1815.")])
     assert outcomes(asked) == [("u0", "supported", None)]
 
 
-def test_a_request_that_does_not_get_through_costs_its_call_alone(llm):
-    def reply(request):
+def test_a_request_that_does_not_get_through_costs_its_call_alone(llm: SimpleNamespace) -> None:
+    def reply(request: Request) -> Any:
         facts, _ = llm.asked_for(request)
         if "Second." in {claim for claim, _, _ in facts.values()}:
             return LlmError("no route", usage=[])
@@ -144,7 +151,9 @@ def test_a_request_that_does_not_get_through_costs_its_call_alone(llm):
     assert asked.result.failures[0].message == "no route"
 
 
-def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(llm):
+def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(
+    llm: SimpleNamespace,
+) -> None:
     replies = iter([{"f1": YES}, LlmError("wrong key", final=True)])
     found = [llm.passages("A."), llm.passages("A.")]
     with pytest.raises(LlmError, match="wrong key") as error:
@@ -156,10 +165,12 @@ def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(ll
 @pytest.mark.parametrize(
     "bad", [REFUSAL, Choice(finish_reason="length"), LlmError("blocked", "filtered")]
 )
-def test_what_was_too_much_is_asked_again_in_halves(llm, bad):
+def test_what_was_too_much_is_asked_again_in_halves(
+    llm: SimpleNamespace, bad: Choice | LlmError
+) -> None:
     """One passage that a filter stops must not cost those that stood beside it."""
 
-    def reply(request):
+    def reply(request: Request) -> Any:
         if request.messages[1].content.count("<f") > 3:  # <facts> and its facts
             return bad
         return llm.answers(lambda c, p: YES)(request)
@@ -170,8 +181,10 @@ def test_what_was_too_much_is_asked_again_in_halves(llm, bad):
     assert {row.outcome for row in asked.result.evidence} == {"supported"}
 
 
-def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most(llm):
-    def reply(request):
+def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most(
+    llm: SimpleNamespace,
+) -> None:
+    def reply(request: Request) -> Any:
         return (
             REFUSAL
             if "poison" in request.messages[1].content
@@ -184,7 +197,7 @@ def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most(llm)
     ]  # fmt: skip
 
 
-def test_a_cut_off_reply_keeps_what_was_complete(llm):
+def test_a_cut_off_reply_keeps_what_was_complete(llm: SimpleNamespace) -> None:
     whole = json.dumps({"f1": YES, "f2": NO})
     cut = Choice(arguments=whole[:-9], finish_reason="length")
     found = [llm.passages("A.")] * 2
@@ -202,7 +215,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("bad", "wrong"), WRONG)
-def test_a_repair_says_what_was_wrong(llm, bad, wrong):
+def test_a_repair_says_what_was_wrong(llm: SimpleNamespace, bad: Any, wrong: str) -> None:
     asked = llm.verify([bad, {"f1": YES}], llm.open_units([BORN]), [llm.passages("1815.")])
     assert f"could not be used: {wrong}. Give all" in asked.users[1]
 
@@ -218,14 +231,16 @@ def test_a_repair_says_what_was_wrong(llm, bad, wrong):
         ("stepwise", " ", "it was empty"),
     ],
 )
-def test_a_repair_of_words_says_what_was_wrong(llm, formulation, bad, wrong):
+def test_a_repair_of_words_says_what_was_wrong(
+    llm: SimpleNamespace, formulation: str, bad: str, wrong: str
+) -> None:
     replies = [bad, *(["NOANS"] if formulation == "stepwise" else ["Verdict: True"])]
     units, found = llm.open_units([BORN]), [llm.passages("1815.")]
     asked = llm.verify(replies, units, found, formulation=formulation)
     assert f"could not be used: {wrong}" in asked.users[1]
 
 
-def test_a_query_that_repeats_its_claim_is_left_out(llm):
+def test_a_query_that_repeats_its_claim_is_left_out(llm: SimpleNamespace) -> None:
     units = llm.open_units([BORN])
     units.units[0] = replace(units.units[0], query="Ada was born in 1815?")
     found = [llm.passages("1815.")]
@@ -234,7 +249,9 @@ def test_a_query_that_repeats_its_claim_is_left_out(llm):
     assert ["<query>" in user for user in stepwise.users] == [True, False]
 
 
-def test_a_verdict_without_the_rationale_asked_for_is_asked_again_and_better_than_none(llm):
+def test_a_verdict_without_the_rationale_asked_for_is_asked_again_and_better_than_none(
+    llm: SimpleNamespace,
+) -> None:
     bare = {"f1": {"answer": "1815", "verdict": "T"}}
     units, found = llm.open_units([BORN]), [llm.passages("1815.")]
     asked = llm.verify([bare, {"f1": YES}], units, found)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.bench_context import FACTS, FORMULATIONS, PASSAGES, judged
+from benchmarks.bench_context import FACTS, FORMULATIONS, judged
+from benchmarks.calls_cases import PASSAGES
 from tests.llm_server import PROFILES, LlmServer
 from transforms.judges.base import Judged
 

@@ -6,7 +6,7 @@ from schemas.tables import to_arrow
 HALF = "\ud83d"
 
 
-def test_half_characters_and_nul_in_replies_reach_no_table():
+def test_half_characters_and_nul_in_replies_reach_no_table() -> None:
     client = ufo.FakeClient(
         [
             {

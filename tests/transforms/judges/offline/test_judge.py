@@ -110,5 +110,12 @@ def test_one_that_does_not_load_ends_the_run() -> None:
 def test_one_line_says_which_and_how_good(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judged_by(STATED) == "Verifier stated: always right."
     assert judged_by().startswith(f"Verifier {registry.DEFAULT}: ")
+    told = judged_by("overlap", ["wikipedia", "llm"])
+    assert told == (
+        "Verifier overlap: balanced accuracy on people's labels 0.87 for wikipedia (measured on "
+        "dialogue from passages of Wikipedia); not measured for llm; of false claims it recognises "
+        "0.06."
+    )
+    assert judged_by("overlap", ["llm"]) == judged_by("overlap")
     monkeypatch.setattr(registry, "DEFAULT", STATED.replace(":Stated", ":Unusable"))
     assert "cannot be used: it is broken; mend it. Verifier overlap: " in judged_by()

@@ -17,6 +17,7 @@ from transforms.sources.web.search import (
 )
 
 BRITISH = Locale("en", "GB")
+UNUSABLE: list[Any] = [None, 5, "text", [], {}]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_brave_results() -> None:
         ("brave", {"type": "search", "query": {}}, True),
         ("brave", {"web": {"results": []}}, True),
         ("brave", {"type": "ErrorResponse"}, False),
-        *((name, value, False) for name in BACKENDS for value in (None, 5, "text", [], {})),
+        *((name, value, False) for name in BACKENDS for value in UNUSABLE),
     ],
 )
 def test_nothing_found_and_no_answer_differ(name: str, reply: Any, answers: bool) -> None:

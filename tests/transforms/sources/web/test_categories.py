@@ -1,5 +1,7 @@
 """What kind of place a hostname is, and which may vote."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -32,7 +34,7 @@ CASES = [(kind, host) for kind, hosts in KNOWN.items() for host in hosts.split()
 
 
 @pytest.mark.parametrize(("kind", "host"), CASES)
-def test_well_known_places(kind, host):
+def test_well_known_places(kind: str, host: str) -> None:
     assert shipped_categories().of(host) == kind
     assert shipped_categories().of(host.upper() + ".") == kind
 
@@ -55,22 +57,22 @@ def test_well_known_places(kind, host):
         "bbc.co.uk.evil.example",
     ],
 )
-def test_what_no_rule_knows(host):
+def test_what_no_rule_knows(host: str) -> None:
     assert shipped_categories().of(host) is None
 
 
-def test_the_url_tells_where_the_hostname_does_not():
+def test_the_url_tells_where_the_hostname_does_not() -> None:
     assert shipped_categories().of("", "https://en.wikipedia.org/wiki/Lake") == "wiki"
     assert shipped_categories().of("", "http://[broken") is None
     assert shipped_categories().of("", None) is None
 
 
-def test_a_hostname_of_letters_beyond_ascii_is_compared_as_the_dns_has_it():
+def test_a_hostname_of_letters_beyond_ascii_is_compared_as_the_dns_has_it() -> None:
     assert normal("WWW.Bücher.example.") == "xn--bcher-kva.example"
     assert hostname_of("https://user@WWW.Example.org:8080/a?b#c") == "example.org"
 
 
-def test_a_users_file_comes_first_and_the_rest_stays(tmp_path):
+def test_a_users_file_comes_first_and_the_rest_stays(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(
         "news:\n  domains: [medium.com, Village.Example.org]\n  suffixes: press\n"
@@ -86,7 +88,7 @@ def test_a_users_file_comes_first_and_the_rest_stays(tmp_path):
     assert shipped_categories().of("medium.com") == "blog"
 
 
-def test_the_most_specific_rule_decides(tmp_path):
+def test_the_most_specific_rule_decides(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("blog:\n  domains: [opinion.nytimes.com]\nother: {suffixes: [gov.uk]}\n")
     own = load_categories(str(path))
@@ -111,7 +113,7 @@ def test_the_most_specific_rule_decides(tmp_path):
         ("news: {domains: [", "not YAML"),
     ],
 )
-def test_a_wrong_file_is_an_error_with_the_remedy(tmp_path, content, said):
+def test_a_wrong_file_is_an_error_with_the_remedy(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(content)
     with pytest.raises(UsageError) as error:
@@ -120,7 +122,7 @@ def test_a_wrong_file_is_an_error_with_the_remedy(tmp_path, content, said):
     assert str(path) in str(error.value)
 
 
-def test_a_missing_file_is_an_error(tmp_path):
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         load_categories(str(tmp_path / "absent.yaml"))
 
@@ -129,11 +131,11 @@ def test_a_missing_file_is_an_error(tmp_path):
 @example(".0")
 @example("a..b")
 @example("。0")
-def test_any_text_is_of_one_kind_or_none(host):
+def test_any_text_is_of_one_kind_or_none(host: str) -> None:
     assert shipped_categories().of(host) in (*CATEGORIES, None)
 
 
-def test_nothing_chosen_admits_all():
+def test_nothing_chosen_admits_all() -> None:
     assert not Selection()
     assert Selection().admits("anything.example", "other")
 
@@ -158,7 +160,9 @@ def test_nothing_chosen_admits_all():
         ({"include_domains": ["a.org"], "include_categories": ["news"]}, "a.org", "blog", False),
     ],
 )
-def test_what_is_admitted(chosen, host, kind, admitted):
+def test_what_is_admitted(
+    chosen: dict[str, list[str]], host: str, kind: str, admitted: bool
+) -> None:
     selection = Selection(**chosen)
     assert selection
     assert selection.admits(host, kind) is admitted
@@ -173,6 +177,6 @@ def test_what_is_admitted(chosen, host, kind, admitted):
         ({"exclude_domains": [""]}, "--exclude_domains"),
     ],
 )
-def test_a_wrong_choice_is_refused(chosen, said):
+def test_a_wrong_choice_is_refused(chosen: dict[str, list[str]], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Selection(**chosen)

@@ -27,11 +27,11 @@ JAPANESE = "東京は日本の首都です。人口は千四百万人です。" 
         ("中文网页的内容", "gb18030", "gb2312"),
     ],
 )
-def test_a_declared_charset_is_used(text, encoding, declared):
+def test_a_declared_charset_is_used(text: str, encoding: str, declared: str | None) -> None:
     assert text_of(text.encode(encoding), declared) == text
 
 
-def test_the_pages_own_declaration_is_used_where_the_server_is_silent():
+def test_the_pages_own_declaration_is_used_where_the_server_is_silent() -> None:
     page = f'<html><head><meta charset="windows-1251"></head><p>{RUSSIAN}</p>'
     assert text_of(page.encode("cp1251")) == page
     old = f'<meta http-equiv=Content-Type content="text/html; charset=euc-jp"><p>{JAPANESE}'
@@ -40,26 +40,26 @@ def test_the_pages_own_declaration_is_used_where_the_server_is_silent():
     assert text_of(xhtml.encode("koi8-r")) == xhtml
 
 
-def test_a_plain_text_declares_nothing():
+def test_a_plain_text_declares_nothing() -> None:
     text = 'The tag <meta charset="utf-16"> is written in the head. ' + GERMAN
     assert text_of(text.encode("cp1252"), "windows-1252", html=False) == text
     assert text_of(text.encode(), None, html=False) == text
 
 
 @pytest.mark.parametrize("declared", ["iso-8859-1", "windows-1251", "gbk", "utf-16", "ascii"])
-def test_a_declaration_that_the_bytes_contradict_is_passed_over(declared):
+def test_a_declaration_that_the_bytes_contradict_is_passed_over(declared: str) -> None:
     assert text_of(GERMAN.encode(), declared) == GERMAN
     page = f'<meta charset="{declared}">{RUSSIAN}'
     assert text_of(page.encode()) == page
 
 
-def test_the_next_declaration_is_tried_where_one_does_not_fit():
+def test_the_next_declaration_is_tried_where_one_does_not_fit() -> None:
     page = f'<meta charset="windows-1251">{RUSSIAN}'
     assert text_of(page.encode("cp1251"), "utf-8") == page
 
 
 @pytest.mark.parametrize("label", ["rot13", "base64", "no-such", "", "x\x00y", "idna\n"])
-def test_a_label_of_no_charset_is_none(label):
+def test_a_label_of_no_charset_is_none(label: str) -> None:
     assert text_of(GERMAN.encode(), label) == GERMAN
 
 
@@ -72,24 +72,24 @@ def test_a_label_of_no_charset_is_none(label):
         (codecs.BOM_UTF32_LE, "utf-32-le"),
     ],
 )
-def test_a_byte_order_mark_beats_every_declaration(mark, encoding):
+def test_a_byte_order_mark_beats_every_declaration(mark: bytes, encoding: str) -> None:
     assert text_of(mark + GERMAN.encode(encoding), "windows-1251") == GERMAN
 
 
-def test_an_undeclared_charset_is_detected():
+def test_an_undeclared_charset_is_detected() -> None:
     assert text_of(RUSSIAN.encode("cp1251")) == RUSSIAN
 
 
-def test_a_body_cut_inside_a_character_is_still_utf8():
+def test_a_body_cut_inside_a_character_is_still_utf8() -> None:
     assert text_of("für".encode()[:2] + b"") == "f\ufffd"
     assert text_of((GERMAN + "€").encode()[:-1], "iso-8859-1") == GERMAN + "\ufffd"
 
 
 @given(st.binary(max_size=300), st.none() | st.text(max_size=12))
-def test_any_bytes_become_a_text_that_can_be_encoded(body, declared):
+def test_any_bytes_become_a_text_that_can_be_encoded(body: bytes, declared: str | None) -> None:
     text_of(body, declared).encode("utf-8")
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=80))
-def test_utf8_is_read_back(text):
+def test_utf8_is_read_back(text: str) -> None:
     assert text_of(text.encode(), "utf-8", html=False) == text.removeprefix("\ufeff")

@@ -1,17 +1,20 @@
 """Pages over real HTTP: what comes, what does not and why, and how politely it is asked for."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from protego import Protego
 
 from tests.local_web import LocalWeb, Reply, html
 from transforms.llm.memory import Memory
 from transforms.llm.store_sqlite import SqliteStore
 from transforms.loop import wait_for
 from transforms.sources.web import page as reasons
+from transforms.sources.web import readers, robots
 from transforms.sources.web.fetch import Caps, Fetcher
 from transforms.sources.web.hosts import Hosts
 from transforms.sources.web.page import FetchedPage
@@ -192,6 +195,34 @@ def test_a_site_without_rules_allows_all_and_one_that_is_down_nothing(
     (page,) = get(web.url("/lighthouse"))
     assert page.reason == (reasons.BLOCKED_BY_ROBOTS if reason else None)
     assert web.paths().count("/lighthouse") == (0 if reason else 1)
+
+
+@pytest.mark.parametrize("rule", ["Disallow: /*ab{}", "Disallow: /%41{}", "User-agent: a{}"])
+def test_as_many_rules_as_are_read_take_no_longer_than_a_page(web: LocalWeb, rule: str) -> None:
+    lines = [rule.format(n) for n in range(robots.MOST_BYTES // (len(rule) + 4))]
+    text = "\n".join(["User-agent: *", *lines]).encode()
+    assert len(text) <= robots.MOST_BYTES
+    web.pages["/robots.txt"] = Reply(text, headers={"content-type": "text/plain"})
+    web.pages["/" + "a" * 3000] = web.pages["/lighthouse"]
+    began = time.process_time()
+    (page,) = get(web.url("/" + "a" * 3000))
+    assert page.reason is None
+    assert time.process_time() - began < readers.SECONDS
+
+
+def test_rules_that_a_library_fails_on_cost_their_site_alone(
+    web: LocalWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(text: str) -> Protego:
+        raise ZeroDivisionError("of a library")
+
+    monkeypatch.setattr(Protego, "parse", broken)
+    with LocalWeb() as other:
+        other.pages["/robots.txt"] = Reply(b"", 404)
+        pages = get(web.url("/lighthouse"), other.url("/lighthouse"))
+    assert [page.reason for page in pages] == [reasons.UNREADABLE, None]
+    assert "of a library" in pages[0].detail
+    assert "/lighthouse" not in web.paths()
 
 
 def test_many_who_ask_a_new_site_ask_its_robots_once(web: LocalWeb) -> None:

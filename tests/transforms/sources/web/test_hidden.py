@@ -49,7 +49,7 @@ def text(body: str, head: str = "<title>Lake Veyra</title>") -> str:
         f'<div style="display:none"><p style="display:block">{ORDER}</p></div>',
     ],
 )
-def test_hidden_text_is_left_out_and_the_article_stays(element):
+def test_hidden_text_is_left_out_and_the_article_stays(element: str) -> None:
     found = text(ARTICLE + element + "<p>The lake freezes in most winters, from January on.</p>")
     assert "judge" not in found
     assert all(paragraph in found for paragraph in PARAGRAPHS)
@@ -66,13 +66,13 @@ def test_hidden_text_is_left_out_and_the_article_stays(element):
         "@import url(other.css); .x{opacity:0}",
     ],
 )
-def test_a_rule_of_the_pages_own_hides_by_class(sheet):
+def test_a_rule_of_the_pages_own_hides_by_class(sheet: str) -> None:
     found = text(f'{ARTICLE}<p class="big x">{ORDER}</p>', f"<style>{sheet}</style>")
     assert "judge" not in found
     assert PARAGRAPHS[0] in found
 
 
-def test_a_rule_hides_by_id():
+def test_a_rule_hides_by_id() -> None:
     found = text(f'{ARTICLE}<p id="x">{ORDER}</p>', "<style>#x{display:none}</style>")
     assert "judge" not in found
 
@@ -87,7 +87,7 @@ def test_a_rule_hides_by_id():
         "body, article{opacity:0}",
     ],
 )
-def test_what_a_rule_hides_only_sometimes_is_read(sheet):
+def test_what_a_rule_hides_only_sometimes_is_read(sheet: str) -> None:
     found = text(
         f'{ARTICLE}<p class="x">The reserve has two wardens.</p>', f"<style>{sheet}</style>"
     )
@@ -106,11 +106,11 @@ def test_what_a_rule_hides_only_sometimes_is_read(sheet):
         '<p hidden="until-found">The reserve has two wardens.</p>',
     ],
 )
-def test_what_is_shown_is_read(element):
+def test_what_is_shown_is_read(element: str) -> None:
     assert "two wardens" in text(ARTICLE + element)
 
 
-def test_text_after_a_hidden_element_stays():
+def test_text_after_a_hidden_element_stays() -> None:
     whole = "The lake <span hidden>is in the south and </span>lies in the north of the country."
     assert "The lake lies in the north" in text(f"{ARTICLE}<p>{whole}</p>")
 
@@ -118,5 +118,5 @@ def test_text_after_a_hidden_element_stays():
 @pytest.mark.parametrize(
     "style", ["", ";;;", "color", "display", "display:", "opacity:.5", "x" * 9999]
 )
-def test_other_styles_hide_nothing(style):
+def test_other_styles_hide_nothing(style: str) -> None:
     assert not hides(style)

@@ -1,6 +1,8 @@
 """A page's best sentences and the windows around them."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,26 +31,26 @@ class Letters:
 
     name, version, dimension = "letters", "1", 26
 
-    def __init__(self):
-        self.calls = []
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
 
-    def embed(self, texts):
+    def embed(self, texts: Sequence[str]) -> Any:
         self.calls.append(list(texts))
         counts = [[text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
         return unit_rows(np.array(counts, float).reshape(-1, 26))
 
 
-def rows(query, k=3, sentences=SENTENCES):
+def rows(query: str, k: int = 3, sentences: list[str] = SENTENCES) -> list[int]:
     return [row for row, _ in SentenceRanking(sentences).best(query, k)]
 
 
-def test_the_sentence_that_says_it_comes_first():
+def test_the_sentence_that_says_it_comes_first() -> None:
     assert rows("Who surveyed the lake in 1887?")[0] == 2
     assert rows("How many visitors does the reserve admit?")[0] == 6
     assert rows("maps")[0] == 4
 
 
-def test_the_titles_words_weigh_little_where_the_page_speaks_by_pronouns():
+def test_the_titles_words_weigh_little_where_the_page_speaks_by_pronouns() -> None:
     text = "Oda Lund was a painter. She was born in 1902. Oda Lund had a studio."
     query = "When was Oda Lund born?"
     plain = PageText(text).windows(query, context_sentences=0)
@@ -57,18 +59,18 @@ def test_the_titles_words_weigh_little_where_the_page_speaks_by_pronouns():
     assert titled[0].text == "She was born in 1902."
 
 
-def test_sentences_may_be_cut_already():
+def test_sentences_may_be_cut_already() -> None:
     page = PageText.of_sentences(["The tower is", "of oak. Not high", ""])
     assert [page.text[a:b] for a, b in page.spans] == ["The tower is", "of oak. Not high", ""]
     assert page.sentences("oak", 1)[0][0] == 1
 
 
-def test_a_number_weighs_more_than_a_word_and_a_common_word_less():
+def test_a_number_weighs_more_than_a_word_and_a_common_word_less() -> None:
     sentences = ["The depth was measured.", "There were 214 of them.", "The first people came."]
     assert rows("214 measured first", sentences=sentences) == [1, 0, 2]
 
 
-def test_sentences_taken_together_say_different_parts_of_the_query():
+def test_sentences_taken_together_say_different_parts_of_the_query() -> None:
     sentences = [
         "The bridge is of granite.",
         "A granite bridge stands there.",
@@ -79,7 +81,7 @@ def test_sentences_taken_together_say_different_parts_of_the_query():
     assert set(rows("bridge of granite, its architect", 2, sentences)) == {1, 4}
 
 
-def test_a_sentence_beside_what_the_query_names_is_better_than_one_that_is_not():
+def test_a_sentence_beside_what_the_query_names_is_better_than_one_that_is_not() -> None:
     sentences = [
         "A tower stands there.",
         "Nothing here.",
@@ -89,14 +91,14 @@ def test_a_sentence_beside_what_the_query_names_is_better_than_one_that_is_not()
     assert rows("Olsen tower", 2, sentences) == [2, 3]
 
 
-def test_what_shares_nothing_with_the_query_is_not_found():
+def test_what_shares_nothing_with_the_query_is_not_found() -> None:
     assert rows("quantum chromodynamics") == []
     assert SentenceRanking([]).best("lake", 3) == []
     assert SentenceRanking(["...", "?"]).best("lake", 3) == []
 
 
 @given(st.lists(st.text("ab 12.", max_size=12), max_size=8), st.text("ab 12", max_size=8))
-def test_scores_fall_and_no_row_comes_twice(sentences, query):
+def test_scores_fall_and_no_row_comes_twice(sentences: list[str], query: str) -> None:
     for ranking in (SentenceRanking(sentences), DenseRanking(sentences, Letters())):
         best = ranking.best(query, 5)
         scores = [score for _, score in best]
@@ -106,7 +108,7 @@ def test_scores_fall_and_no_row_comes_twice(sentences, query):
         assert best == ranking.best(query, 5)
 
 
-def test_a_window_has_its_context_and_its_place():
+def test_a_window_has_its_context_and_its_place() -> None:
     (window,) = windows(TEXT, "Who surveyed the lake in 1887?", n=1, context_sentences=1)
     assert window.text == " ".join(SENTENCES[1:4]) == TEXT[window.start : window.end]
     (bare,) = windows(TEXT, "Who surveyed the lake in 1887?", n=1, context_sentences=0)
@@ -114,14 +116,14 @@ def test_a_window_has_its_context_and_its_place():
     assert bare.score == window.score > 0
 
 
-def test_context_ends_with_the_page():
+def test_context_ends_with_the_page() -> None:
     (window,) = windows(TEXT, "visitors admitted to the reserve", context_sentences=2)
     assert window.text == " ".join(SENTENCES[4:])
     (whole,) = windows(TEXT, "visitors", context_sentences=99)
     assert whole.text == TEXT
 
 
-def test_windows_that_overlap_are_one_and_the_best_comes_first():
+def test_windows_that_overlap_are_one_and_the_best_comes_first() -> None:
     page = PageText(TEXT)
     query = "Olsen's survey of 1887, her map, visitors of the reserve"
     found = page.windows(query, n=3, context_sentences=1)
@@ -132,7 +134,7 @@ def test_windows_that_overlap_are_one_and_the_best_comes_first():
     assert len(page.windows(query, n=3, context_sentences=0)) == 3
 
 
-def test_a_query_that_no_sentence_answers_gets_the_beginning():
+def test_a_query_that_no_sentence_answers_gets_the_beginning() -> None:
     assert windows(TEXT, "quantum chromodynamics", context_sentences=0) == [
         Window(SENTENCES[0], 0.0, 0, len(SENTENCES[0]))
     ]
@@ -140,7 +142,7 @@ def test_a_query_that_no_sentence_answers_gets_the_beginning():
     assert windows(" \n ", "lake") == []
 
 
-def test_an_endless_sentence_is_cut_at_white_space():
+def test_an_endless_sentence_is_cut_at_white_space() -> None:
     text = "depth " * 5000
     found = windows(text, "depth", n=2, context_sentences=0)
     assert all(0 < len(window.text) <= 1500 for window in found)
@@ -150,12 +152,12 @@ def test_an_endless_sentence_is_cut_at_white_space():
 
 
 @given(st.text(max_size=200), st.text(max_size=20), st.integers(1, 3), st.integers(0, 2))
-def test_windows_are_pieces_of_the_text(text, query, n, context):
+def test_windows_are_pieces_of_the_text(text: str, query: str, n: int, context: int) -> None:
     for window in windows(text, query, n=n, context_sentences=context):
         assert text[window.start : window.end] == window.text.strip() != ""
 
 
-def test_dense_takes_the_embedder_given_and_embeds_a_page_once():
+def test_dense_takes_the_embedder_given_and_embeds_a_page_once() -> None:
     letters = Letters()
     page = PageText(TEXT, "dense", letters)
     assert page.sentences("deep metres it is 214", 1)[0][0] == 1
@@ -163,12 +165,12 @@ def test_dense_takes_the_embedder_given_and_embeds_a_page_once():
     assert letters.calls == [SENTENCES, ["deep metres it is 214"], ["boats"]]
 
 
-def test_dense_needs_an_embedder():
+def test_dense_needs_an_embedder() -> None:
     page = PageText(TEXT, "dense")
     with pytest.raises(UsageError, match="--web_retriever dense needs --embedder"):
         page.sentences("lake", 1)
 
 
-def test_an_unknown_retriever_is_refused():
+def test_an_unknown_retriever_is_refused() -> None:
     with pytest.raises(UsageError, match=r"--web_retriever.*bm25"):
         PageText(TEXT, "bm52")

@@ -20,6 +20,9 @@ from transforms.llm.usage_log import REQUESTS, UsageReader
 from transforms.loop import wait_for
 from transforms.sources.base import Found
 from transforms.sources.context import SourceContext
+from transforms.sources.web.engine import MOST_BYTES
+from transforms.sources.web.search import BACKENDS, Result
+from transforms.sources.web.serper import Serper
 from transforms.sources.web.source import WebSource
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -203,6 +206,14 @@ def test_a_reply_that_is_not_one_result_a_query_is_an_error(
     assert len(serper.requests) == 1
 
 
+def test_a_reply_that_is_too_large_is_an_error(serper: SerperServer) -> None:
+    serper.faults.append(b" " * MOST_BYTES + b"{}")
+    (found,) = look_up("a?")
+    assert _errors([found]) == {((), ERROR, TRANSPORT, "SendError")}
+    assert found.message == "the search's reply is over 8,388,608 bytes"
+    assert len(serper.requests) == 1
+
+
 @pytest.mark.parametrize("bad", ["text", None, 5, [], {}, {"message": "Sorry", "statusCode": 500}])
 def test_a_result_that_is_none_costs_its_query_alone(serper: SerperServer, bad: Any) -> None:
     serper.results |= {"a?": bad, "b?": result(snippet("Of b."))}
@@ -210,6 +221,34 @@ def test_a_result_that_is_none_costs_its_query_alone(serper: SerperServer, bad: 
     assert _errors([a]) == {((), ERROR, TRANSPORT, "SendError")}
     assert texts(b) == ["Of b."]
     assert len(a.usage) == 1
+
+
+class Fragile(Serper):
+    """Reads Serper's replies, but for one that its reader did not think of."""
+
+    def results(self, reply: Any) -> Iterator[Result]:
+        for one in super().results(reply):
+            if one.text == "odd":
+                raise ZeroDivisionError("of a reader")
+            yield one
+
+
+def test_a_reply_that_its_reader_fails_on_costs_its_query_alone(
+    serper: SerperServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BACKENDS, "serper", f"{__name__}:Fragile")
+    serper.results |= {"a?": result(snippet("odd")), "b?": result(snippet("Of b."))}
+    a, b = look_up("a?", "b?")
+    assert _errors([a]) == {((), ERROR, TRANSPORT, "SendError")}
+    assert a.message == "the search's reply cannot be read: of a reader"
+    assert (texts(b), len(a.usage)) == (["Of b."], 1)
+
+
+def test_a_reply_that_cannot_be_decoded_is_that_reply_s_failure(serper: SerperServer) -> None:
+    serper.faults.extend([(200, {"content-encoding": "gzip"})] * 10)
+    (found,) = look_up("a?")
+    assert _errors([found]) == {((), ERROR, TRANSPORT, "SendError")}
+    assert "content coding" in found.message
 
 
 def test_one_result_may_come_without_a_list(serper: SerperServer) -> None:

@@ -10,7 +10,7 @@ from transforms.sources.web.text import JAVASCRIPT_ONLY, PAYWALL, UNREADABLE_PDF
 from .pages import ARTICLE, PARAGRAPHS, fetched, html, pdf
 
 
-def test_an_articles_text_is_its_paragraphs_without_the_title():
+def test_an_articles_text_is_its_paragraphs_without_the_title() -> None:
     found = document_of(fetched(html()))
     assert found.title == "Lake Veyra"
     assert found.text == "\n".join(PARAGRAPHS)
@@ -18,7 +18,7 @@ def test_an_articles_text_is_its_paragraphs_without_the_title():
     assert found.published_at is None
 
 
-def test_what_stands_around_an_article_is_left_out():
+def test_what_stands_around_an_article_is_left_out() -> None:
     around = (
         '<nav><ul><li><a href="/">Home</a></li><li><a href="/lakes">Lakes</a></li></ul></nav>'
         '<div class="cookie-banner">We use cookies to improve your visit to our site.</div>'
@@ -32,7 +32,7 @@ def test_what_stands_around_an_article_is_left_out():
     assert document_of(fetched(html(ARTICLE + end, around=around))).text == "\n".join(PARAGRAPHS)
 
 
-def test_a_sentence_that_only_sounds_like_boilerplate_stays():
+def test_a_sentence_that_only_sounds_like_boilerplate_stays() -> None:
     said = (
         "<p>Read more than a hundred letters by Olsen in the archive of the town of Brannick.</p>"
         "<p>In 1990 the club began to publish a newsletter about the lake, with 300 readers.</p>"
@@ -43,7 +43,7 @@ def test_a_sentence_that_only_sounds_like_boilerplate_stays():
     assert "with 300 readers" in found
 
 
-def test_a_list_of_facts_and_a_table_stay():
+def test_a_list_of_facts_and_a_table_stay() -> None:
     body = (
         f"{ARTICLE}<ul><li>Depth: 214 metres at the eastern shore</li>"
         "<li>Height: 1,204 metres above the sea</li></ul>"
@@ -63,11 +63,11 @@ def test_a_list_of_facts_and_a_table_stay():
         '<meta name="date" content="2021-05-06">',
     ],
 )
-def test_the_date_of_publication_is_what_the_page_states(head):
+def test_the_date_of_publication_is_what_the_page_states(head: str) -> None:
     assert document_of(fetched(html(head=head))).published_at == "2021-05-06"
 
 
-def test_the_first_publication_counts_and_an_address_has_a_date():
+def test_the_first_publication_counts_and_an_address_has_a_date() -> None:
     head = (
         '<meta property="article:modified_time" content="2024-02-03">'
         '<meta property="article:published_time" content="2021-05-06">'
@@ -77,12 +77,12 @@ def test_the_first_publication_counts_and_an_address_has_a_date():
     assert document_of(page).published_at == "2020-11-30"
 
 
-def test_no_date_is_later_than_the_day_of_the_visit():
+def test_no_date_is_later_than_the_day_of_the_visit() -> None:
     head = '<meta property="article:published_time" content="2031-05-06">'
     assert document_of(fetched(html(head=head))).published_at is None
 
 
-def test_the_title_is_the_heading_that_the_head_names():
+def test_the_title_is_the_heading_that_the_head_names() -> None:
     body = f"<h1>The Lakes Magazine</h1><h1>Lake Veyra and its survey</h1>{ARTICLE}"
     head = "<title>Lake Veyra and its survey - The Lakes Magazine</title>"
     page = f"<html><head>{head}</head><body><article>{body}</article></body></html>"
@@ -91,7 +91,7 @@ def test_the_title_is_the_heading_that_the_head_names():
     assert document_of(fetched(html(head=named))).title == "Of lakes"
 
 
-def test_a_paywalls_stub_is_no_text():
+def test_a_paywalls_stub_is_no_text() -> None:
     body = (
         '<p>The lake has a secret.</p><div class="paywall">Subscribe now to continue reading.</div>'
     )
@@ -99,7 +99,7 @@ def test_a_paywalls_stub_is_no_text():
     assert (found.text, found.reason, found.title) == ("", PAYWALL, "Lake Veyra")
 
 
-def test_an_article_that_mentions_subscribers_is_read():
+def test_an_article_that_mentions_subscribers_is_read() -> None:
     found = document_of(fetched(html(f"{ARTICLE}<p>The paper is for subscribers only.</p>")))
     assert found.reason is None
     assert PARAGRAPHS[1] in found.text
@@ -114,46 +114,46 @@ def test_an_article_that_mentions_subscribers_is_read():
         "<p>Please turn on JavaScript.</p>",
     ],
 )
-def test_a_page_that_a_script_would_fill_is_told(body):
+def test_a_page_that_a_script_would_fill_is_told(body: str) -> None:
     page = f"<!DOCTYPE html><html><head><title>App</title></head><body>{body}</body></html>"
     assert document_of(fetched(page)).reason == JAVASCRIPT_ONLY
 
 
-def test_a_page_of_navigation_or_nothing_has_no_text():
+def test_a_page_of_navigation_or_nothing_has_no_text() -> None:
     page = "<html><body><nav><a href='/'>Home</a></nav><img src='a.png'></body></html>"
     assert document_of(fetched(page)).reason == NO_TEXT
     assert document_of(fetched(" \n ")).reason == EMPTY
     assert document_of(fetched("  ", "text/plain")).reason == EMPTY
 
 
-def test_a_short_page_is_read():
+def test_a_short_page_is_read() -> None:
     page = html("<p>Lake Veyra is 214 metres deep.</p>")
     assert "214 metres deep" in document_of(fetched(page)).text
 
 
-def test_the_reason_of_a_failed_fetch_is_kept():
+def test_the_reason_of_a_failed_fetch_is_kept() -> None:
     found = document_of(fetched("", reason="http_404"))
     assert (found.text, found.reason) == ("", "http_404")
 
 
-def test_a_text_is_as_it_is():
+def test_a_text_is_as_it_is() -> None:
     found = document_of(fetched("Größe: 5 m.\r\nEnde.\n".encode("cp1252"), "text/plain", "cp1252"))
     assert found.text == "Größe: 5 m.\nEnde."
 
 
 @pytest.mark.parametrize("kind", ["image/png", "application/zip", "application/json", "video/mp4"])
-def test_other_types_are_told(kind):
+def test_other_types_are_told(kind: str) -> None:
     assert document_of(fetched(html(), kind)).reason == UNSUPPORTED_TYPE
 
 
-def test_the_first_bytes_tell_what_the_server_does_not():
+def test_the_first_bytes_tell_what_the_server_does_not() -> None:
     assert document_of(fetched(html(), "")).text == "\n".join(PARAGRAPHS)
     assert document_of(fetched(html(), "application/octet-stream")).reason is None
     assert "deep" in document_of(fetched(pdf("Lake Veyra is deep."), "text/html")).text
     assert document_of(fetched(b"\x00\x01\x02", "")).reason == UNSUPPORTED_TYPE
 
 
-def test_a_pdf_is_read_with_title_and_date():
+def test_a_pdf_is_read_with_title_and_date() -> None:
     found = document_of(
         fetched(
             pdf(
@@ -172,14 +172,14 @@ def test_a_pdf_is_read_with_title_and_date():
     )
 
 
-def test_a_pdf_without_text_or_broken_is_told():
+def test_a_pdf_without_text_or_broken_is_told() -> None:
     assert document_of(fetched(pdf(""), "application/pdf")).reason == NO_TEXT
     assert document_of(fetched(b"%PDF-1.4 and no more", "application/pdf")).reason == UNREADABLE_PDF
     whole = pdf("Some text.")
     assert document_of(fetched(whole[: len(whole) // 3], "application/pdf")).reason
 
 
-def test_a_pdfs_date_in_the_future_is_none():
+def test_a_pdfs_date_in_the_future_is_none() -> None:
     found = document_of(fetched(pdf("Text.", created="D:20990101"), "application/pdf"))
     assert found.published_at is None
     assert found.text == "Text."
@@ -202,7 +202,7 @@ def test_a_pdfs_date_in_the_future_is_none():
         "&#xD800;&#0;&#x110000; text",
     ],
 )
-def test_a_broken_or_hostile_page_is_read_or_told(page):
+def test_a_broken_or_hostile_page_is_read_or_told(page: str) -> None:
     found = document_of(fetched(page))
     found.text.encode("utf-8")
     assert found.text or found.reason
@@ -229,7 +229,7 @@ def test_a_broken_or_hostile_page_is_read_or_told(page):
         max_size=30,
     )
 )
-def test_any_soup_of_tags_is_read_or_told(pieces):
+def test_any_soup_of_tags_is_read_or_told(pieces: list[str]) -> None:
     found = document_of(fetched("".join(pieces)))
     assert found.text or found.reason
     found.text.encode("utf-8")

@@ -22,7 +22,7 @@ def shown(encoder: Encoder, pair: Pair) -> list[tuple[str, int]]:
     return list(zip((WORDS[number] for number in ids), types, strict=True))
 
 
-def test_shared_pieces_are_marked_on_both_sides_function_words_not(encoder):
+def test_shared_pieces_are_marked_on_both_sides_function_words_not(encoder: Encoder) -> None:
     assert shown(encoder, Pair("ada was born in oslo", "born in bergen was ada")) == [
         ("[CLS]", 0),
         *[("ada", 2), ("was", 0), ("born", 2), ("in", 0), ("oslo", 0)],
@@ -32,14 +32,14 @@ def test_shared_pieces_are_marked_on_both_sides_function_words_not(encoder):
     ]
 
 
-def test_the_title_stands_before_a_passage_that_does_not_begin_with_it(encoder):
+def test_the_title_stands_before_a_passage_that_does_not_begin_with_it(encoder: Encoder) -> None:
     words = [word for word, _ in shown(encoder, Pair("ada", "born in oslo", "title"))]
     assert words[3:] == ["title", ".", "born", "in", "oslo", "[SEP]"]
     words = [word for word, _ in shown(encoder, Pair("ada", "title born", "title"))]
     assert words[3:] == ["title", "born", "[SEP]"]
 
 
-def test_long_texts_are_cut(encoder):
+def test_long_texts_are_cut(encoder: Encoder) -> None:
     ids, types = encoder.encode(Pair("ada " * 500, "oslo " * 900), 1000)
     assert len(ids) == len(types) == PIECES
     assert ids[CLAIM_PIECES + 1] == WORDS.index("[SEP]")

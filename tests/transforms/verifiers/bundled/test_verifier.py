@@ -72,7 +72,7 @@ def verifier(folder: Path) -> BundledVerifier:
     return made
 
 
-def test_the_last_layer_decides_over_vector_and_features(verifier):
+def test_the_last_layer_decides_over_vector_and_features(verifier: BundledVerifier) -> None:
     supporting, denying = verifier.predict([SUPPORTING, DENYING])
     assert supporting.supported > 0.5 > supporting.refuted
     assert denying.refuted > 0.5 > denying.supported
@@ -81,13 +81,13 @@ def test_the_last_layer_decides_over_vector_and_features(verifier):
     assert verifier.head().probabilities(verifier.vectors([SUPPORTING])) == [supporting]
 
 
-def test_what_shares_nothing_is_noans_without_the_model(verifier):
+def test_what_shares_nothing_is_noans_without_the_model(verifier: BundledVerifier) -> None:
     assert verifier.predict([UNRELATED]) == [(0.01, 0.02, 0.97)]
     verifier.close()
     assert verifier.predict([UNRELATED]) == [(0.01, 0.02, 0.97)]
 
 
-def test_what_the_model_is_not_asked_about_is_settled(verifier):
+def test_what_the_model_is_not_asked_about_is_settled(verifier: BundledVerifier) -> None:
     pairs = [SUPPORTING, UNRELATED, DENYING]
     predicted = verifier.predict(pairs)
     assert verifier.settled(pairs) == [None, predicted[1], None]
@@ -95,30 +95,30 @@ def test_what_the_model_is_not_asked_about_is_settled(verifier):
     assert verifier.head().probabilities(asked) == [predicted[0], predicted[2]]
 
 
-def test_a_pair_does_not_depend_on_those_beside_it(verifier):
+def test_a_pair_does_not_depend_on_those_beside_it(verifier: BundledVerifier) -> None:
     pairs = [SUPPORTING, UNRELATED, DENYING, SUPPORTING]
     assert verifier.predict(pairs) == [verifier.predict([pair])[0] for pair in pairs]
     assert verifier.predict([]) == []
 
 
-def test_what_is_missing_is_named(folder):
+def test_what_is_missing_is_named(folder: Path) -> None:
     (folder / "model.onnx").unlink()
     assert "model.onnx is missing" in (BundledVerifier(str(folder)).unavailable() or "")
 
 
-def test_a_last_layer_of_other_features_is_refused(folder):
+def test_a_last_layer_of_other_features_is_refused(folder: Path) -> None:
     told = json.loads((folder / "verifier.json").read_text())
     (folder / "verifier.json").write_text(json.dumps(told | {"weights": {"intercept": [0, 0]}}))
     with pytest.raises(RuntimeError, match="other features"):
         BundledVerifier(str(folder)).open()
 
 
-def test_the_fingerprint_is_of_model_and_last_layer(folder):
+def test_the_fingerprint_is_of_model_and_last_layer(folder: Path) -> None:
     before = BundledVerifier(str(folder)).fingerprint()
     assert before == BundledVerifier(str(folder)).fingerprint()
     (folder / "verifier.json").write_text((folder / "verifier.json").read_text() + " ")
     assert BundledVerifier(str(folder)).fingerprint() != before
 
 
-def test_accuracy_says_what_was_measured(folder):
+def test_accuracy_says_what_was_measured(folder: Path) -> None:
     assert "0.71 web evidence" in BundledVerifier(str(folder)).accuracy()

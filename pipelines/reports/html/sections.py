@@ -1,0 +1,265 @@
+"""Gather the sections of the report: what is drawn, and the rows behind it."""
+
+from collections.abc import Iterator, Sequence
+
+from pipelines.reports.drawing import Bar, difference_of
+from pipelines.reports.html.parts import MOST_ROWS, Asked, Part, bars_of, drawn, in_words
+from pipelines.reports.overview import ERRORS_IN_WORDS, Row
+from pipelines.reports.plots import BY_PEOPLE, contributions, score_bar, wedges
+from schemas.text import quantity
+from schemas.views import load_views
+
+_MOST_BARS = 24
+_MOST_PIES = 9
+_MOST_ORDERS = 16
+_MOST_SOURCES = 6  # of more, the view does not compare the orders
+_OF_ONE = "share, 95 % interval"
+_MODE_NAMES = {"seq": "one after another", "mv": "majority of all", "single": "alone"}
+_METRICS = {
+    "f1_true": "F1 of true",
+    "f1_false": "F1 of false",
+    "accuracy_all": "Accuracy, undecided not factual",
+    "balanced_accuracy_all": "Balanced accuracy, undecided not factual",
+    "f1_true_all": "F1 of true, undecided not factual",
+    "f1_false_all": "F1 of false, undecided not factual",
+    "coverage": "Coverage: share decided",
+    "faaf_error_rate": "FaaF's error rate",
+    "faaf_f1_false": "FaaF's F1 of false",
+    "f1_not_factual": "F1",
+    "precision_not_factual": "precision",
+    "recall_not_factual": "recall",
+    "kendall": "Kendall's τ",
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+}
+_LOWER = {"faaf_error_rate", "unscored"}
+_RELIABLE = {
+    "score": ("Responses: score by people, by factuality score", "mean factuality score"),
+    "credibility": ("Claims: found true, by their evidence support", "mean evidence support"),
+    "probability": ("Claims: found true, by confidence of the judge", "mean confidence"),
+}
+
+
+def scores(asked: Asked) -> Iterator[Part]:
+    """Give the scores of the run, its models and data sets, and the models compared."""
+    found = asked.found
+    parts = []
+    if len(found["scores"]) > 1:
+        names = [
+            row["source"] or _MODE_NAMES.get(row["mode"], row["mode"]) for row in found["scores"]
+        ]
+        parts.append(_scores("By way of asking the sources", found["scores"], names))
+    for key, title in (("model", "By model"), ("dataset", "By data set")):
+        rows = found[f"{key}s"]
+        if any(row[key] is not None for row in rows):
+            names = [row[key] or f"(no {title[3:]})" for row in rows]
+            parts.append(_scores(title, rows, names))
+    yield from parts or [
+        _scores("The run", found["scores"], ["all responses"] * len(found["scores"]))
+    ]
+    compared = asked.rows(
+        "model_comparison", "mode = $mode", "abs(difference) DESC, model_a, model_b"
+    )
+    bars = [
+        Bar(
+            difference_of(row["model_a"] or "(no model)", row["model_b"] or "(no model)"),
+            row["difference"],
+            row["low"],
+            row["high"],
+            note=_chance(row["p"]),
+        )
+        for row in compared[:_MOST_BARS]
+    ]
+    note = "Question by question where two models answered the same ones."
+    axis = "difference of scores, 95 % interval"
+    yield bars_of("Models compared", compared, bars, axis, note, filled=False, low=-1)
+
+
+def corrected(asked: Asked) -> Iterator[Part]:
+    """Give the scores as people's labels correct them, and the judge's errors."""
+    rows = [row for row in asked.found["corrected"] if row["corrected_score"] is not None]
+    bars = [
+        Bar(
+            row["name"] or ("all responses" if row["level"] == "run" else f"(no {row['level']})"),
+            row["corrected_score"],
+            row["low"],
+            row["high"],
+            row["judge_score"],
+            quantity(row["n_labelled"], "label"),
+        )
+        for row in rows[:_MOST_BARS]
+    ]
+    mark = "score of the judge alone"
+    yield bars_of("Corrected score", rows, bars, _OF_ONE, filled=False, mark=mark)
+    errors = [
+        {**row, "error": ERRORS_IN_WORDS[row["error"]]} for row in asked.found["judge_errors"]
+    ]
+    yield Part("Errors of the judge", errors if rows else [])
+    wrong = asked.rows("error_analysis", "mode = $mode AND n_tagged > 0", "share DESC, tag")
+    yield Part("Why verdicts are wrong", wrong if rows else [])
+
+
+def decided(asked: Asked) -> Iterator[Part]:
+    """Give what each source decided, of the run and of each model, and the kinds of evidence."""
+    own = [row for row in asked.found["contributions"] if row["mode"] == asked.mode]
+    by_model = asked.rows(
+        "source_contributions_by_model", "mode = $mode", "model, position NULLS LAST"
+    )
+    models = list(dict.fromkeys(row["model"] for row in by_model))
+    whose = {"All responses": own}
+    if len(models) > 1:  # One model is the whole once more.
+        for model in models[: _MOST_PIES - 1]:
+            whose[model or "(no model)"] = [row for row in by_model if row["model"] == model]
+    note = f"The first {_MOST_PIES - 1} of {len(models):,} models." if models[_MOST_PIES:] else ""
+    for name, rows in whose.items():
+        figure = contributions(rows)
+        if figure is not None:
+            said = ", ".join(f"{source} {n:,}" for source, n, _ in wedges(rows))
+            yield drawn(name, rows, figure, said, note)
+    rows = asked.rows("coverage", "mode = $mode", "model")
+    bars = [
+        Bar(
+            row["model"] or "all responses",
+            row["coverage"],
+            note=f"{row['n_unanswered']:,} not found, {row['n_failed']:,} not judged",
+        )
+        for row in rows[:_MOST_BARS]
+    ]
+    yield bars_of("Coverage", rows, bars, "share of claims decided")
+    rows = asked.rows("category_shares", order="share DESC, source_category")
+    if any(row["source_category"] != "other" for row in rows):
+        bars = [Bar(in_words(row["source_category"]), row["share"]) for row in rows]
+        yield bars_of("Categories of evidence", rows, bars, "share of the evidence with a passage")
+
+
+def orders(asked: Asked) -> Iterator[Part]:
+    """Give every source, order and vote of a run of mode all, and how sources agree."""
+    used = [row for row in asked.found["sources"] if row["status"] == "used"]
+    if asked.found["mode"] != "all" or len(used) > _MOST_SOURCES:
+        return
+    best = "rank_by_people NULLS LAST, factuality_score DESC, source_order"
+    rows = asked.rows(
+        "source_benchmark", order=f"list_position(['single', 'mv', 'seq'], mode), {best}"
+    )
+    bars = [
+        Bar(_order(row), row["factuality_score"], mark=row["balanced_accuracy"])
+        for row in rows[:_MOST_ORDERS]
+    ]
+    note = f"The first {_MOST_ORDERS} of {len(rows):,}." if rows[_MOST_ORDERS:] else ""
+    axis, mark = "factuality score", "balanced accuracy on what people labelled, of what is decided"
+    yield bars_of("Alone, in every order, and voting", rows, bars, axis, note, mark=mark)
+    pairs = [row for row in asked.rows("source_agreement") if row["n"]]
+    bars = [
+        Bar(
+            f"{row['source_a']} and {row['source_b']}",
+            row["kappa"],
+            row["low"],
+            row["high"],
+            note=quantity(row["n"], "claim"),
+        )
+        for row in pairs[:_MOST_BARS]
+    ]
+    note = "Over the claims that both decide: 1 is full agreement, 0 what chance gives."
+    axis = "Cohen's κ, 95 % interval"
+    yield bars_of("Agreement between sources", pairs, bars, axis, note, filled=False, low=-1)
+
+
+def agreement(asked: Asked) -> Iterator[Part]:
+    """Give how far verdicts and scores agree with people, and what the judge's numbers mean."""
+    found = asked.rows(
+        "agreement",
+        "mode = $mode OR mode IS NULL",
+        "list_position(['claim', 'sentence', 'response'], level), part, model, metric",
+    )
+    for level, title, axis, low in (
+        ("claim", "Claims: verdicts and labels", _OF_ONE, 0.0),
+        ("sentence", "Sentences: not factual", _OF_ONE, 0.0),
+        ("response", "Responses: correlation of scores", "correlation, 95 % interval", -1.0),
+    ):
+        rows = [row for row in found if row["level"] == level]
+        bars = [
+            Bar(
+                _METRICS.get(row["metric"], in_words(row["metric"])),
+                row["value"],
+                row["low"],
+                row["high"],
+                note="lower is better" if row["metric"] in _LOWER else "",
+            )
+            for row in rows
+            if row["part"] == "all" and row["value"] is not None
+        ]
+        n = max((row["n"] for row in rows), default=0)
+        note = f"{quantity(n, level.replace('claim', 'labelled claim'))}."
+        yield bars_of(title, rows, bars, axis, note, filled=False, low=low)
+    bins = asked.rows("reliability", order="measure, bin")
+    for measure, (title, mark) in _RELIABLE.items():
+        rows = [row for row in bins if row["measure"] == measure]
+        bars = [
+            Bar(
+                f"{row['bin'] / 10:.1f} to {row['bin'] / 10 + 0.1:.1f}",
+                row["people"],
+                row["low"],
+                row["high"],
+                row["measured"],
+                f"{row['n']:,}",
+            )
+            for row in rows
+        ]
+        note = "By tenths; where point and diamond meet, both say the same."
+        yield bars_of(title, rows, bars, _OF_ONE, note, filled=False, mark=mark)
+
+
+def cost(asked: Asked) -> Iterator[Part]:
+    """Give what was asked of models and search engines, and what that took."""
+    yield Part("Cost by step, source and model", asked.rows("cost", order="step, source, model"))
+
+
+def failures(asked: Asked) -> Iterator[Part]:
+    """Give what could not be read, asked or judged."""
+    found = asked.found
+    yield Part("Failures by step", found["failures"])
+    shown = asked.rows("failures", order="step, key, error_type, message LIMIT 50")
+    yield Part("What failed", shown, found["counts"].get("failures", 0))
+    yield Part("Judgements without an answer", found["errors"])
+
+
+def own(asked: Asked) -> Iterator[Part]:
+    """Give the user's own reports, from a folder of `.sql` files."""
+    shipped = {view.name for view in load_views()}
+    for view in asked.results.views:
+        if view.name in shipped:
+            continue
+        name = f'"{view.name}"'
+        known = asked.results.query(f"SELECT * FROM {name} LIMIT 0").column_names  # noqa: S608
+        inner = f"FROM {name}" + (" WHERE run = $run" if "run" in known else "")
+        params = {"run": asked.found["run"]} if "run" in known else {}
+        (counted,) = asked.query(f"SELECT count(*) AS n {inner}", params)
+        order = view.order or "ALL"
+        rows = asked.query(f"SELECT * {inner} ORDER BY {order} LIMIT {MOST_ROWS}", params)
+        yield Part(view.title, rows, counted["n"])
+
+
+def _scores(title: str, rows: Sequence[Row], names: Sequence[str]) -> Part:
+    bars = sorted(
+        (
+            score_bar(row, name, quantity(row["n_responses"], "response"))
+            for row, name in zip(rows, names, strict=True)
+        ),
+        key=lambda bar: (bar.value is None, -(bar.value or 0)),
+    )
+    note = f"The {_MOST_BARS} lowest of {len(bars):,}." if len(bars) > _MOST_BARS else ""
+    axis = "factuality score, 95 % interval"
+    return bars_of(title, rows, bars[-_MOST_BARS:], axis, note, mark=BY_PEOPLE)
+
+
+def _chance(p: float | None) -> str:
+    return "" if p is None else "p < .001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def _order(row: Row) -> str:
+    names = row["source_order"].split(",")
+    if row["mode"] == "single":
+        return f"{names[0]} alone"
+    if row["mode"] == "mv":
+        return f"vote of all {len(names)}"
+    return " → ".join(names) + (" (as run)" if row["given"] else "")

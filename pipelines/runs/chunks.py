@@ -1,0 +1,236 @@
+"""Cut the input into chunks of records, and report unusable lines and unknown keys.
+
+Cutting numbers the lines and marks repeated ids, so chunks can be evaluated in any order and by any
+number of workers with the same results.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from math import ceil
+from typing import Any, TypeVar
+
+from pipelines.runs.inputs import InputFile, PlainFile
+from schemas import storage
+from schemas.errors import NothingUsable, UsageError, unknown_value
+from schemas.records import Failure
+from schemas.text import quantity
+from transforms.columns import FIELDS, Columns, nearest
+from transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
+from transforms.read import parse
+from transforms.splits import Line, Split, lines
+from transforms.values import OF_CELLS, Unusable, object_of
+
+MAX_LINES = 4_000
+_MIN_LINES = 500
+_MAX_EVEN_CHUNKS = 8
+_KEYS_SHOWN = 8
+_KEYS_KEPT = 1_000
+_EXAMPLE = 200
+_COLUMNS_SHOWN = 40
+
+R = TypeVar("R")
+C = TypeVar("C")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Up to `--chunk_size` lines, evaluated as one pipeline and finished on disk together."""
+
+    number: int
+    splits: tuple[Split, ...]
+    n_lines: int
+
+
+def default_chunk_size(files: Sequence[InputFile], asks_models: bool) -> int:
+    """Return the number of lines in a chunk if `--chunk_size` is not given."""
+    # Requests to a model overlap best with many responses at once, however few there are.
+    if asks_models or not all(file.counted for file in files):
+        return MAX_LINES
+    return even_chunk_size(sum(file.lines for file in files))
+
+
+def even_chunk_size(n_lines: int) -> int:
+    """Return the number of lines in a chunk for a run that is limited by the processor.
+
+    A small input is divided evenly among up to eight processes, in chunks large enough for the
+    fixed cost of each (about 150 responses). A large one is divided into chunks of up to MAX_LINES,
+    a multiple of four of them. The size depends on the input alone, so a run can be resumed with
+    another number of processes.
+    """
+    pieces = max(1, min(_MAX_EVEN_CHUNKS, n_lines // _MIN_LINES))
+    if n_lines > pieces * MAX_LINES:
+        pieces = 4 * ceil(n_lines / MAX_LINES / 4)
+    return max(1, ceil(n_lines / pieces))
+
+
+def in_chunks(
+    files: Sequence[PlainFile],
+    chunk_size: int,
+    max_line_bytes: int,
+    reused: Callable[[Any], bool] = lambda record: False,
+    parse: Callable[[str, bytes, int], Any] = parse,
+) -> Iterator[Chunk]:
+    """Yield the chunks, reading the files once and lazily.
+
+    `reused` returns whether a record's results are taken from an earlier run. `parse` makes a
+    record, or a failure, of a line.
+    """
+    seen: set[bytes] = set()
+    number = 0
+    splits: list[Split] = []
+    room = chunk_size
+
+    for file in files:
+        gathered: list[tuple[Line, bool, bool]] = []
+        whole = Split(file.name, file.path, 0, file.size, first_line=1)
+        with storage.open_read(file.path) as stream:
+            for line in lines(stream, whole, max_line_bytes):
+                record = parse(line.key, line.data, max_line_bytes)
+                repeated = reuse = False
+                if not isinstance(record, Failure):
+                    digest = _digest(record.response_id)
+                    repeated = digest in seen
+                    seen.add(digest)
+                    reuse = not repeated and reused(record)
+                gathered.append((line, repeated, reuse))
+                room -= 1
+                if not room:
+                    yield Chunk(number, (*splits, _split(file, gathered)), chunk_size)
+                    number, splits, gathered, room = number + 1, [], [], chunk_size
+        if gathered:
+            splits.append(_split(file, gathered))
+    if splits:
+        yield Chunk(number, tuple(splits), chunk_size - room)
+
+
+def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool]]) -> Split:
+    first, last = gathered[0][0], gathered[-1][0]
+    return Split(
+        file.name,
+        file.path,
+        first.start,
+        last.end,
+        first.number,
+        frozenset(row for row, (_, repeated, _) in enumerate(gathered) if repeated),
+        frozenset(row for row, (_, _, reuse) in enumerate(gathered) if reuse),
+    )
+
+
+def _digest(response_id: str) -> bytes:
+    return blake2b(response_id.encode(), digest_size=16).digest()
+
+
+class InputReport:
+    """Whether any line of an input was usable, and which unknown keys its records have."""
+
+    def __init__(self) -> None:
+        self._lines = 0
+        self._usable = False
+        self._first: Failure | None = None
+        self._unknown: Counter[str] = Counter()
+
+    def observed(
+        self, parse: Callable[[str, bytes, int], R | Failure]
+    ) -> Callable[[str, bytes, int], R | Failure]:
+        """Return `parse` wrapped so that each record and failure is counted here."""
+
+        def parsed(key: str, line: bytes, max_line_bytes: int) -> R | Failure:
+            found = parse(key, line, max_line_bytes)
+            self._lines += 1
+            if not isinstance(found, Failure):
+                self._usable = True
+            elif self._first is None:
+                self._first = found
+            return found
+
+        return parsed
+
+    def add_unknown(self, others: Mapping[str, Any]) -> None:
+        """Count the unknown keys of one record, which are kept in its `metadata`."""
+        for name in others:
+            if name in self._unknown or len(self._unknown) < _KEYS_KEPT:
+                self._unknown[name] += 1
+
+    def checked(
+        self, chunks: Iterator[C], files: Sequence[str], say: Callable[[str], object]
+    ) -> Iterator[C]:
+        """Yield the chunks from the first usable line on; pass the warning to `say` at the end.
+
+        Raises:
+            NothingUsable: no line is usable.
+        """
+        held = []
+        for chunk in chunks:
+            held.append(chunk)
+            if self._usable:
+                yield from held
+                held.clear()
+        self.check(files)
+        if warning := self.warning():
+            say(warning)
+
+    def check(self, files: Sequence[str]) -> None:
+        """Raise NothingUsable if there were lines and none is usable."""
+        if self._usable or self._first is None:
+            return
+        first = self._first
+        raise NothingUsable(
+            f"--input {', '.join(files)}: no line of the input can be used, of {self._lines:,}. "
+            f"{first.key}: {first.message}. It begins: {(first.input or '')[:_EXAMPLE]}"
+        )
+
+    def warning(self) -> str | None:
+        """Return one warning about all unknown keys, or None if there are none."""
+        if not self._unknown:
+            return None
+        shown = []
+        for name, count in self._unknown.most_common(_KEYS_SHOWN):
+            near = None if name in FIELDS else nearest(name)
+            meant = f"; did you mean {near}? --map {near}={name}" if near else ""
+            shown.append(f"{name} ({quantity(count, 'record')}{meant})")
+        more = len(self._unknown) - len(shown)
+        return f"Unknown keys of records are kept in their metadata: {', '.join(shown)}" + (
+            f" and {more:,} more" if more else ""
+        )
+
+
+def check_columns(files: Sequence[PlainFile], columns: Columns | None, max_line_bytes: int) -> None:
+    """Check that the columns of `--map` occur in the input, reading only as far as needed.
+
+    Raises:
+        UsageError: no record has one of the `columns`.
+    """
+    missing = dict(columns or {})
+    there: dict[str, None] = {}
+    for file in files if missing else ():
+        whole = Split(file.name, file.path, 0, file.size, first_line=1)
+        with storage.open_read(file.path) as stream:
+            for line in lines(stream, whole, max_line_bytes):
+                try:
+                    raw = object_of(line.data)
+                except (Unusable, RecursionError):
+                    continue  # counted where it is read
+                there.update(dict.fromkeys(raw))
+                missing = {key: name for key, name in missing.items() if name not in raw}
+                if not missing:
+                    return
+    there.pop(OF_CELLS, None)
+    for key, name in missing.items() if there else ():
+        names = [*there][:_COLUMNS_SHOWN]
+        raise UsageError(unknown_value(f"column of --map {key}=COLUMN:", name, names))
+
+
+_PROBLEMS = {
+    OUT_OF_RANGE: "name a sentence that their response does not have, and are under none",
+    REPEATED: "repeat an earlier claim of their response",
+    LABELS_LEFT_OUT: "have a label and no sentence that is evaluated, so that it is left out",
+}
+
+
+def given_claims_warning(counters: Mapping[str, Mapping[str, int]]) -> str | None:
+    """Return a warning about claims given in the input, or None if all could be used."""
+    counts = counters.get("extract", {})
+    found = [f"{counts[name]:,} {what}" for name, what in _PROBLEMS.items() if counts.get(name)]
+    return f"Of the claims given in the input, {'; '.join(found)}." if found else None

@@ -1,0 +1,79 @@
+"""Report words and sentences in documents and docstrings that scripts/prose.toml advises against.
+
+python scripts/prose.py [FILE ...]     exit 1 where there are any; by default all tracked files
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = Path(__file__).with_suffix(".toml")
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"`[^`\n]*`|\]\([^)]*\)|https?://\S+")
+# What ends a sentence: its mark, an empty line, a table's cell, an item of a list.
+_END = re.compile(r"[.:;?!](?=\s)|\n\s*\n|\n\s*(?:[-*#|>]|\d+\.)\s|\|")
+
+
+def blank(text: str, pattern: re.Pattern[str]) -> str:
+    """Return the text with each match replaced, so that lines and columns stay the same."""
+    return pattern.sub(lambda m: re.sub(r"[^\n]", "_", m[0]), text)
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield each piece of prose of a file with the number of its first line."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield 1, blank(text, _FENCE)
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = ast.get_docstring(node, clean=False)
+            if docstring is not None:
+                yield node.body[0].lineno, docstring
+
+
+def problems(text: str, settings: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield what is advised against in a text, each with its line, from 0."""
+    text = blank(text, _CODE)
+    for pattern, better in settings["words"].items():
+        for match in re.finditer(pattern.replace(" ", r"\s+"), text, re.IGNORECASE):
+            words = " ".join(match[0].split())
+            yield text.count("\n", 0, match.start()), f"{words!r}: {better}"
+    start = 0
+    for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
+        sentence = text[start:end].split()
+        if len(sentence) > settings["longest_sentence"]:
+            line = text.count("\n", 0, start)
+            yield line, f"a sentence of {len(sentence)} words: {' '.join(sentence[:6])} …"
+        start = end
+
+
+def tracked() -> list[Path]:
+    """Return the files that are checked by default."""
+    names = ("docs/*.md", "README.md", "CONTRIBUTING.md", "SECURITY.md", "*.py")
+    without = (":!tests", ":!benchmarks", ":!docs/flags.md", ":!docs/tables.md")
+    listed = subprocess.run(["git", "ls-files", *names, *without], cwd=ROOT, capture_output=True,
+                            text=True, check=True).stdout  # fmt: skip
+    return [ROOT / name for name in listed.splitlines()]
+
+
+def main() -> int:
+    """Print every problem as FILE:LINE; returns the exit code."""
+    settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
+    found = 0
+    for path in [Path(name) for name in sys.argv[1:]] or tracked():
+        for first, text in prose(path):
+            for line, what in problems(text, settings):
+                print(f"{path}:{first + line}: {what}")
+                found += 1
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

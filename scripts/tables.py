@@ -1,0 +1,54 @@
+"""Make docs/tables.md of the records and the views.
+
+python scripts/tables.py --write     writes it
+python scripts/tables.py --check     exit 1 where that is not what they are now
+"""
+
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from schemas.tables import KEYS, RECORDS
+from schemas.views import load_views
+from scripts.flags import write_or_check
+
+FILE = Path(__file__).parents[1] / "docs/tables.md"
+_HEAD = """# Tables and views
+
+A run is Parquet files, one folder a table; `ufo sql DIR "SELECT …"` reads them and the views below,
+and so does plain DuckDB: `FROM 'DIR/run=NAME/verdicts/*.parquet'`. What labels, modes and scores
+mean is in [semantics.md](semantics.md). `python scripts/tables.py --write` makes this page.
+"""
+
+
+def text() -> str:
+    """Return what docs/tables.md holds."""
+    lines = [
+        _HEAD,
+        "## Tables\n",
+        "| table | a row is | unique by | columns |",
+        "|---|---|---|---|",
+    ]
+    for name, record in RECORDS.items():
+        meaning = (record.__doc__ or "").partition("\n")[0].replace("|", "\\|")
+        columns = ", ".join(f"`{field.name}`" for field in fields(record))
+        keys = ", ".join(KEYS[name])
+        lines.append(f"| `{name}` | {meaning} | {keys} | {columns} |")
+    lines += ["\n## Views\n", "| view | what it shows | how it is computed |", "|---|---|---|"]
+    for view in sorted(load_views(), key=lambda one: one.name):
+        if view.parameters is None and view.title:
+            help_text = " ".join(view.help.split()).replace("|", "\\|").replace("<", "&lt;")
+            lines.append(f"| `{view.name}` | {view.title} | {help_text} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Write docs/tables.md, or tell whether it is current; returns the exit code."""
+    return write_or_check(FILE, text())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

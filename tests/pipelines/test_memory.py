@@ -1,0 +1,55 @@
+"""A run that has no memory left says so, and how to go on."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CITIES = ["Rome", "Bonn", "Oslo", "Lima"]
+GREEDY = """
+import os, resource
+from ufo import FactSource, Passage
+
+class Greedy(FactSource):
+    "Wants more memory for Oslo than its process may have, while the file `full` is there."
+
+    def __init__(self, full: str):
+        self.full = full
+
+    def find(self, unit):
+        if "Oslo" in unit.claim and os.path.exists(self.full):
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 33, 1 << 33))
+            bytearray(1 << 34)
+        return [Passage(unit.claim)]
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_allocation_that_fails_is_told_with_the_chunk_and_the_remedy(
+    tmp_path: Path,
+    ufo: Callable[..., Any],
+    ufo_process: Callable[..., Any],
+    write_lines: Callable[..., Path],
+    workers: int,
+) -> None:
+    (tmp_path / "greedy.py").write_text(GREEDY)
+    full = tmp_path / "full"
+    full.touch()
+    lines = [{"id": city, "response": f"{city} is a large city."} for city in CITIES]
+    source = {"name": "greedy", "type": f"{tmp_path / 'greedy.py'}:Greedy", "full": str(full)}
+    config = tmp_path / "ufo.yaml"
+    config.write_text(json.dumps({"sources": [source], "chunk_size": 1, "judge": "offline"}))
+    words = (
+        *("evaluate", "--input", write_lines(tmp_path / "in.jsonl", lines), "--config", config),
+        *("--output", tmp_path / "out", "--run", "r", "--workers", workers),
+    )
+    done = ufo_process(*words, timeout=100)
+    assert done.code == 1
+    assert "no memory left at chunk 2; a smaller --chunk_size or fewer --workers" in done.err
+    assert "the same command resumes it" in done.err
+    assert "Traceback" not in done.err
+    full.unlink()
+    done = ufo(*words[:-1], 1, "--json")
+    assert done.code == 0, done.err

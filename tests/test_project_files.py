@@ -1,0 +1,60 @@
+"""The files that describe the project say what the code says."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipelines.options.flags import GROUPS
+from pipelines.version import VERSION
+from scripts import tables
+
+ROOT = Path(__file__).parents[1]
+
+
+def read_yaml(name: str) -> Any:
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def test_the_citation_has_this_version_and_the_papers() -> None:
+    found = read_yaml("CITATION.cff")
+    assert found["version"] == VERSION
+    titles = " ".join(paper["title"] for paper in found["references"])
+    assert all(word in titles for word in ("Plug-and-Play", "FaaF", "FACTS&EVIDENCE"))
+
+
+def test_the_service_of_compose_has_flags_that_exist() -> None:
+    words = read_yaml("compose.yaml")["services"]["ufo"]["command"]
+    flags = {word[2:].partition("=")[0] for word in words if word.startswith("--")}
+    assert words[0] == "serve"
+    assert flags - {"host"} <= {flag.name for group in GROUPS.values() for flag in group}
+
+
+def test_the_image_takes_what_a_wheel_is_built_from() -> None:
+    sent = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    tops = {path.parent.name for path in ROOT.glob("*/py.typed")}
+    assert {"setup.py", "README.md", "LICENSE", "NOTICE", "constraints.txt", *tops} <= sent
+
+
+def test_the_workflow_calls_what_a_person_calls() -> None:
+    steps = read_yaml(".github/workflows/ci.yml")["jobs"]["all"]["steps"]
+    commands = [step["run"] for step in steps if "run" in step]
+    assert commands == [".ci/run"]
+    assert (ROOT / ".ci/run").stat().st_mode & 0o100
+
+
+def test_the_page_of_tables_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["tables.py", "--check"])
+    assert tables.main() == 0
+    monkeypatch.setattr(tables, "FILE", tmp_path / "tables.md")
+    assert tables.main() == 1
+    assert "| `verdicts` |" in tables.text()
+
+
+def test_every_page_of_the_site_is_in_its_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")}
+    assert {page for page in pages if f": {page}\n" not in menu} == set()

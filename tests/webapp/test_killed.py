@@ -1,0 +1,113 @@
+"""`kill -9` of a real `ufo serve` with an upload: nothing goes on, and nothing is lost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.llm_server import LlmServer
+from tests.llm_server.faults import fixed
+
+LINES = 24
+CONCURRENCY = 2
+TEXT = "Town {0} has {0} bridges. Town {0} was founded in {1}."
+PATIENCE = 60.0
+
+
+def until(done: Callable[[], Any], what: str) -> Any:
+    """Look again until there is something, and return it."""
+    ends = time.monotonic() + PATIENCE
+    while not (found := done()):
+        assert time.monotonic() < ends, what
+        time.sleep(0.02)
+    return found
+
+
+def session_of(pid: int) -> list[int]:
+    """The living processes of the session that a process leads."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, session = path.read_text().rpartition(")")[2].split()[:4]
+        except OSError:  # it has just ended
+            continue
+        if int(session) == pid and state not in "ZX":
+            found.append(int(path.parent.name))
+    return found
+
+
+@contextmanager
+def service(
+    index: Path, results: Path, server: LlmServer, environment: Mapping[str, str]
+) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    """`ufo serve` in a process of its own, and a client of it."""
+    words: Sequence[object] = (
+        *("serve", "--port", 0, "--index", index, "--results", results, "--model", "offline-judge"),
+        *("--base_url", server.base_url, "--judge", "llm", "--concurrency", CONCURRENCY),
+    )
+    command = [sys.executable, "-m", "pipelines.cli", *map(str, words)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        address = process.stderr.readline().split("serving at ")[1].split()[0]
+        with httpx.Client(base_url=address, timeout=60, trust_env=False) as client:
+            try:
+                yield process, client
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.stderr.read()
+
+
+def test_an_upload_ends_with_a_service_that_is_killed_and_is_resumed(
+    tmp_path: Path,
+    index: Path,
+    llm_server: LlmServer,
+    read_events: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    results = tmp_path / "results"
+    lines = [
+        json.dumps(
+            {"id": f"r{n}", "response": TEXT.format(n, 1000 + n), "reference_answers": "No."}
+        )
+        for n in range(LINES)
+    ]
+    environment = {**os.environ, "UFO_CACHE": str(tmp_path / "cache.sqlite")}
+    llm_server.latency = fixed(0.1)
+    with service(index, results, llm_server, environment) as (process, client):
+        taken = client.post("/upload", params={"sources": "reference"}, content="\n".join(lines))
+        assert taken.status_code == 202, taken.text
+        identifier = taken.json()["id"]
+        run = results / f"run=upload-{identifier}"
+        until(lambda: len(llm_server.chats) > 10, "the model is not asked")
+        (noted,) = run.glob(".attempt-*/process.json")
+        upload = json.loads(noted.read_text())["pid"]
+        assert upload in session_of(upload)
+        process.kill()
+        process.wait()
+        assert not (run / "manifest.json").exists()
+        until(lambda: not session_of(upload), "processes of the upload live on")
+    sent = len(llm_server.chats)
+    llm_server.latency = fixed(0.0)
+    with service(index, results, llm_server, environment) as (_, client):
+        (shown,) = client.get("/upload").json()
+        assert (shown["id"], shown["state"], shown["run"]) == (identifier, "stopped", None)
+        assert "resume" in shown["log"][-1]
+        assert len(llm_server.chats) == sent
+        assert client.post(f"/upload/{identifier}/resume").status_code == 202
+        with client.stream("GET", f"/upload/{identifier}/events") as response:
+            last = list(read_events(response.iter_lines()))[-1].data
+        assert (last["state"], last["done"], last["exit_code"]) == ("finished", LINES, 0), last
+        assert client.get(f"/runs/{last['run']}/responses").json()["total"] == LINES
+    # What was answered before is not asked again, but for what was in flight.
+    asked = Counter(json.dumps(entry.body) for entry in llm_server.chats if entry.step != "probe")
+    assert sum(asked.values()) - len(asked) <= CONCURRENCY

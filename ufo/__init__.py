@@ -1,0 +1,274 @@
+"""ufo: how factual is LLM output? The public Python interface.
+
+    import ufo
+
+    result = ufo.evaluate(
+        [{"response": "Mount Etna is in Sicily.", "reference_answers": "Etna is on Sicily."}],
+        sources=["reference"],
+    )
+    result.scores            # an Arrow table; `.to_pandas()` where pandas is installed
+    ufo.check_sync("Mount Etna is in Sicily.", references=["Etna is a volcano in Sicily."]).score
+
+This is the one module that users and plug-ins import. A fact source of your own is a subclass of
+`FactSource` with one method, `find`; a judge of your own one of `Judge` with one, `outcome`.
+"""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.reports.answers import Check, Evaluation, Recall
+from pipelines.version import VERSION as __version__
+from schemas.errors import (
+    IndexUnusable,
+    PluginError,
+    RunError,
+    SourceUnavailable,
+    UfoError,
+    UsageError,
+)
+from schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
+from schemas.results import Results
+from schemas.temporary import own_folder
+from transforms.judges.base import Judge, Judged, Judgement
+from transforms.judges.context import JudgeContext
+from transforms.llm.base import Client
+from transforms.llm.fake import FakeClient
+from transforms.loop import process_loop, wait_for
+from transforms.sources.base import FactSource, Found, Retrieved
+from transforms.sources.context import SourceContext
+from transforms.verifiers.base import Pair, Probabilities, Verifier
+
+if TYPE_CHECKING:
+    from transforms.job import Job
+
+__all__ = [
+    "Check",
+    "Evaluation",
+    "Evidence",
+    "FactSource",
+    "FactUnit",
+    "FakeClient",
+    "Found",
+    "IndexUnusable",
+    "Judge",
+    "JudgeContext",
+    "Judged",
+    "Judgement",
+    "OpenUnits",
+    "Pair",
+    "Passage",
+    "PluginError",
+    "Probabilities",
+    "Recall",
+    "Retrieved",
+    "RunError",
+    "SourceContext",
+    "SourceUnavailable",
+    "UfoError",
+    "UsageError",
+    "Verdict",
+    "Verifier",
+    "__version__",
+    "check",
+    "check_sync",
+    "evaluate",
+    "recall",
+]
+
+
+def evaluate(
+    responses: str | Path | Iterable[Mapping[str, Any] | str],
+    sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
+    mode: str = "seq",
+    *,
+    output: str | Path | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate responses as `ufo evaluate` does, and return the finished run.
+
+    Args:
+        responses: a path or pattern of input files, or a list of texts and input records
+            (dictionaries with at least `response`).
+        sources: names, `{"name": …, "type": …, …options}` or `FactSource` objects, in the order
+            they are asked; the default is those of the built-in ones that can serve.
+        mode: `seq`, `mv`, `single` or `all`.
+        output: the folder that the run is kept in; a temporary one without it.
+        options: any other flag of `ufo evaluate` by its name, such as `index="…"` or `passages=3`;
+            `judge` may also be a `Judge` object or `{"name": …, "type": …, …options}`.
+
+    Raises:
+        UsageError: an option, a source or a file is wrong.
+        RunError: the run could not be finished.
+
+    Examples:
+        >>> result = evaluate(
+        ...     [{"response": "Ada Lovelace was born in 1815.",
+        ...       "reference_answers": "Ada Lovelace was born in London in 1815."}],
+        ...     sources=["reference"], quiet=True)
+        >>> result.scores["factuality_score"].to_pylist()
+        [1.0]
+    """
+    from pipelines.runs.evaluate import evaluated
+
+    values = {"mode": mode, **options}
+    run = partial(evaluated, sources=sources)
+    return Evaluation(*_finished(responses, "responses", output, values, run))
+
+
+def recall(
+    records: str | Path | Iterable[Mapping[str, Any]],
+    *,
+    output: str | Path | None = None,
+    **options: Any,
+) -> Recall:
+    """Tell how many of the facts of true answers other answers say, as `ufo recall` does.
+
+    Args:
+        records: a path or pattern of input files, or a list of records (dictionaries with
+            `question`, `ground_truth` and `answers`, an object of texts by variant).
+        output: the folder that the run is kept in; a temporary one without it.
+        options: any other flag of `ufo recall` by its name; lists may be given as lists, and
+            `judge` as in `evaluate`.
+
+    Raises:
+        UsageError: an option or a file is wrong.
+        RunError: the run could not be finished.
+
+    Examples:
+        >>> found = recall(
+        ...     [{"question": "When was Ada Lovelace born?",
+        ...       "ground_truth": "Ada Lovelace was born in London in 1815.",
+        ...       "answers": {"rag": "Ada Lovelace was born in 1815 in London."}}],
+        ...     judge="offline", quiet=True)
+        >>> found.scores["recall"].to_pylist()
+        [1.0]
+    """
+    from pipelines.runs.recall import recalled
+
+    return Recall(*_finished(records, "records", output, options, recalled))
+
+
+def _finished(
+    given: str | Path | Iterable[Mapping[str, Any] | str],
+    name: str,
+    output: str | Path | None,
+    options: Mapping[str, Any],
+    run: Callable[[Mapping[str, Any], bool], tuple[Results, str]],
+) -> tuple[Results, str, ExitStack]:
+    """Return the results of a run of what is given, its folder, and what deletes the output folder
+    if that is a temporary one; the next command does so if this process is killed."""
+    temporary = ExitStack()
+    if output is None:
+        output = temporary.enter_context(own_folder()) or tempfile.mkdtemp(prefix="ufo-")
+    values = {"output": str(output), **options}
+    quiet = bool(values.pop("quiet", False))
+    try:
+        with own_folder() as own, tempfile.TemporaryDirectory(dir=own) as inputs:
+            path = str(given) if isinstance(given, (str, Path)) else f"{inputs}/{name}.jsonl"
+            if not isinstance(given, (str, Path)):
+                _write_records(given, path, name)
+            return *run({"input": path, **values}, quiet), temporary
+    except BaseException:
+        temporary.close()
+        raise
+
+
+def _write_records(given: Iterable[Mapping[str, Any] | str], path: str, name: str) -> None:
+    # What is a mapping, or a data frame, would be taken for a list of texts: those of its keys.
+    listed = isinstance(given, Iterable) and not isinstance(given, (Mapping, bytes))
+    if not listed or hasattr(given, "columns"):
+        raise UsageError(
+            f"{name} is a path or a list of texts and records (of a data frame: "
+            f"frame.to_dict('records')), not {type(given).__name__}"
+        )
+    number = -1
+    with open(path, "w", encoding="utf-8", errors="surrogatepass") as sink:
+        for number, item in enumerate(given):
+            record = {"response": item} if isinstance(item, str) else item
+            try:
+                # The NaN of a data frame is read as nothing.
+                sink.write(json.dumps(dict(record), ensure_ascii=True) + "\n")
+            except (TypeError, ValueError) as error:
+                raise UsageError(
+                    f"{name}[{number}] is neither a text nor a record for JSON: {error}"
+                ) from error
+    if number < 0:
+        raise UsageError(f"{name} is empty; there is nothing to evaluate")
+
+
+async def check(
+    text: str,
+    *,
+    question: str | None = None,
+    references: Sequence[str] = (),
+    sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
+    mode: str = "seq",
+    client: Client | None = None,
+    **options: Any,
+) -> Check:
+    """Check one text, without Beam: the same steps, at once.
+
+    Args:
+        text: what is to be checked.
+        question: what the text answers.
+        references: texts that are trusted, for the source `reference`.
+        sources: as in `evaluate`.
+        mode: as in `evaluate`.
+        options: as in `evaluate`.
+        client: where the judge asks a model, who is asked in place of its endpoint; a
+            `FakeClient` in tests.
+
+    Raises:
+        UsageError: an option or a source is wrong, or the text is empty.
+
+    Examples:
+        >>> import asyncio
+        >>> reference = "The Danube flows through ten countries."
+        >>> result = asyncio.run(check("The Danube flows through ten countries.",
+        ...                            references=[reference], sources=["reference"]))
+        >>> result.score
+        1.0
+    """
+    from pipelines.runs.sources import job_of_text
+
+    job = job_of_text({"mode": mode, **options}, sources)
+    checked = _check(text, question, references, job, client)
+    # On the process's own loop, where connections to models and searches are kept.
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(checked, process_loop()))
+
+
+async def _check(
+    text: str,
+    question: str | None,
+    references: Sequence[str],
+    job: "Job",
+    client: Client | None,
+) -> Check:
+    from transforms.check_text import check_text, opened
+    from transforms.read import parse
+
+    trusted = references if isinstance(references, str) else list(references or ())
+    given = {"response": text, "question": question, "reference_answers": trusted}
+    record = parse("text", json.dumps(given).encode())
+    if isinstance(record, Failure):
+        raise UsageError(record.message)
+    async with opened(job, client) as (sources, judge):
+        return Check(await check_text(record, sources, judge, job.mode, job.tie, job.units))
+
+
+def check_sync(text: str, **options: Any) -> Check:
+    """Do what `check` does from code that has no event loop, or already runs in one (a notebook).
+
+    Examples:
+        >>> result = check_sync("The Nile is in Africa.", references=["The Nile is in Africa."],
+        ...                     sources=["reference"])
+        >>> [verdict.label for verdict in result.verdicts]
+        [1]
+    """
+    return wait_for(check(text, **options))

@@ -1,0 +1,102 @@
+/** Labels that people give to claims: saved by the service beside a run, or in this tab. */
+
+import * as api from "./api.js";
+import { draftKey } from "./address.js";
+import { verdictsOf } from "./derived.js";
+import { remember } from "./kept.js";
+import { save } from "./text.js";
+
+/** @import * as T from "./types.js" */
+/** @import * as S from "./state.js" */
+
+/** @type {T.HumanLabel} */
+const NO_LABEL = { label: null, tag: null, note: null };
+
+/**
+ * @param {ReturnType<typeof import("./store.js").createStore<S.State>>} store
+ */
+export function labelActions({ get, set }) {
+  /** Requests that wait for the one under way, by response and unit. @type {Map<string, () => Promise<void>>} */
+  const waiting = new Map();
+  let sending = false;
+
+  // What still waits when the page is left is sent at once: `keepalive` requests outlive the page.
+  addEventListener("pagehide", () => waiting.forEach((send) => void send()));
+
+  async function sendAll() {
+    if (sending) return;
+    sending = true;
+    for (const [key, send] of waiting) {
+      waiting.delete(key);
+      await send();
+    }
+    sending = false;
+  }
+
+  /** @param {T.Checked} checked @param {string} unit @param {S.State["saves"][string]} state */
+  function mark(checked, unit, state) {
+    if (get().checked === checked) set(({ saves }) => ({ saves: { ...saves, [unit]: state } }));
+  }
+
+  return {
+    /** @param {string} unit @param {Partial<T.HumanLabel>} change */
+    label(unit, change) {
+      const { checked, labels, draft, job } = get();
+      if (!checked) return;
+      const { run, response } = checked;
+      const { [unit]: before = NO_LABEL, ...others } = labels;
+      const given = { ...before, ...change };
+      const removed = given.label === null;
+      const now = removed ? others : { ...others, [unit]: given };
+      set({ labels: now, announcement: removed ? "Label removed" : "" });
+      if (run === null) {
+        remember(draftKey(draft), { checked, seconds: job.seconds, labels: now });
+        mark(checked, unit, "saved");
+        return;
+      }
+      const key = `${response.response_id} ${unit}`;
+      mark(checked, unit, "saving");
+      waiting.set(key, async () => {
+        try {
+          await api.label(run, response.response_id, unit, removed ? NO_LABEL : given);
+          if (!waiting.has(key)) mark(checked, unit, "saved");
+        } catch (error) {
+          const { title, detail } = api.problemOf(error);
+          mark(checked, unit, "not saved");
+          set({ announcement: `The label was not saved. ${title}: ${detail}` });
+        }
+      });
+      void sendAll();
+    },
+    /** Download the labels of a checked text as a sheet. */
+    saveLabels() {
+      const { checked, labels } = get();
+      if (checked) save("labels.csv", sheetOf(checked, labels), "text/csv");
+    },
+  };
+}
+
+/**
+ * Return a sheet as `ufo label import` reads it.
+ *
+ * @param {T.Checked} checked
+ * @param {Record<string, T.HumanLabel>} labels
+ */
+function sheetOf(checked, labels) {
+  const verdicts = verdictsOf(checked, checked.scores);
+  const rows = checked.units.flatMap(({ unit_id: id, sentence_index: at, claim }) => {
+    if (!labels[id]) return [];
+    const { label, tag, note } = labels[id];
+    const verdict = ["refuted", "supported"][verdicts.get(id)?.label ?? -1] ?? "undecided";
+    const sentence = at === null ? "" : checked.sentences[at].text;
+    return [[checked.response.response_id, id, checked.response.question, sentence, claim, verdict, label, tag, note]];
+  });
+  const head = ["response_id", "unit_id", "question", "sentence", "claim", "verdict", "label", "tag", "note"];
+  return [head, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
+}
+
+/** Return a cell of CSV; a text that a spreadsheet would run gets an apostrophe in front. @param {string | number | null} value */
+function cell(value) {
+  const text = String(value ?? "").replace(/^[=+\-@\t\r\n＝＋－＠]/, "'$&");
+  return `"${text.replaceAll('"', '""')}"`;
+}
