@@ -147,9 +147,10 @@ def check_detached(
             f"--flink_master {master} is a Flink within this command, and would end with it; name "
             f"a cluster, as in --flink_master=localhost:8081, or leave {NO_WAIT} out"
         )
+    detaching = "--template_location" if value_of(flags, "template_location") else NO_WAIT
     for name, value in wanted.items():
         if value is not None:
             raise UsageError(
-                f"--{name} needs the finished run, and {NO_WAIT} does not wait for it; "
+                f"--{name} needs the finished run, and {detaching} does not wait for it; "
                 "leave one of them out"
             )

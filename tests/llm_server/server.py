@@ -162,12 +162,13 @@ class LlmServer:
             head, body = http.HttpResponse(fault.value, None, html).encoded(page)
         if kind == faults.TRUNCATED_BODY:
             head, body = response.encoded(body[: len(body) // 2])
+        # Known before the client can go on: a test may read it as soon as its call returns.
+        entry.status = fault.value if fault and kind == "html" else response.status
         if fault and kind == faults.DRIP:
             await _drip(writer, head, body, fault.value)
         else:
             writer.write(head + body)
             await writer.drain()
-        entry.status = fault.value if fault and kind == "html" else response.status
         entry.ended = time.monotonic()
         return request.keep_alive
 

@@ -211,7 +211,7 @@ def test_ctrl_c_leaves_what_was_done_and_no_process(
     ):
         with monkeypatch.context() as patch:
             patch.setattr(name, _ctrl_c)
-            with pytest.raises(Interrupted, match=r"interrupted.*the same command goes on"):
+            with pytest.raises(Interrupted, match=r"interrupted.*the same command resumes"):
                 build(source, tmp_path / "index", workers=workers, slice_bytes=400)
         assert not multiprocessing.active_children()
         [left] = tmp_path.glob(".index.building-*")
@@ -227,7 +227,7 @@ def test_a_stopped_build_goes_on_where_it_was(
 
     with monkeypatch.context() as patch:
         patch.setattr("indexes.folder.assemble", full)
-        with pytest.raises(RunError, match=r"No space left.*the same command goes on"):
+        with pytest.raises(RunError, match=r"No space left.*the same command resumes"):
             build(dump, tmp_path / "index")
     assert [p.name.split("-")[-2] for p in tmp_path.glob(".index.building-*")] == ["stopped"]
     with monkeypatch.context() as patch:

@@ -55,7 +55,7 @@ def test_what_is_sure_is_not_asked(evaluate: Any, tmp_path: Path, llm_server: Ll
     whole = _calls(llm_server)
     done = evaluate("cascade", "cascade")
     assert done.code == 0, done.err
-    assert "Judging offline, and by a model what is open." in done.err
+    assert "Judging offline, and by a model where that is not sure." in done.err
     assert (whole, _calls(llm_server)) == (6, 4)
     found = rows(tmp_path / "cascade", "SELECT * FROM evidence")
     by = {judge: [row for row in found if row["judge"] == judge] for judge in ("offline", "llm")}
