@@ -1,7 +1,8 @@
 """File systems by URI: buckets, clusters and `file://`, all through pyarrow.
 
-An error of one is a RemoteError that says what to do. Options of a file system can follow a URI, as
-in `s3://bucket/folder?region=eu-west-1`.
+What pyarrow has no client of its own for goes to fsspec, if that is installed with a package for
+the scheme. An error of one is a RemoteError that says what to do. Options of a file system can
+follow a URI, as in `s3://bucket/folder?region=eu-west-1`.
 """
 
 import io
@@ -32,7 +33,7 @@ _REMEDIES: Final = {  # by what stands in an error
     "NOT_FOUND": "there is no such bucket or object; check the path",
     "NO_SUCH_BUCKET": "there is no such bucket; check the path",
     "Unrecognized filesystem": "there is no such file system; known are abfs://, file://, gs://, "
-    "hdfs:// and s3://",
+    "hdfs://, s3:// and what fsspec knows where it is installed",
     "libjvm": "hdfs:// needs Java and Hadoop: set JAVA_HOME, HADOOP_HOME and CLASSPATH",
     "libhdfs": "hdfs:// needs Java and Hadoop: set JAVA_HOME, HADOOP_HOME and CLASSPATH",
 }
@@ -90,8 +91,21 @@ def _file_system(root: str, query: str) -> tuple[fs.FileSystem, str]:
     """Return the file system, and what its paths begin with: the bucket, or a `/`."""
     if root.startswith("gs://") and "retry_limit_seconds" not in query:
         query = f"{query}{'&' if query else '?'}retry_limit_seconds={_SECONDS}"
-    system, base = fs.FileSystem.from_uri(f"{root}/{query}")
+    system, base = _opened(f"{root}/{query}")
     return system, base.rstrip("/") + "/" if base else ""
+
+
+def _opened(uri: str) -> tuple[fs.FileSystem, str]:
+    try:
+        system, base = fs.FileSystem.from_uri(uri)
+    except pa.ArrowInvalid as unknown:
+        if "Unrecognized filesystem" not in str(unknown):
+            raise
+        try:
+            system, base = fs.FileSystem.from_uri(f"fsspec+{uri}")
+        except (ImportError, ValueError) as error:  # no fsspec, no package for the scheme
+            raise pa.ArrowInvalid(f"{unknown}; {error}") from error
+    return system, base
 
 
 def join_uri(folder: str, *parts: str) -> str:
@@ -116,7 +130,7 @@ def listed(folder: str, deep: bool = True) -> list[str]:
         base = _file_system(root, query)[1]
         selector = fs.FileSelector(path, allow_not_found=True, recursive=deep)
         paths = [found.path for found in system.get_file_info(selector) if found.is_file]
-    return sorted(f"{root}/{path.removeprefix(base)}{query}" for path in paths)
+    return sorted(f"{root}/{path.removeprefix(base).lstrip('/')}{query}" for path in paths)
 
 
 def content(uri: str) -> bytes:

@@ -1,4 +1,4 @@
-"""One interface to files: paths of this machine and URIs, here the same folder as `file://`."""
+"""One interface to files: paths of this machine, URIs of pyarrow, and URIs that fsspec opens."""
 
 import os
 from pathlib import Path
@@ -10,14 +10,14 @@ from schemas.remote import RemoteError, file_system_of, said
 from schemas.storage import is_remote
 
 
-@pytest.fixture(params=["", "file://"])
+@pytest.fixture(params=["", "file://", "memory://"])
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A folder with characters of patterns in its name, by path and by URI."""
-    folder = tmp_path / ("a[1]*" if not request.param else "a")
-    for name in ("in/a b.jsonl", "in/x[1].jsonl", "in/sub/y.jsonl", "z"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(name)
-    return f"{request.param}{folder}"
+    root = f"{request.param}{tmp_path / ('a[1]*' if not request.param else 'a')}"
+    for name in ("in/a b.jsonl", "in/x.jsonl", "in/sub/y.jsonl", "z"):
+        storage.make_folder(os.path.dirname(storage.join(root, name)))
+        storage.write(storage.join(root, name), name.encode())
+    return root
 
 
 def below(root: str, *folders: str) -> list[str]:
@@ -51,7 +51,7 @@ def test_files_are_written_whole_copied_moved_and_deleted(root: str) -> None:
     storage.delete(storage.join(root, "out"))
     storage.delete(storage.join(root, "out"))
     assert not storage.exists(storage.join(root, "out"))
-    assert below(root) == ["in/a b.jsonl", "in/sub/y.jsonl", "in/x[1].jsonl", "z"]
+    assert below(root) == ["in/a b.jsonl", "in/sub/y.jsonl", "in/x.jsonl", "z"]
     assert below(root, "none") == []
 
 
@@ -123,12 +123,15 @@ def test_options_of_a_file_system_follow_its_uri() -> None:
 
 
 def test_a_file_system_that_nothing_knows_is_told_with_those_that_are() -> None:
-    with pytest.raises(RemoteError, match="known are abfs://, file://, gs://, hdfs:// and s3://"):
+    with pytest.raises(RemoteError, match="known are abfs://, file://, gs://, hdfs://, s3:// and"):
         storage.exists("azfs://account/path")
     with pytest.raises(RemoteError, match="no URI of a file"):
         storage.exists("://")
-    with pytest.raises(OSError, match="there is no such file"):
-        storage.size("file:///nowhere")
+    for nowhere in ("file:///nowhere", "memory://nowhere"):
+        with pytest.raises(OSError, match="there is no such file"):
+            storage.size(nowhere)
+        with pytest.raises(OSError, match=nowhere):
+            storage.read(nowhere)
 
 
 def test_what_a_client_adds_for_its_developers_is_left_out() -> None:
