@@ -11,6 +11,8 @@ from hashlib import blake2b
 from math import ceil
 from typing import Any, TypeVar
 
+import numpy as np
+
 from pipelines.runs.inputs import InputFile, PlainFile
 from schemas import storage
 from schemas.errors import NothingUsable, UsageError, unknown_value
@@ -29,6 +31,9 @@ _KEYS_SHOWN = 8
 _KEYS_KEPT = 1_000
 _EXAMPLE = 200
 _COLUMNS_SHOWN = 40
+
+# NumPy drops zeros at the end of bytes, so that hashes of one length stay as distinct as they are.
+_HASH = np.dtype("S16")
 
 R = TypeVar("R")
 C = TypeVar("C")
@@ -77,7 +82,7 @@ def in_chunks(
     `reused` returns whether a record's results are taken from an earlier run. `parse` makes a
     record, or a failure, of a line.
     """
-    seen: set[bytes] = set()
+    seen = SeenIds()
     number = 0
     splits: list[Split] = []
     room = chunk_size
@@ -90,9 +95,7 @@ def in_chunks(
                 record = parse(line.key, line.data, max_line_bytes)
                 repeated = reuse = False
                 if not isinstance(record, Failure):
-                    digest = _digest(record.response_id)
-                    repeated = digest in seen
-                    seen.add(digest)
+                    repeated = not seen.add(record.response_id)
                     reuse = not repeated and reused(record)
                 gathered.append((line, repeated, reuse))
                 room -= 1
@@ -118,8 +121,35 @@ def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool]]) -> Spli
     )
 
 
-def _digest(response_id: str) -> bytes:
-    return blake2b(response_id.encode(), digest_size=16).digest()
+class SeenIds:
+    """The ids of an input's records so far, in about 30 bytes each.
+
+    Hashes of 16 bytes: most of them in a sorted array, the latest in a set, which takes four times
+    the memory.
+    """
+
+    def __init__(self, recent: int = 50_000) -> None:
+        self._most_recent = recent
+        self._recent: set[bytes] = set()
+        self._sorted = np.empty(0, _HASH)
+
+    def add(self, response_id: str) -> bool:
+        """Add an id; return False if it was added before."""
+        digest = blake2b(response_id.encode(), digest_size=_HASH.itemsize).digest()
+        if digest in self._recent or self._is_sorted(digest):
+            return False
+        self._recent.add(digest)
+        # A share of the whole, so that sorting costs the same for each id of a large input.
+        if len(self._recent) > max(self._most_recent, len(self._sorted) // 8):
+            self._sorted = np.concatenate([self._sorted, np.array([*self._recent], _HASH)])
+            self._sorted.sort()
+            self._recent.clear()
+        return True
+
+    def _is_sorted(self, digest: bytes) -> bool:
+        wanted = np.array(digest, _HASH)
+        at = self._sorted.searchsorted(wanted)
+        return bool(at < len(self._sorted) and self._sorted[at] == wanted)
 
 
 class InputReport:

@@ -1,8 +1,10 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pipelines.runs.chunks import InputReport, given_claims_warning
+from pipelines.runs.chunks import InputReport, SeenIds, given_claims_warning
 from schemas.errors import NothingUsable
 from schemas.records import Failure
 from transforms.extract import OUT_OF_RANGE, REPEATED
@@ -59,3 +61,9 @@ def test_what_is_said_of_given_claims() -> None:
         "Of the claims given in the input, 1,000 name a sentence that their response does not "
         "have, and are under none; 2 repeat an earlier claim of their response."
     )
+
+
+@given(st.lists(st.text(max_size=2), max_size=60))
+def test_ids_are_recognised_whether_sorted_or_recent(ids: list[str]) -> None:
+    seen = SeenIds(recent=3)
+    assert [seen.add(one) for one in ids] == [one not in ids[:at] for at, one in enumerate(ids)]
