@@ -81,7 +81,7 @@ def _print_abilities(row: Mapping[str, Any]) -> None:
         flags = " ".join(f"--{name}" for name in row["flags"])
         print(fill(f"flags: {flags}", 100, initial_indent=" " * 4, subsequent_indent=" " * 8))
     for option, default in row["options"].items():
-        print(f"    {option}: {default!r}")
+        print(f"    {option}" + ("" if default in (None, "") else f" (default {default!r})"))
 
 
 def _installed() -> list[dict[str, Any]]:

@@ -27,5 +27,5 @@ def handle(arguments: argparse.Namespace) -> int:
     for row in rows:
         print(f"{row['type']}  ({row['package']})\n  {row['help']}")
         for option, default in row["options"].items():
-            print(f"    {option}: {default!r}")
+            print(f"    {option}" + ("" if default in (None, "") else f" (default {default!r})"))
     return EXIT_DONE

@@ -114,13 +114,13 @@ def _with_scores(output: str, found: Sequence[Status]) -> list[Status]:
     """Add the scores of finished runs that can be read on this machine."""
     if storage.is_remote(output):
         return list(found)
-    runs = []
+    runs: dict[str, Any] = {}  # a run that is in two folders has the same results in both
     for one in found:
-        if one.state == FINISHED:
-            with suppress(UfoError):  # a window of a stream, which lies deeper
-                runs += choose_runs(output, one.run)
+        if one.state == FINISHED and one.run not in runs:
+            with suppress(UfoError):
+                (runs[one.run],) = choose_runs(str(Path(one.folder).parent), one.run)
     scored: dict[str, dict[str, Any]] = {}
-    judged = [run for run in runs if run.mode != "recall"]
+    judged = [run for run in runs.values() if run.mode != "recall"]
     if judged:
         with suppress(UfoError), Results(judged, only=VIEWS) as results:
             scored = means(results)

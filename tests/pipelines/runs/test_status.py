@@ -129,6 +129,7 @@ def test_a_run_in_a_folder_below_is_reported_from_there(
     done = ufo("evaluate", "--input", given, "--output", tmp_path / "below", "--workers", 1)
     assert done.code == 0, done.err
     (found,) = of(ufo, tmp_path)
+    assert found["factuality_score"] == 1.0
     assert ufo(*found["next"].split()[1:]).code == 0
 
 
