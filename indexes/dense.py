@@ -53,7 +53,7 @@ class Dense:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.retriever.Retriever`; scores are cosines, and those up to 0 are no hits."""
+        """See `indexes.retriever.Retriever`; scores are cosines, and those up to 0 are not hits."""
         if not queries:
             return []
         return self.search_vectors(self._embed(queries), k, within)

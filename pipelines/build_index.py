@@ -63,7 +63,7 @@ def build(
     """Build the index folder `output` from dumps, JSON Lines or Parquet files (paths or globs).
 
     An index that is there already is replaced when the new one is whole; a build that was stopped
-    goes on where it was when it is asked for again. `embedder` adds vectors (see
+    resumes where it was stopped if it is requested again. `embedder` adds vectors (see
     `indexes.embedders`), `workers` is the number of processes that read. Raises UsageError for
     inputs that are not files, an output that is something else and an embedder that cannot be used,
     RunError where the inputs hold no article or the build cannot go on, Interrupted by Ctrl-C.
@@ -106,7 +106,7 @@ def build(
 
 
 def _state(paths: Sequence[Path], *settings: object) -> str:
-    """Return what a stopped build must have had in common with this one to be gone on with."""
+    """Return the state in which a stopped build must agree with this one to be resumed."""
     files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     return json.dumps([VERSION, files, settings])
 

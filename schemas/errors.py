@@ -9,7 +9,7 @@ UfoError                     anything that ends a command with a message
 └── RunError                 exit 1: the run could not start or finish
     ├── NothingUsable        the input has lines, and none of them can be used
     ├── Interrupted          stopped by a signal; the same command completes the run
-    └── CostCapped           exit 4: stopped at --max_cost; with a higher one the run goes on
+    └── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run
 
 A message gives the value, the allowed values and the remedy. Errors travel between processes, so
 each is rebuilt from its message alone.
@@ -77,7 +77,7 @@ class CostCapped(RunError):
 
 def ends_run(error: BaseException) -> bool:
     """Return whether an error in one response is one that every further response would meet: one of
-    ours, one that says of itself that it is `final`, or that there is no memory left."""
+    ours, one with `final` set, or a lack of memory."""
     return isinstance(error, UfoError | MemoryError) or bool(getattr(error, "final", False))
 
 

@@ -1,4 +1,4 @@
-"""Optional dependencies: what each extra of setup.py brings, and the message where it is missing.
+"""Optional dependencies: what each extra of setup.py installs, and the message where it is missing.
 
 `need` or `missing` is called before the import, so that the message comes before any work.
 `explained` makes the same message of an import that failed without such a call.

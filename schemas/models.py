@@ -126,7 +126,7 @@ def _has_model(folder: str) -> bool:
 class OnnxModel:
     """An ONNX file of a text encoder, run by onnxruntime on one thread, one text at a time.
 
-    On one thread a batch is no quicker, and a quantised model scales its numbers by all that is in
+    On one thread a batch is not faster, and a quantised model scales its numbers by all that is in
     a batch: the outputs for a text would depend on the others.
     """
 

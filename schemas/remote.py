@@ -82,7 +82,7 @@ def split(uri: str) -> tuple[str, str, str]:
     """Return scheme and host of a URI, the path below them, and the options that follow."""
     found = _URI.fullmatch(uri)
     if found is None:
-        raise RemoteError(f"{uri} is no URI of a file")
+        raise RemoteError(f"{uri} is not the URI of a file")
     return found[1], found[2], found[3] or ""
 
 
@@ -137,7 +137,7 @@ def content(uri: str) -> bytes:
     """Return a file's bytes as they are stored.
 
     It is read as a stream: a file of Google's service that is opened for random access sends its
-    first request while pyarrow holds the GIL, and no other thread of the process goes on meanwhile.
+    first request while pyarrow holds the GIL, and no other thread of the process runs meanwhile.
     """
     system, path = file_system_of(uri)
     with explained(uri), system.open_input_stream(path, compression=None) as stream:

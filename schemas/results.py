@@ -156,7 +156,7 @@ class Results:
                     self._made.add(view.name)
 
     def _make_named(self, sql: str, cursor: duckdb.DuckDBPyConnection) -> None:
-        """Create the views that a query names, or all of them where it names nothing of ours."""
+        """Create the views that a query names, or all of them if it names none."""
         if len(self._made) == len(self._views):
             return
         known = {view.name for view in self._views}

@@ -44,14 +44,14 @@ def absolute(path: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Tell whether there is a file or folder at the path."""
+    """Return whether there is a file or folder at the path."""
     if not is_remote(path):
         return os.path.exists(path)
     return bool(info(path).type)
 
 
 def is_folder(path: str) -> bool:
-    """Tell whether a local path is a folder."""
+    """Return whether a local path is a folder."""
     return os.path.isdir(path)
 
 
@@ -144,8 +144,8 @@ def send(here: str, path: str) -> None:
 
 
 def write_new(path: str, data: bytes) -> bool:
-    """Write a file where there is none, and tell whether that was so; of several who try at once
-    one does. Other file systems than this machine's are looked at first, which is no lock."""
+    """Write a file where there is none, and return whether that was so; of several calls at once
+    one does. On other file systems than this machine's it is only checked first, without a lock."""
     if is_remote(path):
         if exists(path):
             return False

@@ -72,7 +72,7 @@ def text() -> str:
 
 
 def write_or_check(file: Path, made: str) -> int:
-    """Write what the options make, or tell whether the file is that; returns the exit code."""
+    """Write the generated file, or check that it is current; returns the exit code."""
     parser = argparse.ArgumentParser(description=f"Make {file.name} of the options.")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", action="store_true", help="write the file")
@@ -87,7 +87,7 @@ def write_or_check(file: Path, made: str) -> int:
 
 
 def main() -> int:
-    """Write docs/flags.md, or tell whether it is current; returns the exit code."""
+    """Write docs/flags.md, or check that it is current; returns the exit code."""
     return write_or_check(FILE, text())
 
 

@@ -46,7 +46,7 @@ def text() -> str:
 
 
 def main() -> int:
-    """Write docs/tables.md, or tell whether it is current; returns the exit code."""
+    """Write docs/tables.md, or check that it is current; returns the exit code."""
     return write_or_check(FILE, text())
 
 

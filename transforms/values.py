@@ -54,7 +54,7 @@ def json_of(text: str) -> Any:
 def _constant(name: str) -> None:
     # Python writes NaN for a missing value. Infinity is not accepted.
     if name != "NaN":
-        raise ValueError(f"{name} is no JSON value")
+        raise ValueError(f"{name} is not a JSON value")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_constant)
@@ -107,7 +107,7 @@ def check_writable(value: str, name: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Unusable(f"`{name}` has half of a surrogate pair, which is no character") from None
+        raise Unusable(f"`{name}` has half of a surrogate pair, which is not a character") from None
 
 
 def id_value(raw: Mapping[str, Any], name: str = "id") -> str | None:

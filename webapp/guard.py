@@ -178,7 +178,7 @@ def _measured(receive: Receive, most: int, seconds: float) -> Receive:
 
 
 def _foreign(headers: Headers, host: str, method: str) -> bool:
-    """Tell whether a browser says that another origin's page sends this."""
+    """Return whether a browser says that another origin's page sends this."""
     origin = headers.get("origin")
     if origin is not None:
         return origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower())

@@ -20,7 +20,7 @@ def _storable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("has half of a surrogate pair, which is no character") from None
+        raise ValueError("has half of a surrogate pair, which is not a character") from None
     return str(without_nul(text))
 
 
@@ -259,7 +259,8 @@ class ScoreRequest(Given):
     mode: Mode = "seq"
     tie: Tie = "not_factual"
     extraction_failed: bool = Field(
-        False, description="a sentence without a claim is no sentence that makes none"
+        False,
+        description="whether a sentence without a claim may be one that a failed extraction lost",
     )
     without_passages: list[Word] = Field([], max_length=50_000)
     without_categories: list[Name] = Field([], max_length=50)

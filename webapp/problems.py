@@ -112,7 +112,7 @@ def problem_of(error: BaseException) -> Problem:
 
 
 def log(error: BaseException) -> None:
-    """Write to the service's log what is no fault of a request, with where it was raised."""
+    """Log an error that is not the fault of a request, with its traceback."""
     if problem_of(error).status == 500:
         logging.getLogger("ufo.web").error("a request failed", exc_info=error)
 

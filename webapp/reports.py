@@ -72,7 +72,7 @@ def report(
     results = _results(desk, run)
     view = _views().get(name)
     order = view.order if view else ", ".join(f'"{key}"' for key in KEYS[name])
-    # The name is one of ours: it was looked up.
+    # The name is a known one: it was looked up.
     sql = f"SELECT * FROM {name}" + (f" ORDER BY {order}" if order else "")  # noqa: S608
     if format == "csv":
         shown = {"Content-Disposition": f'attachment; filename="{name}.csv"'}

@@ -158,7 +158,7 @@ def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
     """Return what the macros take, checked against what the run has.
 
     Raises:
-        UsageError: a source, category or passage that there is not, what is no domain, or rules
+        UsageError: an unknown source, category or passage, an invalid domain, or rules
             that cannot be met.
     """
     used = _used(results)

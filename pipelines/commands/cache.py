@@ -72,7 +72,7 @@ def _explained(handler: Any) -> Any:
     def handle(arguments: argparse.Namespace) -> int:
         uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
         if uri == OFF:
-            raise UsageError("there is no cache that is off; name one with --cache URI")
+            raise UsageError("the cache is off; name one with --cache URI")
         try:
             store = open_store(uri)
             try:

@@ -222,7 +222,7 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
     hidden = people and args.name != "runs"
     title = f"{args.name}, run {results.runs[-1].name}\n" if hidden else ""
     columns = "* EXCLUDE (run)" if hidden else "*"
-    # The name is one of ours: it was looked up.
+    # The name is a known one: it was looked up.
     print_query(results, f"SELECT {columns} FROM {args.name} ORDER BY {order}", args, title)  # noqa: S608
 
 

@@ -18,7 +18,7 @@ from pipelines.options.arguments import number
 from pipelines.options.command_line import fitting, settings_of
 from pipelines.options.flags import OF_SERVICE
 from pipelines.options.settings import LLM, default_judge
-from pipelines.runs.sources import choose, job_of_text, unheard
+from pipelines.runs.sources import choose, job_of_text, unused
 from pipelines.version import VERSION
 from schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
 from schemas.extras import need
@@ -190,7 +190,7 @@ def _flags_of(
     """Return a request's flags, and of the usual ones those that its judge and sources hear."""
     found = fitting(usual, asked)
     judge = found.get("judge") or default_judge(found.get("base_url"))
-    others = unheard(judge, sources) if sources else []
+    others = unused(judge, sources) if sources else []
     return {name: value for name, value in found.items() if name in asked or name not in others}
 
 

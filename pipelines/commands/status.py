@@ -65,7 +65,7 @@ def _counts(counts: "Mapping[str, int]") -> str:
     shown = []
     for name, count in counts.items():
         words = name.replace("_", " ")
-        one = count == 1 and name != "noans"  # which is no plural
+        one = count == 1 and name != "noans"  # not a plural
         shown.append(f"{count:,} {words.removesuffix('s') if one else words}")
     return ", ".join(shown)
 

@@ -23,8 +23,8 @@ _PASSAGE = re.compile(r"\s*\bpassage \d+:\s*")
 def ragtruth(raw: Record, file: Path, number: int) -> Record:
     """RAGTruth (Niu et al. 2024): responses with spans that their sources do not support.
 
-    What is right although no source says it (`implicit_true`) is no error. Where a span cannot be
-    found none is given, since a sentence without one counts as right.
+    What is right without a source (`implicit_true`) is not an error. If a span cannot be found
+    the response gets none, since a sentence without one counts as right.
     """
     text = response_text(raw, "response")
     left_out: list[str] = []

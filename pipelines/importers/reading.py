@@ -84,14 +84,14 @@ def response_text(raw: Record, name: str) -> str:
 
 
 def as_text(name: str, value: object) -> str:
-    """Return the value, which belongs to `name`; raises Unusable where it is no text."""
+    """Return the value, which belongs to `name`; raises Unusable if it is not a text."""
     if not isinstance(value, str):
         raise Unusable(f"expected `{name}` to hold texts, found {kind_of(value)}")
     return value
 
 
 def objects_of(raw: Record, name: str) -> list[Record]:
-    """Return a list of objects, none where there is no such field; raises Unusable for another."""
+    """Return a list of objects, empty if the field is missing; raises Unusable for others."""
     items = [] if raw.get(name) is None else get(raw, name, list)
     for item in items:
         if not isinstance(item, dict):

@@ -91,7 +91,7 @@ def _check_places(settings: Settings) -> None:
 
 
 def _copied(path: str) -> str:
-    return f"`gcloud storage cp --recursive {path} gs://BUCKET/…` brings it to a bucket"
+    return f"`gcloud storage cp --recursive {path} gs://BUCKET/…` copies it to a bucket"
 
 
 def _files(settings: Settings) -> Iterator[tuple[str, str]]:

@@ -125,7 +125,7 @@ WHERE v.run = ? AND v.mode = ? AND v.label = 0
 GROUP BY v.response_id, v.unit_id, u.claim, v.n_refuted
 ORDER BY v.n_refuted DESC, v.response_id, v.unit_id
 LIMIT {_CONTRADICTED}
-"""  # noqa: S608 - names of ours
+"""  # noqa: S608 - names of this module
 
 # The units of one label with the most votes, each with the passage that says most: one that agrees
 # with the verdict, with a citation, and ranked high.

@@ -117,7 +117,7 @@ def job_of(
     mode: str,
     lines: int,
 ) -> EngineJob:
-    """Return the job that evaluates the run in `run_folder` into the new `folder` of a try."""
+    """Return the job that evaluates the run in `run_folder` into `folder`, new for each attempt."""
     name = value_of(flags, "job_name")
     run, token = (re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in (run_folder, folder))
     # Dataflow allows lower-case letters, digits and hyphens.
@@ -266,7 +266,7 @@ def _ask(url: str, method: str = "GET") -> Any:
         ValueError: what answers is not Flink.
     """
     if not url.startswith(("http://", "https://")):
-        raise OSError(f"{url} is no address of Flink's REST interface")
+        raise OSError(f"{url} is not the address of Flink's REST interface")
     direct = build_opener(ProxyHandler({}))
     try:
         with direct.open(Request(url, method=method), timeout=_SECONDS_TO_ANSWER) as reply:  # noqa: S310

@@ -46,7 +46,7 @@ def checked_name(name: str) -> str:
     """Check the name of a run, which is part of its folder's name, and return it.
 
     Raises:
-        UsageError: it is no letters, digits, `.`, `_` and `-` alone.
+        UsageError: it has other characters than letters, digits, `.`, `_` and `-`.
     """
     if not _RUN_NAME.fullmatch(name):
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Compare two finished runs, and tell whether the later one is significantly worse."""
+"""Compare two finished runs: is the later one significantly worse?"""
 
 from typing import Any
 

@@ -23,7 +23,7 @@ from transforms.sources.registry import SOURCES, SourceSpec
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
-_TOLD_TO_MODELS = (*names_of(Models, Limits, Answers, Knowledge), "prompts")
+_FLAGS_OF_MODELS = (*names_of(Models, Limits, Answers, Knowledge), "prompts")
 _OF_AN_INDEX = "retriever"
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 
@@ -120,22 +120,22 @@ def _check_used(settings: Settings, sources: Iterable[Spec]) -> None:
         raise UsageError(f"--{name} {value!r} would be passed over: {why}, or leave it out")
 
 
-def unheard(judge: str, sources: Sequence[str]) -> list[str]:
+def unused(judge: str, sources: Sequence[str]) -> list[str]:
     """Return the options of models, and of an index, that neither the judge nor sources of these
-    types hear."""
+    types use."""
     return _unused(JUDGES.spec(judge, {}), [SOURCES.spec(name) for name in sources])
 
 
 def _unused(judge: Spec, sources: Iterable[Spec]) -> list[str]:
     kinds = [SOURCES.kind(spec) for spec in sources]
     no_index = not any(_OF_AN_INDEX in options_of(kind) for kind in kinds)
-    unheard = [_OF_AN_INDEX] if no_index else []
+    unused = [_OF_AN_INDEX] if no_index else []
     if JUDGES.kind(judge).needs_endpoint or any(kind.needs_endpoint for kind in kinds):
-        return unheard
-    heard = set(JUDGES.parameters(judge))
+        return unused
+    used = set(JUDGES.parameters(judge))
     for kind in kinds:
-        heard |= options_of(kind).keys() | (_OF_CALLS if takes_context(kind) else set())
-    return [*unheard, *(name for name in _TOLD_TO_MODELS if name not in heard)]
+        used |= options_of(kind).keys() | (_OF_CALLS if takes_context(kind) else set())
+    return [*unused, *(name for name in _FLAGS_OF_MODELS if name not in used)]
 
 
 def recorded(settings: Settings, specs: Sequence[SourceSpec]) -> list[str]:

@@ -74,7 +74,9 @@ async def _diagnosed(backend: SearchBackend) -> SearchDiagnosis:
         (reply,) = await engine.ask([_QUERY], 10, Locale(), rows)
         results = len(list(backend.results(reply)))
         if not backend.answers(reply):
-            problem = f"what {engine.url} answers is no search result; check {backend.url_variable}"
+            problem = (
+                f"the reply of {engine.url} is not a search result; check {backend.url_variable}"
+            )
     except (SendError, LlmError) as error:
         problem = error.message
     finally:

@@ -46,11 +46,11 @@ def stream_portable(
 
     Return the number of windows when the stream has ended after `idle_seconds`, or 0 at once with
     `--no_wait_until_finish`. Ctrl-C cancels the pipeline. Where the command is killed, the pipeline
-    goes on until the next command takes over.
+    runs until the next command takes over.
 
     Raises:
-        Interrupted: by Ctrl-C; the pipeline is cancelled, and the same command goes on.
-        RunError: the runner reports that the pipeline failed; the same command goes on.
+        Interrupted: by Ctrl-C; the pipeline is cancelled, and the same command resumes it.
+        RunError: the runner reports that the pipeline failed; the same command resumes it.
     """
     stream = stream_of(settings, windows)
     windows = stream.windows
@@ -90,12 +90,12 @@ def stream_portable(
         ended = there.cancel(result)
         raise Interrupted(
             f"interrupted{ended and '; '}{ended}; finished windows are kept, and the same command "
-            "goes on with the others"
+            "resumes the stream"
         ) from None
     except RuntimeError as error:
         raise RunError(
             f"the stream failed: {_cause(str(error))}\nFinished windows are kept; the same command "
-            "goes on with the others."
+            "resumes the stream."
         ) from error
 
 

@@ -41,9 +41,9 @@ def check_stream(settings: Settings) -> str:
                 "out"
             )
     if settings.if_finished != "replace":
-        raise UsageError("--if_finished is for a run with an end; --streaming goes on by itself")
+        raise UsageError("--if_finished is for a run with an end; --streaming resumes by itself")
     if settings.run is None:
-        raise UsageError("--streaming needs --run NAME: by it a stream that was stopped goes on")
+        raise UsageError("--streaming needs --run NAME: a stopped stream is resumed by that name")
     if len(settings.run) > _NAME_CHARACTERS:
         raise UsageError(f"--run {settings.run!r}: a stream's name has up to 90 characters")
     return checked_name(settings.run)
@@ -64,7 +64,7 @@ def stream(
 
     Raises:
         UsageError: see `check_stream`; also a source that cannot serve.
-        RunError: a window could not be evaluated; the same command goes on with it.
+        RunError: a window could not be evaluated; the same command retries it.
     """
     name = check_stream(settings)
     check_detached(settings.beam, {}, BOUNDED)

@@ -6,7 +6,7 @@
     DIR/run=NAME.w000001/                              moved in by one rename; it never changes
     DIR/.streaming/NAME/stream.json                    which command takes files: the newest alone
 
-A stream that was stopped goes on from these files. Windows are numbered, and a command closes one
+A stopped stream is resumed from these files. Windows are numbered, and a command closes one
 by writing its `window.json`, which fails where another command has written it: so every file is in
 one window, even where two commands run at once. Where one rename cannot move a folder (`gs://…`), a
 window is written in its final place, with its manifest last.

@@ -90,7 +90,7 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
                     f"report {view.name!r} needs {need!r}, which there is not; its header names "
                     f"views under `needs` and `with`, among: {', '.join(views)}."
                 )
-    # Whoever writes a report of their own need not say which of ours it reads.
+    # A user's own report need not name the views that it reads.
     before = {
         name: view.needs if name in shipped else (*view.needs, *shipped)
         for name, view in views.items()

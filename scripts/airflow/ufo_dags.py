@@ -4,7 +4,7 @@
     ufo_beam      the same, evaluated on Flink or Dataflow by Airflow's Beam operator
     ufo_index     build → switch
 
-Put this file into Airflow's folder of DAGs. Airflow needs nothing of ours: `ufo` has a virtual
+Put this file into Airflow's folder of DAGs. Airflow needs no package of ufo: `ufo` has a virtual
 environment of its own (`scripts/setup` makes one), on the machine of Airflow's worker.
 
 A setting is, in this order, a parameter of the DAG run, the Airflow Variable `ufo_NAME`, or the
@@ -29,7 +29,7 @@ Of the environment only, as they shape the DAGs themselves:
     UFO_BEAM_OPTIONS   JSON object of that runner's options, and of any other of `ufo evaluate`
 
 Keys of models and of search engines are read from the environment of Airflow's worker and are in
-no setting. A retried task goes on where its run stopped: the name of the run and the index are
+no setting. A retried task resumes its run: the name of the run and the index are
 planned once and kept by Airflow. After an index refresh the first night evaluates everything, since
 results of two indexes are not to be mixed.
 """

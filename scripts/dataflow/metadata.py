@@ -43,7 +43,7 @@ KINDS = {
 }
 BUCKET = r"^gs://.+"
 REGEXES = {"input": BUCKET, "output": BUCKET, "cache": r"^(gs://.+/|off)$"}
-# Of Beam's own options, those that a launch of ours has to think of.
+# Of Beam's own options, those that a launch of ufo needs.
 BEAM = (
     Option(
         "max_num_workers",
@@ -105,7 +105,7 @@ def text() -> str:
 
 
 def main() -> int:
-    """Write metadata.json, or tell whether it is current; returns the exit code."""
+    """Write metadata.json, or check that it is current; returns the exit code."""
     return write_or_check(FILE, text())
 
 

@@ -209,7 +209,7 @@ def wrong(ufo: Ufo, *arguments: object) -> str:
         (lambda p: p.mkdir(), "in.jsonl", "is a folder"),
         (lambda p: None, "in.jsonl", "file does not exist"),
         (lambda p: None, "in-*.jsonl", "pattern matches no file"),
-        (lambda p: None, "x://in.jsonl", "cannot be read"),
+        (lambda p: None, "none://in.jsonl", "cannot be read"),
     ],
 )  # fmt: skip
 def test_an_input_that_is_none(

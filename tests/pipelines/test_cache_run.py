@@ -208,7 +208,7 @@ def test_a_cache_that_cannot_be(scene: Scene, ufo: Ufo, tables: Any, undisturbed
     done = ufo(*scene.arguments("--cache", f"{scene.folder}/file/cache.sqlite"))
     assert done.code == 0
     assert done.err.count("the cache") == 1
-    assert "cannot be opened, and the run goes on without it" in done.err
+    assert "cannot be opened, and the run continues without it" in done.err
     assert results(tables(scene.folder / "out")) == undisturbed[0]
 
 

@@ -230,7 +230,7 @@ def test_a_folder_that_is_no_snapshot_is_refused(ufo: Any, scene: Scene) -> None
     (scene.folder / "mine" / "thesis.tex").write_text("…")
     done = ufo(*scene.flags("serper", "out", *OFFLINE, "--web_snapshot", scene.folder / "mine"))
     assert done.code == 2
-    assert "is no snapshot" in done.err
+    assert "is neither a snapshot nor empty" in done.err
 
 
 def test_domains_and_kinds_are_left_out_before_the_vote(

@@ -125,7 +125,7 @@ def test_options_of_a_file_system_follow_its_uri() -> None:
 def test_a_file_system_that_nothing_knows_is_told_with_those_that_are() -> None:
     with pytest.raises(RemoteError, match="known are abfs://, file://, gs://, hdfs://, s3:// and"):
         storage.exists("azfs://account/path")
-    with pytest.raises(RemoteError, match="no URI of a file"):
+    with pytest.raises(RemoteError, match="not the URI of a file"):
         storage.exists("://")
     for nowhere in ("file:///nowhere", "memory://nowhere"):
         with pytest.raises(OSError, match="there is no such file"):

@@ -89,7 +89,7 @@ core: Final = Memo(lambda word: word.strip(_OUTER).lower()).__getitem__
 is_capital: Final = Memo(lambda word: word.lstrip(_OUTER)[:1].isupper()).__getitem__
 """Whether the word opens with a capital, punctuation aside."""
 is_finite: Final = Memo(_is_finite).__getitem__
-"""Whether the word can be the verb of a clause: its form is known, and it is no name."""
+"""Whether the word can be the verb of a clause: its form is known, and it is not a name."""
 
 
 def is_person(low: str) -> bool:

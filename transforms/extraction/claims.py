@@ -14,7 +14,7 @@ from transforms.extraction.clause import Words, parse
 from transforms.extraction.rules import RULES
 from transforms.extraction.wording import Wording
 
-# Longer than this is no sentence that these rules were made for.
+# These rules were not made for longer sentences.
 _MAX_WORDS: Final = 90
 _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5

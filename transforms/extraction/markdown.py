@@ -86,7 +86,7 @@ class Reader:
     def _head(self, level: int, text: str) -> None:
         words = text.rstrip(":").split()
         named = words and name_length(words) == len(words) and not only_opens(words[0].lower())
-        # "Early Life" below "Marie Curie" is no other topic.
+        # "Early Life" below "Marie Curie" is the same topic.
         if named and level <= self._level:
             self._heading, self._level = bare_name(words), level
 

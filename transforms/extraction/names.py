@@ -1,4 +1,4 @@
-"""Find names in sentences and questions, and tell whether they may be somebody's."""
+"""Find names in sentences and questions, and those that may be a person's."""
 
 import re
 from collections.abc import Sequence

@@ -89,7 +89,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     base = "have" if has else PAST_TO_BASE.get(low) or THIRD_TO_BASE.get(low)
     if low in AUXILIARIES and not has:
         asks, said = low, rest
-    elif base and not rest.startswith("by "):  # "the tools developed by X" is no clause
+    elif base and not rest.startswith("by "):  # "the tools developed by X" is not a clause
         asks = "do" if low == "have" else "does" if low == "has" or low in THIRD else "did"
         said = f"{base} {rest}"
     else:

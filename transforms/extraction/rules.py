@@ -42,7 +42,7 @@ _ENDS: Final = CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"}
 _BEFORE_ITEMS: Final = (PREPOSITIONS | _ENDS) - {"of"}
 _BEFORE_VERB: Final = ADVERBS | AUXILIARIES | {"been"}
 _SUBJECT_OPENERS: Final = DETERMINERS | {"he", "she", "it", "they"}
-# "films and animated series": a participle that mostly stands before a noun is no predicate.
+# "films and animated series": a participle that mostly stands before a noun is not a predicate.
 _ADJECTIVES: Final = word_set(
     "acclaimed advanced animated applied associated limited mixed related"
 )

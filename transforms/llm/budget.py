@@ -216,7 +216,7 @@ class Budget:
         raise CostCapped(
             f"stopped at --max_cost {cap:g}: {self._spent:.6g} US dollars are spent, and the next "
             f"request may cost {usd:.2g}. What was finished is kept; the same command with a "
-            "higher --max_cost goes on from there"
+            "higher --max_cost resumes from there"
         )
 
     async def _next_settled(self) -> None:

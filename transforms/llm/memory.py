@@ -66,7 +66,7 @@ class Memory:
             entries = await self._in_thread(self._store.get_many, keys)
         except StoreError as error:
             if self.reads:
-                self._fail("read, and the run goes on without it", error)
+                self._fail("read, and the run continues without it", error)
             self.reads = self.writes = False
             return {}
         values = {key: unpacked(entries[key]) for key in keys if key in entries}
@@ -81,7 +81,7 @@ class Memory:
             await self._in_thread(self._store.put_many, entries)
         except StoreError as error:
             if self.writes:
-                self._fail("written, and the run goes on without keeping answers", error)
+                self._fail("written, and the run continues without keeping answers", error)
             self.writes = False
 
     async def _in_thread(self, operate: Callable[[K], V], argument: K) -> V:

@@ -73,7 +73,7 @@ def shared_memory(settings: CallSettings) -> Memory:
             try:
                 store = None if uri == OFF else open_store(uri)
             except StoreError as error:
-                report(f"the cache cannot be opened, and the run goes on without it: {error}")
+                report(f"the cache cannot be opened, and the run continues without it: {error}")
                 store = None
             _memories[key] = Memory(store, settings.cache_writes)
             _memories[key].failed = store is None and uri != OFF

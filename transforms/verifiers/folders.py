@@ -15,7 +15,7 @@ def config_of(folder: str) -> dict[str, Any]:
     """Return what config.json says.
 
     Raises:
-        UsageError: there is none, or it is no JSON object.
+        UsageError: there is none, or it is not a JSON object.
     """
     path = os.path.join(folder, "config.json")
     try:
@@ -23,7 +23,7 @@ def config_of(folder: str) -> dict[str, Any]:
             found = json.load(file)
     except FileNotFoundError:
         raise UsageError(
-            f"the folder {folder!r} is no verifier: it has neither config.json, as a model has, "
+            f"the folder {folder!r} is not a verifier: it has neither config.json, as a model has, "
             "nor verifier.json, as `ufo judges fit` writes it"
         ) from None
     except (OSError, ValueError) as error:

@@ -22,7 +22,7 @@ from schemas.text import quantity
 # Those of the page, and what a report has beside them.
 _STYLES = ("base", "parts", "result", "message", "evidence")
 _SHORT_CELL, _LONGEST_CELL = 28, 300
-# Columns whose values are names of ours.
+# Columns whose values are names that ufo defines.
 _NAMED = {"measure", "metric", "reason", "tag"}
 _SECTIONS: dict[str, tuple[str, str, Callable[[Asked], Iterable[Part]]]] = {
     "scores": (
@@ -113,7 +113,7 @@ def render_html(results: Results) -> str:
         environment()
         .get_template("report.html")
         .render(
-            style=Markup(_style()),  # noqa: S704 - files of ours
+            style=Markup(_style()),  # noqa: S704 - files of this package
             found=found,
             own=own if scored else None,
             no_score=no_score(own),

@@ -37,7 +37,7 @@ def test_each_engine_of_the_environment_is_asked_one_query(
 
 
 @pytest.mark.parametrize(
-    ("status", "says"), [(403, "search.formats"), (404, "SEARXNG_BASE_URL"), (200, "no search")]
+    ("status", "says"), [(403, "search.formats"), (404, "SEARXNG_BASE_URL"), (200, "not a search")]
 )
 def test_an_engine_that_cannot_be_used_is_told_with_the_remedy(
     ufo: Any, engines: Engines, monkeypatch: pytest.MonkeyPatch, status: int, says: str
@@ -55,7 +55,7 @@ def test_an_address_that_is_none_is_told_without_asking(
     monkeypatch.setenv("SEARXNG_BASE_URL", "searx.example")
     done = ufo("doctor")
     assert done.code == 1
-    assert "SEARXNG_BASE_URL is no http://" in done.out
+    assert "SEARXNG_BASE_URL is not an http://" in done.out
 
 
 def test_where_nothing_is_configured_it_is_wrong_usage(ufo: Any, engines: Engines) -> None:

@@ -251,7 +251,7 @@ def test_ctrl_c_cancels_the_job(job: Any, tmp_path: Path) -> None:
 
     chosen = settings_of(tmp_path, *ENGINE)
     windows = Windows(chosen.output, "s")
-    with pytest.raises(Interrupted, match="the same command goes on"):
+    with pytest.raises(Interrupted, match="the same command resumes"):
         stream_portable(chosen, windows, print, print, interrupted)
     assert made.cancelled
 

@@ -39,7 +39,7 @@ def checked_url(url: str, allow_private: bool = False) -> str:
     Ports other than those of web servers are refused as well, unless `allow_private`.
 
     Raises:
-        RefusedAddress: it is no http(s) URL, or one with a user name, an odd port or control
+        RefusedAddress: it is not an http(s) URL, or one with a user name, an odd port or control
             characters.
     """
     url = url.strip(" ")

@@ -41,7 +41,7 @@ class Brave:
         return [payload]
 
     def answers(self, reply: Any) -> bool:
-        """Tell whether it is a search's; one that found nothing has no part `web`."""
+        """Return whether it is a reply to a search; one without results has no part `web`."""
         return isinstance(reply, dict) and (reply.get("type") == "search" or "web" in reply)
 
     def results(self, reply: Any) -> Iterator[Result]:

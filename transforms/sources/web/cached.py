@@ -25,7 +25,7 @@ class Cached(Generic[T]):
         known = self._known.get(key)
         waited = known is not None and self._holds(*known)
         if known is None or not waited:
-            # A task of its own, which goes on for the others where this one is cancelled.
+            # A separate task, which continues for the other callers if this one is cancelled.
             known = self._known[key] = (self._clock(), asyncio.ensure_future(make()))
             known[1].add_done_callback(lambda task: self._drop_failed(key, task))
         self._known.move_to_end(key)

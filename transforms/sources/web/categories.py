@@ -118,7 +118,7 @@ def _add(rules: dict[str, str], entry: object, category: str, path: str) -> None
     name = host_named(entry.strip().lstrip("."), wild=True) if isinstance(entry, str) else ""
     # YAML takes an unquoted `no` for a truth value: the country of Norway must be quoted.
     if not name:
-        raise UsageError(f"{path}: {entry!r} under {category} is no domain; write it as a text")
+        raise UsageError(f"{path}: {entry!r} under {category} is not a domain; write it as a text")
     if rules.setdefault(name, category) != category:
         raise UsageError(f"{path}: {name!r} is under {rules[name]} and {category}; keep one")
 
@@ -173,7 +173,7 @@ class Selection:
     exclude_domains: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Check the values; UsageError where one is no category or no domain."""
+        """Check the values; UsageError where one is not a category or domain."""
         for flag in ("include_categories", "exclude_categories"):
             for value in getattr(self, flag):
                 if value not in CATEGORIES:
@@ -182,12 +182,12 @@ class Selection:
             for value in getattr(self, flag):
                 if not pattern(value):
                     raise UsageError(
-                        f"--{flag} {value!r} is no domain; write it as in example.org or *.gov, "
+                        f"--{flag} {value!r} is not a domain; write it as in example.org or *.gov, "
                         "without http:// and path"
                     )
 
     def __bool__(self) -> bool:
-        """Tell whether anything is left out."""
+        """Return whether anything is left out."""
         return bool(
             self.include_categories
             or self.exclude_categories
@@ -196,13 +196,13 @@ class Selection:
         )
 
     def admits_host(self, hostname: str) -> bool:
-        """Tell whether passages of a hostname may vote, whatever kind it is."""
+        """Return whether passages of a hostname may vote, whatever kind it is."""
         if _any_covers(self.exclude_domains, hostname):
             return False
         return not self.include_domains or _any_covers(self.include_domains, hostname)
 
     def admits(self, hostname: str, category: str) -> bool:
-        """Tell whether passages of a hostname of this kind may vote."""
+        """Return whether passages of a hostname of this kind may vote."""
         if category in self.exclude_categories:
             return False
         if self.include_categories and category not in self.include_categories:

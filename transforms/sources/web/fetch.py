@@ -161,7 +161,7 @@ class Fetcher:
         except RefusedAddress as error:
             raise SendError(str(error), reasons.REFUSED_ADDRESS) from None
         except httpcore.TimeoutException:
-            raise SendError("nobody answered in time", reasons.TIMEOUT) from None
+            raise SendError("the host did not answer in time", reasons.TIMEOUT) from None
         except httpcore.ConnectError as error:
             raise SendError(f"no connection: {error}", reasons.CONNECTION) from None
         except (httpcore.ProtocolError, httpx.ProtocolError) as error:
@@ -170,7 +170,7 @@ class Fetcher:
             message = f"the connection broke ({type(error).__name__})"
             raise SendError(message, reasons.CONNECTION, transient=True) from None
         except (ValueError, TypeError, RuntimeError) as error:
-            # What a hostile server's headers do to a library is no reason to end a run.
+            # A hostile server's headers can raise anything in a library; that must not end a run.
             raise SendError(f"no HTTP: {error!r}", reasons.GARBLED) from None
 
     async def _read(

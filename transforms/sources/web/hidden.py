@@ -1,6 +1,6 @@
 """Find what a browser would not show although it is in the source of a page.
 
-Text that a reader never sees is no evidence, and it is where instructions to a judge are hidden.
+Text that a reader never sees is not evidence, and may hold instructions to a judge.
 The tests are those of the HTML standard (section 15.3.1, hidden elements) and the usual ways to
 hide text by a style. Style sheets of other files are not fetched.
 """
@@ -36,7 +36,7 @@ _COLOUR = re.compile(r"(?:^|;)\s*color\s*:\s*([^;!]+)", re.IGNORECASE)
 _BACKGROUND = re.compile(
     r"(?:^|;)\s*background(?:-color)?\s*:\s*(#\w+|rgba?\([^)]*\)|[a-z]+)", re.IGNORECASE
 )
-# What is not closed goes on to the end, as in a browser; and so that no sheet takes long to read.
+# An unclosed comment ends with the sheet, as in a browser; this also keeps reading fast.
 _NO_RULE = re.compile(r"/\*.*?(?:\*/|\Z)|@(?:import|charset|namespace)[^;{}]*;?", re.DOTALL)
 _SIMPLE = re.compile(r"(?:[a-z][a-z0-9]*)?([.#])([\w-]+)$", re.IGNORECASE)
 _MAX_SHEET = 200_000
@@ -80,7 +80,7 @@ def _is_hidden(element: "HtmlElement") -> bool:
 
 
 def hides(style: str) -> bool:
-    """Tell whether the declarations of a style leave nothing to be seen."""
+    """Return whether the declarations of a style leave nothing to be seen."""
     if _HIDING.search(style):
         return True
     if _NO_SIZE.search(style) and _CUT_OFF.search(style):
@@ -94,7 +94,7 @@ def hides(style: str) -> bool:
 
 
 def _own_colour(element: "HtmlElement") -> bool:
-    """Tell whether this is a white `<font>`."""
+    """Return whether this is a white `<font>`."""
     return element.tag == "font" and _shade(element.get("color", "")) == "white"
 
 

@@ -145,7 +145,7 @@ def _published(tree: "HtmlElement", url: str, retrieved_at: str) -> str | None:
 
 
 def _is_mounted(tree: "HtmlElement") -> bool:
-    """Tell whether the page is an empty element for a script to fill."""
+    """Return whether the page is an empty element for a script to fill."""
     return any(
         element.get("id") in _MOUNTS and not "".join(element.itertext()).strip()
         for element in tree.iter("div", "main")

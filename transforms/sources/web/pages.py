@@ -34,7 +34,7 @@ class ReadPage:
 
     @property
     def reason(self) -> str | None:
-        """Why there is no text: of the fetch, or of the reading."""
+        """Why there is no text: the reason of the fetch, or of reading the document."""
         return self.page.reason or self.document.reason
 
     @property

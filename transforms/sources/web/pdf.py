@@ -69,6 +69,6 @@ def _pages(reader: Any) -> str:
 
 
 def _running(text: str) -> str:
-    """Return the text of a page with its lines joined where a sentence goes on."""
+    """Return the text of a page with lines joined where a sentence continues."""
     lines = "\n".join(line.strip() for line in text.splitlines())
     return _SOFT_BREAK.sub(" ", _HYPHEN.sub("", lines)).strip()

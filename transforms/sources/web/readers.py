@@ -20,7 +20,7 @@ SECONDS: Final = 5.0
 MOST_BYTES: Final = 512 * 1024 * 1024
 _MOST_PAGES: Final = 500  # that one process reads: what libraries cache of them adds up
 # No key is among them: a page that takes over its reader finds none.
-_HANDED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
+_ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
 _TIMED_OUT: Final = (-signal.SIGPROF, -signal.SIGALRM)
 
 
@@ -95,7 +95,7 @@ class _Reader:
 
     def __init__(self, seconds: str, most_bytes: str) -> None:
         path = os.pathsep.join(place or os.getcwd() for place in sys.path)
-        handed = {name: os.environ[name] for name in _HANDED if name in os.environ}
+        environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         command = [sys.executable, "-P", "-m", _PROGRAM, seconds, most_bytes]
         try:
             self._process = subprocess.Popen(  # noqa: S603 – ourselves
@@ -103,7 +103,7 @@ class _Reader:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**handed, "PYTHONPATH": path},
+                env={**environment, "PYTHONPATH": path},
             )
         except OSError as error:
             message = f"web pages cannot be read: no process can be started: {error}"

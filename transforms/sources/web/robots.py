@@ -27,7 +27,7 @@ class Rules:
         self._everything = everything
 
     def allow(self, url: str) -> bool:
-        """Tell whether we may ask for a URL."""
+        """Return whether we may ask for a URL."""
         return self._everything if self._parsed is None else self._parsed.can_fetch(url, NAME)
 
     @property
@@ -43,7 +43,7 @@ def rules_of(page: FetchedPage) -> Rules:
     tell (5xx, no reply) allows nothing for now (RFC 9309, 2.3.1).
     """
     if page.reason is None:
-        # Always UTF-8, by the RFC; what is no rule is passed over.
+        # Always UTF-8, by the RFC; other lines than rules are ignored.
         return Rules(Protego.parse(page.body.decode("utf-8-sig", "replace")))
     none = 400 <= page.status < 500 or page.reason == TOO_MANY_REDIRECTS
     return Rules(None, everything=none)

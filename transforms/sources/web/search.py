@@ -47,7 +47,7 @@ def locale_of(text: str) -> Locale:
     match = _LOCALE.fullmatch(text)
     if text and not match:
         raise UsageError(
-            f"--locale {text!r} is no language, nor language-COUNTRY, like en or en-GB"
+            f"--locale {text!r} is not a language or language-COUNTRY, such as en or en-GB"
         )
     return Locale(match[1].lower(), (match[2] or "").upper()) if match else Locale()
 
@@ -96,11 +96,11 @@ class SearchBackend(Protocol):
         ...
 
     def split(self, payload: Any, queries: int) -> Sequence[Any] | None:
-        """Return the raw reply to each query; None where the payload is no reply to them."""
+        """Return the raw reply to each query; None where the payload is not a reply to them."""
         ...
 
     def answers(self, reply: Any) -> bool:
-        """Tell whether a raw reply is one, even if nothing was found."""
+        """Return whether a raw reply has the shape of one, even if nothing was found."""
         ...
 
     def results(self, reply: Any) -> Iterator[Result]:
@@ -137,7 +137,7 @@ def unavailable(backend: SearchBackend) -> str | None:
         return f"the key in {backend.key_variable} has characters that no key has; set it again"
     if url and not _usable(url):
         name = backend.url_variable
-        return f"{name} is no http:// or https:// URL (without user name); set it again"
+        return f"{name} is not an http:// or https:// URL (without user name); set it again"
     return None
 
 

@@ -32,8 +32,8 @@ class Searxng:
         return [payload]
 
     def answers(self, reply: Any) -> bool:
-        """Tell whether it lists results. Where all engines behind it failed, nothing was found out:
-        an empty list with unresponsive engines is no answer."""
+        """Return whether it lists results. If all engines behind it failed, nothing was searched:
+        an empty list with unresponsive engines is not an answer."""
         if not isinstance(reply, dict) or not isinstance(reply.get("results"), list):
             return False
         return bool(reply["results"] or not reply.get("unresponsive_engines"))

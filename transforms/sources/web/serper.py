@@ -44,7 +44,7 @@ class Serper:
         return replies if isinstance(replies, list) and len(replies) == queries else None
 
     def answers(self, reply: Any) -> bool:
-        """Tell whether it has any part of a result."""
+        """Return whether it has any part of a result."""
         return isinstance(reply, dict) and any(part in reply for part in _PARTS)
 
     def results(self, reply: Any) -> Iterator[Result]:

@@ -145,7 +145,7 @@ class Snapshot:
             )
             if strangers:
                 raise UsageError(
-                    f"--web_snapshot {str(self.folder)!r} is no snapshot, and not empty; name a "
+                    f"--web_snapshot {str(self.folder)!r} is neither a snapshot nor empty; name a "
                     "new folder, or one that was recorded"
                 )
             return None

@@ -134,7 +134,7 @@ class WebSource(FactSource):
         return reason or (f"it needs {absent}" if absent else None)
 
     def fingerprint(self) -> str:
-        """Return the user's own rules of categories. A snapshot is no part of it: it is the web as
+        """Return the user's own rules of categories. A snapshot does not count: it is the web as
         it was."""
         return Path(self._rules_file).read_text("utf-8-sig") if self._rules_file else ""
 

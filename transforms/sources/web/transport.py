@@ -76,7 +76,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 
     async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
         """Refuse: no page is behind one."""
-        raise RefusedAddress("a Unix socket is no page")
+        raise RefusedAddress("a Unix socket is not a page")
 
     async def sleep(self, seconds: float) -> None:
         """Sleep."""

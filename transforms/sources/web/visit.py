@@ -166,5 +166,5 @@ def _says(choice: Choice) -> bool:
 
 
 def _is_name(host: str) -> bool:
-    """Tell whether this can be the name of a public host: not an address, not "localhost"."""
+    """Return whether this can be the name of a public host: not an address, not "localhost"."""
     return "." in host and not host.rsplit(".", 1)[1].isdigit()

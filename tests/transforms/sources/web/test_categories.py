@@ -108,7 +108,7 @@ def test_the_most_specific_rule_decides(tmp_path: Path) -> None:
         ("- a.org", "not a table"),
         ("", "not a table"),
         ("news: {suffixes: [no]}", "write it as a text"),
-        ("news: {domains: ['http://a.org/x']}", "no domain"),
+        ("news: {domains: ['http://a.org/x']}", "not a domain"),
         ("news: {domains: [a.org]}\nblog: {domains: [a.org]}", "keep one"),
         ("news: {domains: [", "not YAML"),
     ],

@@ -116,5 +116,5 @@ def test_a_newer_version_is_refused(tmp_path: Path) -> None:
 def test_somebody_else_s_folder_or_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("…")
     for place in (tmp_path, tmp_path / "thesis.tex"):
-        with pytest.raises(UsageError, match="no snapshot, and not empty"):
+        with pytest.raises(UsageError, match="neither a snapshot nor empty"):
             Snapshot(str(place))
