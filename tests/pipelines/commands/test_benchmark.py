@@ -137,7 +137,7 @@ def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(
         (("--order", "wikki"), "unknown source 'wikki'; allowed: ref, wiki. Did you mean 'wiki'?"),
         (("--order", "ref,ref"), "names 'ref' 2 times"),
         (("--order", ","), "--order: expected names with commas"),
-        (("--exclude_domains", "https://a.example/b"), "is not a domain; write it as in example.org"),
+        (("--exclude_domains", "https://a.example/b"), "is not a domain; write it"),
         (("--exclude_categories", "blogs"), "Did you mean 'blog'?"),
         (("--exclude_passages", "nope"), "no passage 'nope'"),
         (("--min_sources", "3"), "can never be met in mode seq, where 2 are asked; give 1 to 2."),
