@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -235,10 +237,7 @@ def test_the_summary_on_stdout_and_progress_on_stderr(
     assert "--fail_under" in below.err
 
 
-def test_a_flag_of_beam_is_taken(ufo_process: Ufo, responses: Path, tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
+def test_a_flag_of_beam_is_taken(ufo: Ufo, responses: Path, tmp_path: Path) -> None:
     words = ["--input", str(responses), "--output", str(tmp_path), "--sources", "reference"]
     beam = ["--runner=DirectRunner", "--job_name=nightly", "--labels=team=a"]
     done = subprocess.run(
@@ -248,7 +247,7 @@ def test_a_flag_of_beam_is_taken(ufo_process: Ufo, responses: Path, tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["responses"] == 20
-    wrong = ufo_process("evaluate", *words, "--job_nam=nightly")
+    wrong = ufo("evaluate", *words, "--job_nam=nightly")
     assert wrong.code == 2
     assert "--job_name" in wrong.err
 

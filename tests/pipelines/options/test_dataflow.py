@@ -43,7 +43,10 @@ def _anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
         (("--project="), "--project is missing"),
         (("--temp_location="), "--temp_location is missing"),
         (("--sdk_container_image="), "scripts/dataflow/build makes one"),
-        (("--template_location=gs://b/job", "--fail_under", "0.5"), "--template_location does not wait for it"),
+        (
+            ("--template_location=gs://b/job", "--fail_under", "0.5"),
+            "--template_location does not wait for it",
+        ),
     ],
 )
 def test_what_cannot_work_there_is_wrong_usage(
