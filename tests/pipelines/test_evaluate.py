@@ -58,8 +58,10 @@ def test_tables_are_equal_however_the_work_is_cut(evaluated: Any) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("tie", ["not_factual", "factual"])
-@pytest.mark.parametrize("mode", ["seq", "mv", "all"])
+@pytest.mark.parametrize(
+    ("mode", "tie"),
+    [("seq", "not_factual"), ("seq", "factual"), ("mv", "not_factual"), ("all", "factual")],
+)
 def test_verdicts_recomputed_from_the_evidence_are_the_verdicts(
     evaluated: Any, mode: str, tie: str
 ) -> None:
@@ -88,7 +90,7 @@ def test_single_asks_one_source_and_all_holds_what_each_mode_gives(
     with open_results(tmp_path) as results:
         columns = results.query("SELECT * EXCLUDE (run) FROM verdicts LIMIT 0").column_names
     at = {name: place for place, name in enumerate(columns)}
-    everything = evaluated("--workers", 1, "--mode", "all", "--tie", "not_factual")[1]["verdicts"]
+    everything = evaluated("--workers", 1, "--mode", "all")[1]["verdicts"]
     for mode, expected in (
         ("single", tables(tmp_path)["verdicts"]),
         ("mv", evaluated("--workers", 1, "--mode", "mv", "--tie", "not_factual")[1]["verdicts"]),
@@ -149,6 +151,11 @@ def test_nothing_is_left_but_what_the_manifest_lists(evaluated: Any) -> None:
         "units": len(found["fact_units"]),
         "failures": 2,
     }
+    counters = manifest["counters"]  # of both worker processes
+    assert counters["read"] == {"lines": 22, "records": 20, "failures": 2}
+    assert counters["extract"]["units"] == len(found["fact_units"])
+    asked = sum(counters[f"source:{name}"]["evidence"] for name in ("reference", "wikipedia"))
+    assert asked == len(found["evidence"])
     assert manifest["fingerprint"]["chunk_size"] == 6
     assert manifest["schema_version"] == 1
 

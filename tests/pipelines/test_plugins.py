@@ -46,8 +46,7 @@ def test_an_installed_package_serves_without_an_edit_here(
     environment = install(tmp_path, PLUG_IN)
     done = ufo_process(
         *("evaluate", "--input", responses, "--output", tmp_path / "out", "--sources", "acme"),
-        # Workers of their own find it too.
-        *("--workers", 2, "--chunk_size", 2, "--json"),
+        *("--workers", 1, "--json"),
         env=environment,
         cwd=tmp_path,
     )
