@@ -105,7 +105,7 @@ def test_single_asks_one_source_and_all_holds_what_each_mode_gives(
         assert rows == expected
 
 
-def test_multi_seq_asks_a_later_source_only_what_is_open(evaluated: Any) -> None:
+def test_multi_seq_asks_a_later_source_only_what_is_undecided(evaluated: Any) -> None:
     _, found = evaluated("--workers", 1)
     decided = {row[1] for row in found["verdicts"] if row[3] == "reference"}
     asked = {row[1] for row in found["evidence"] if row[2] == "wikipedia"}
@@ -209,7 +209,7 @@ def test_several_files_and_patterns(
     assert [row[0] for row in tables(tmp_path / "o[u]t")["responses"]] == list("abcde")
 
 
-def test_files_of_one_name_are_told_apart(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
+def test_files_of_one_name_are_distinguished(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
     paths = []
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()

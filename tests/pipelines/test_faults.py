@@ -232,7 +232,7 @@ def one_call(write_lines: Any, tmp_path: Path, llm_server: LlmServer) -> tuple[o
     )
 
 
-def test_what_times_out_is_told_while_it_is_tried_again(
+def test_what_times_out_is_reported_while_it_is_tried_again(
     ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
 ) -> None:
     llm_server.faults.extend([None, faults.hang(), faults.hang(), faults.hang()])
@@ -241,7 +241,7 @@ def test_what_times_out_is_told_while_it_is_tried_again(
     assert "1 request timed out, retrying in " in done.err
 
 
-def test_an_endpoint_that_goes_away_is_told_waited_for_and_ends_the_run(
+def test_an_endpoint_that_goes_away_is_reported_waited_for_and_ends_the_run(
     ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
 ) -> None:
     llm_server.faults.extend([None, *[faults.reset()] * 50])
