@@ -42,6 +42,7 @@ from tests.parts import MARKERS, PATIENCE, missing
 # Every run draws the same examples, however slow the machine is that draws them.
 hypothesis.settings.register_profile(
     "same",
+    max_examples=30,
     derandomize=True,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],

@@ -201,7 +201,7 @@ def test_results_without_a_folder_of_yours_live_as_long_as_their_object() -> Non
     assert not folder.exists()
 
 
-def test_an_unknown_option_is_told_the_nearest() -> None:
+def test_an_unknown_option_is_answered_with_the_nearest() -> None:
     with pytest.raises(ufo.UsageError, match="--passages"):
         ufo.evaluate([ETNA], ["reference"], pasages=3)
     with pytest.raises(ufo.UsageError, match="--passages"):

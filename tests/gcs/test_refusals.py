@@ -27,7 +27,7 @@ def given(place: Place) -> Path:
     ],
     ids=["no permission", "no credentials", "no bucket"],
 )
-def test_an_output_that_cannot_be_written_is_told_before_anything_is_done(
+def test_an_output_that_cannot_be_written_is_reported_before_anything_is_done(
     place: Place, given: Path, output: str, remedy: str
 ) -> None:
     buckets = [place.server.bucket("private", private=True), place.server.bucket("forbidden")]
@@ -40,7 +40,7 @@ def test_an_output_that_cannot_be_written_is_told_before_anything_is_done(
     assert not any(bucket.names() for bucket in buckets)
 
 
-def test_inputs_and_runs_that_cannot_be_read_are_told(place: Place, given: Path) -> None:
+def test_inputs_and_runs_that_cannot_be_read_are_reported(place: Place, given: Path) -> None:
     place.server.bucket("private", private=True)
     output = place.folder / "out"
     for path, remedy in (

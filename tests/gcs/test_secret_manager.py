@@ -58,7 +58,7 @@ def test_a_secret_is_in_the_environment(place: Place, manager: str) -> None:
     assert done.stdout == f"{KEY}\n"
 
 
-def test_one_that_may_not_be_read_is_told(place: Place, manager: str) -> None:
+def test_one_that_may_not_be_read_is_reported(place: Place, manager: str) -> None:
     done = read(manager, "OPENAI_API_KEY=projects/my-project/secrets/other")
     assert done.returncode == 1
     assert "'projects/my-project/secrets/other/versions/latest' cannot be read" in done.stderr

@@ -1,7 +1,7 @@
 """The views of a run, and the macros of a selection, against the golden vectors of scoring."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +75,60 @@ def selected(given: Row) -> tuple[str, Row]:
     return words, params
 
 
-def ask(results: Results, sql: str, params: Row | None = None) -> list[Row]:
-    found: list[Row] = results.query(sql, params or ()).to_pylist()
-    return found
+class Runs:
+    """Every case as a run, in one database, so that each view is made once."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        self._known: dict[str, list[Row]] = {}
+
+    def of(self, name: str, columns: str, view: str, params: Row | None = None) -> list[Row]:
+        """Return the rows that a view or a macro has of one case's run."""
+        sql = f"SELECT run, {columns} FROM {view}"
+        key = json.dumps([sql, params])
+        if key not in self._known:
+            self._known[key] = self._results.query(sql, params or {}).to_pylist()
+        return [
+            {column: value for column, value in row.items() if column != "run"}
+            for row in self._known[key]
+            if row["run"] == name
+        ]
+
+
+def gone(runs: Runs, case: Row) -> set[str]:
+    """Return the passages that the selection of a case leaves out."""
+    _, params = selected(case["input"])
+    lists = (f"CAST(${n} AS VARCHAR[])" if n in params else "NULL" for n in SELECTION)
+    call = f"excluded_passages({', '.join(lists)})"
+    return {row["passage_id"] for row in runs.of(case["name"], "passage_id", call, params)}
+
+
+@pytest.fixture(scope="module")
+def whole(
+    tmp_path_factory: pytest.TempPathFactory, write_run: Callable[..., Path]
+) -> Iterator[Runs]:
+    """Runs with all evidence of their cases."""
+    folder = tmp_path_factory.mktemp("whole")
+    for case in CASES:
+        given = case["input"]
+        write_run(folder, run_of(given), case["name"], mode=given["mode"], tie=given["tie"])
+    with open_results(folder, all_runs=True) as results:
+        yield Runs(results)
+
+
+@pytest.fixture(scope="module")
+def rest(
+    tmp_path_factory: pytest.TempPathFactory, write_run: Callable[..., Path], whole: Runs
+) -> Iterator[Runs]:
+    """Runs with what the selections of their cases leave: the views say of it what those do."""
+    folder = tmp_path_factory.mktemp("rest")
+    for case in CASES:
+        given, rows, left_out = case["input"], run_of(case["input"]), gone(whole, case)
+        rows["evidence"] = [row for row in rows["evidence"] if row.passage_id not in left_out]
+        rows["verdicts"] = [Verdict("r", **row) for row in case["expected"]["verdicts"]]
+        write_run(folder, rows, case["name"], mode=given["mode"], tie=given["tie"])
+    with open_results(folder, all_runs=True) as results:
+        yield Runs(results)
 
 
 def as_set(rows: list[Row]) -> list[str]:
@@ -85,77 +136,47 @@ def as_set(rows: list[Row]) -> list[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_views_and_macros_give_the_same(
-    case: Row, tmp_path: Path, write_run: Callable[..., Path]
-) -> None:
-    given, expected = case["input"], case["expected"]
-    rules = {"mode": given["mode"], "tie": given["tie"]}
-    rows = run_of(given)
-    write_run(tmp_path / "whole", rows, **rules)
+def test_macros_give_what_a_selection_gives(case: Row, whole: Runs) -> None:
+    given, expected, name = case["input"], case["expected"], case["name"]
     words, params = selected(given)
     modes = MODES.get(given["mode"], (given["mode"],))
-    with open_results(tmp_path / "whole") as results:
-        columns = ", ".join(expected["verdicts"][0]) if expected["verdicts"] else "unit_id"
-        found = [
-            row
-            for row in ask(
-                results,
-                f"SELECT {columns}, mode AS m FROM verdicts_if({words.removeprefix(', ')})",
-                params,
-            )
-            if row.pop("m") in modes
-        ]
-        assert as_set(found) == as_set(expected["verdicts"])
-        scores = [
-            row
-            for mode in modes
-            for row in ask(
-                results,
-                "SELECT mode, source, n_units, n_supported, n_refuted, factuality_score, "
-                "decided_score, coverage, n_judgements, n_unusable "
-                f"FROM scores_if('{mode}'{words})",
-                params,
-            )
-        ]
-        wanted = [
-            {key: value for key, value in row.items() if key != "n_undecided"}
-            for row in expected["scores"]
-        ]
-        assert as_set(scores) == as_set(wanted)
-        shares = ask(
-            results,
-            "SELECT source_category, n_evidence, n_supported, n_refuted, share "
-            "FROM category_shares ORDER BY n_evidence DESC, source_category",
-        )
-        whole = [{k: v for k, v in row.items() if k in shares[0]} for row in expected["categories"]]
-        assert shares == whole
-        gone = ask(
-            results,
-            "SELECT passage_id FROM excluded_passages("
-            + ", ".join(
-                f"CAST(${name} AS VARCHAR[])" if name in params else "NULL" for name in SELECTION
-            )
-            + ")",
-            params,
-        )
-    # What remains, as a run of its own: the views say of it what the selection does.
-    left_out = {row["passage_id"] for row in gone}
-    rows["evidence"] = [row for row in rows["evidence"] if row.passage_id not in left_out]
-    rows["verdicts"] = [Verdict("r", **row) for row in expected["verdicts"]]
-    write_run(tmp_path / "rest", rows, **rules)
+    columns = ", ".join(expected["verdicts"][0]) if expected["verdicts"] else "unit_id"
+    verdicts = f"verdicts_if({words.removeprefix(', ')})"
+    found = [
+        row
+        for row in whole.of(name, f"{columns}, mode AS m", verdicts, params)
+        if row.pop("m") in modes
+    ]
+    assert as_set(found) == as_set(expected["verdicts"])
+    columns = (
+        "mode, source, n_units, n_supported, n_refuted, factuality_score, "
+        "decided_score, coverage, n_judgements, n_unusable"
+    )
+    scores = [
+        row
+        for mode in modes
+        for row in whole.of(name, columns, f"scores_if('{mode}'{words})", params)
+    ]
+    wanted = [
+        {key: value for key, value in row.items() if key != "n_undecided"}
+        for row in expected["scores"]
+    ]
+    assert as_set(scores) == as_set(wanted)
+    columns = "source_category, n_evidence, n_supported, n_refuted, share"
+    shares = whole.of(name, columns, "category_shares")
+    shares.sort(key=lambda row: (-row["n_evidence"], row["source_category"]))
+    assert shares == [{k: row[k] for k in columns.split(", ")} for row in expected["categories"]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_views_of_what_is_left_give_the_same(case: Row, rest: Runs) -> None:
+    expected, name = case["expected"], case["name"]
     names = "n_supported, n_refuted, n_noans, n_error, credibility, band"
-    with open_results(tmp_path / "rest") as results:
-        sentences = ask(
-            results,
-            f"SELECT sentence_index, {names}, state FROM sentence_scores ORDER BY sentence_index",
-        )
-        assert sentences == expected["sentences"]
-        (passage,) = ask(results, f"SELECT {names} FROM passage_credibility")
-        assert {"sentence_index": None, **passage, "state": None} == expected["passage"]
-        scores = ask(results, f"SELECT {', '.join(expected['scores'][0])} FROM scores")
-        assert as_set(scores) == as_set(expected["scores"])
-        contributions = ask(
-            results,
-            f"SELECT {', '.join(expected['contributions'][0])} FROM source_contributions",
-        )
-        assert as_set(contributions) == as_set(expected["contributions"])
+    sentences = rest.of(name, f"sentence_index, {names}, state", "sentence_scores")
+    sentences.sort(key=lambda row: row["sentence_index"])
+    assert sentences == expected["sentences"]
+    (passage,) = rest.of(name, names, "passage_credibility")
+    assert {"sentence_index": None, **passage, "state": None} == expected["passage"]
+    for view in ("scores", "source_contributions"):
+        wanted = expected[view.removeprefix("source_")]
+        assert as_set(rest.of(name, ", ".join(wanted[0]), view)) == as_set(wanted)

@@ -99,7 +99,7 @@ def test_broken_utf8_and_forbidden_characters_cost_a_character() -> None:
     assert page.text == "x\ufffd\ufffdy"
 
 
-def test_the_last_revision_counts_and_redirects_are_told() -> None:
+def test_the_last_revision_counts_and_redirects_are_reported() -> None:
     xml = b"""<page><title>A_b</title><ns>0</ns><redirect title="C" />
     <revision><id>1</id><text>old</text></revision><revision><id>2</id><text>new</text></revision>
     </page>"""
@@ -122,7 +122,7 @@ def test_what_is_no_export_is_one_problem() -> None:
     assert "not a MediaWiki XML export" in page.problem
 
 
-def test_damage_is_told_with_how_far_it_was_read() -> None:
+def test_damage_is_reported_with_how_far_it_was_read() -> None:
     def chunks() -> Iterator[bytes]:
         yield DUMP
         raise InputDamaged("the bzip2 file is truncated")

@@ -106,7 +106,7 @@ def test_its_version_is_of_its_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
-def test_a_broken_folder_is_told(tmp_path: Path, name: str) -> None:
+def test_a_broken_folder_is_reported(tmp_path: Path, name: str) -> None:
     write_embedder(tmp_path, WORDS)
     (tmp_path / name).write_text("this is no model")
     with pytest.raises(UsageError, match="cannot be used as an embedder"):

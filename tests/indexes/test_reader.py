@@ -39,7 +39,7 @@ def test_a_block_is_bounded_in_bytes_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data", [DUMP, bz2.compress(DUMP), gzip.compress(b"\n " + DUMP)], ids=["xml", "bz2", "gz"]
 )
-def test_a_dump_is_told_by_its_content(tmp_path: Path, data: bytes) -> None:
+def test_a_dump_is_reported_by_its_content(tmp_path: Path, data: bytes) -> None:
     [block] = _blocks(tmp_path / "x", data)
     assert len(block.items) == 5
     assert all(isinstance(item, RawPage) and not item.problem for item in block.items)

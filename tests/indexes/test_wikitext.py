@@ -118,7 +118,7 @@ def test_plain_words_pass_unchanged(words: list[str]) -> None:
         ("{{other uses|Ada (disambiguation)}}", False),
     ],
 )
-def test_disambiguation_is_told_by_template(wikitext: str, expected: bool) -> None:
+def test_disambiguation_is_reported_by_template(wikitext: str, expected: bool) -> None:
     assert is_disambiguation(wikitext) is expected
 
 

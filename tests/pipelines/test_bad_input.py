@@ -145,7 +145,7 @@ def test_a_mapped_column_that_no_record_has_is_refused(
     assert ufo(*command, "--map", "label=gold").code == 0
 
 
-def test_keys_that_no_record_has_are_told_once_and_kept(
+def test_keys_that_no_record_has_are_reported_once_and_kept(
     tmp_path: Path, ufo: Ufo, write_lines: Any
 ) -> None:
     other = {"prompt": "Which?", "references": ["R"], "n": 3, "claims": [], "gone": None}
@@ -277,7 +277,7 @@ def test_an_output_that_cannot_be_written(
         (["--temp_location"], ["--temp_location: expected one argument"]),
     ],
 )
-def test_a_wrong_flag_or_value_is_told_what_is_right(
+def test_a_wrong_flag_or_value_is_reported_what_is_right(
     tmp_path: Path, ufo: Ufo, good: Path, flags: list[str], messages: list[str]
 ) -> None:
     said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / "out", *flags)
@@ -290,7 +290,7 @@ def test_what_is_missing_is_named(ufo: Ufo, good: Path, tmp_path: Path) -> None:
     assert "--input is missing" in wrong(ufo, "evaluate", "--output", tmp_path)
 
 
-def test_an_unknown_command_is_told_the_nearest(ufo: Ufo) -> None:
+def test_an_unknown_command_is_answered_with_the_nearest(ufo: Ufo) -> None:
     assert "Did you mean 'evaluate'?" in wrong(ufo, "evalute")
 
 

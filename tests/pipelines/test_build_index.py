@@ -263,7 +263,7 @@ def test_vectors_beside_the_words(dump: Path, tmp_path: Path) -> None:
     assert not list(result.path.glob("vectors"))
 
 
-def test_an_embedder_that_cannot_be_used_is_told_before_anything_is_read(
+def test_an_embedder_that_cannot_be_used_is_reported_before_anything_is_read(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,8 +58,10 @@ def test_tables_are_equal_however_the_work_is_cut(evaluated: Any) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("tie", ["not_factual", "factual"])
-@pytest.mark.parametrize("mode", ["seq", "mv", "all"])
+@pytest.mark.parametrize(
+    ("mode", "tie"),
+    [("seq", "not_factual"), ("seq", "factual"), ("mv", "not_factual"), ("all", "factual")],
+)
 def test_verdicts_recomputed_from_the_evidence_are_the_verdicts(
     evaluated: Any, mode: str, tie: str
 ) -> None:
@@ -86,7 +90,7 @@ def test_single_asks_one_source_and_all_holds_what_each_mode_gives(
     with open_results(tmp_path) as results:
         columns = results.query("SELECT * EXCLUDE (run) FROM verdicts LIMIT 0").column_names
     at = {name: place for place, name in enumerate(columns)}
-    everything = evaluated("--workers", 1, "--mode", "all", "--tie", "not_factual")[1]["verdicts"]
+    everything = evaluated("--workers", 1, "--mode", "all")[1]["verdicts"]
     for mode, expected in (
         ("single", tables(tmp_path)["verdicts"]),
         ("mv", evaluated("--workers", 1, "--mode", "mv", "--tie", "not_factual")[1]["verdicts"]),
@@ -101,7 +105,7 @@ def test_single_asks_one_source_and_all_holds_what_each_mode_gives(
         assert rows == expected
 
 
-def test_multi_seq_asks_a_later_source_only_what_is_open(evaluated: Any) -> None:
+def test_multi_seq_asks_a_later_source_only_what_is_undecided(evaluated: Any) -> None:
     _, found = evaluated("--workers", 1)
     decided = {row[1] for row in found["verdicts"] if row[3] == "reference"}
     asked = {row[1] for row in found["evidence"] if row[2] == "wikipedia"}
@@ -147,6 +151,11 @@ def test_nothing_is_left_but_what_the_manifest_lists(evaluated: Any) -> None:
         "units": len(found["fact_units"]),
         "failures": 2,
     }
+    counters = manifest["counters"]  # of both worker processes
+    assert counters["read"] == {"lines": 22, "records": 20, "failures": 2}
+    assert counters["extract"]["units"] == len(found["fact_units"])
+    asked = sum(counters[f"source:{name}"]["evidence"] for name in ("reference", "wikipedia"))
+    assert asked == len(found["evidence"])
     assert manifest["fingerprint"]["chunk_size"] == 6
     assert manifest["schema_version"] == 1
 
@@ -200,7 +209,7 @@ def test_several_files_and_patterns(
     assert [row[0] for row in tables(tmp_path / "o[u]t")["responses"]] == list("abcde")
 
 
-def test_files_of_one_name_are_told_apart(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
+def test_files_of_one_name_are_distinguished(tmp_path: Path, ufo: Ufo, write_lines: Any) -> None:
     paths = []
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
@@ -235,10 +244,7 @@ def test_the_summary_on_stdout_and_progress_on_stderr(
     assert "--fail_under" in below.err
 
 
-def test_a_flag_of_beam_is_taken(ufo_process: Ufo, responses: Path, tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
+def test_a_flag_of_beam_is_taken(ufo: Ufo, responses: Path, tmp_path: Path) -> None:
     words = ["--input", str(responses), "--output", str(tmp_path), "--sources", "reference"]
     beam = ["--runner=DirectRunner", "--job_name=nightly", "--labels=team=a"]
     done = subprocess.run(
@@ -248,7 +254,7 @@ def test_a_flag_of_beam_is_taken(ufo_process: Ufo, responses: Path, tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["responses"] == 20
-    wrong = ufo_process("evaluate", *words, "--job_nam=nightly")
+    wrong = ufo("evaluate", *words, "--job_nam=nightly")
     assert wrong.code == 2
     assert "--job_name" in wrong.err
 

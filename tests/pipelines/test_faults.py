@@ -16,23 +16,23 @@ Ufo = Callable[..., Any]
 
 TOWNS = ("Oslo", "Cairo", "Lima", "Quito", "Rome", "Hanoi", "Sofia", "Delhi", "Bern", "Doha")
 
-PASSING = {
-    "429": faults.rate_limited(),
-    "429 with retry-after": faults.rate_limited(0.2),
-    "500": faults.status(500),
-    "503": faults.status(503),
-    "reset": faults.reset(),
-    "hang": faults.hang(),
-    "slow drip": faults.drip(0.2),
-    "truncated JSON": faults.truncated_body(),
-    "n ignored": faults.ignored_n(),
-}
-SPOILED = {
-    "half of the arguments": faults.half_arguments(),
-    "wrong types": faults.wrong_types(),
-    "missing arguments": faults.missing_arguments(),
-    "prose": faults.prose(),
-}
+# Each alone is tested where requests are sent and replies are parsed; here they come together.
+PASSING = [
+    faults.rate_limited(),
+    faults.rate_limited(0.2),
+    faults.status(500),
+    faults.status(503),
+    faults.reset(),
+    faults.hang(),
+    faults.drip(0.2),
+    faults.truncated_body(),
+]
+SPOILED = [
+    faults.half_arguments(),
+    faults.wrong_types(),
+    faults.missing_arguments(),
+    faults.prose(),
+]
 
 
 @pytest.fixture(scope="module")
@@ -122,11 +122,14 @@ def undisturbed(
     return found, asked
 
 
-@pytest.mark.parametrize("name", [*PASSING, "all of them"])
-def test_what_passes_leaves_no_trace(
-    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, name: str
+@pytest.mark.parametrize(
+    "given",
+    [[faults.rate_limited()], [faults.ignored_n()], PASSING, [*PASSING, faults.ignored_n()]],
+    ids=["429", "n ignored", "all but n ignored", "all"],
+)
+def test_faults_that_a_retry_mends_change_no_row(
+    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, given: list[faults.Fault]
 ) -> None:
-    given = list(PASSING.values()) if name == "all of them" else [PASSING[name]]
     done, chats = evaluate(faults.Mix(0.2, given), "reference,llm")
     expected, asked = undisturbed
     assert done.code == 0, done.err
@@ -142,11 +145,12 @@ def test_what_passes_leaves_no_trace(
 
 # What a knowledge model says in its own words has no form that could be spoiled.
 @pytest.mark.parametrize("undisturbed", ["reference"], indirect=True)
-@pytest.mark.parametrize("name", [*SPOILED, "all of them"])
+@pytest.mark.parametrize(
+    "given", [SPOILED, [*SPOILED, *PASSING, faults.ignored_n()]], ids=["spoiled", "all"]
+)
 def test_a_spoiled_answer_is_asked_for_again_or_is_an_error(
-    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, name: str
+    evaluate: Any, undisturbed: Any, tables: Any, tmp_path: Path, given: list[faults.Fault]
 ) -> None:
-    given = [*SPOILED.values(), *PASSING.values()] if name == "all of them" else [SPOILED[name]]
     done, chats = evaluate(faults.Mix(0.2, given), "reference")
     expected, asked = undisturbed
     assert done.code == 0, done.err
@@ -195,11 +199,11 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     command = (
         *("evaluate", "--input", towns, "--output", tmp_path, "--sources", "reference"),
         *("--model", "offline-judge", "--base_url", llm_server.base_url, "--cache", "off"),
-        *("--workers", 2, "--chunk_size", 1, "--json"),
+        *("--chunk_size", 2, "--json"),
     )
     # Extraction and verification of some responses, and then the quota is spent for all.
-    llm_server.faults.extend([None] * 8 + [faults.quota_spent()] * 200)
-    done = ufo(*command)
+    llm_server.faults.extend([None] * 14 + [faults.quota_spent()] * 200)
+    done = ufo(*command, "--workers", 2)
     assert done.code == 1
     assert "top it up" in done.err
     assert "is kept" in done.err
@@ -209,11 +213,11 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert 1 <= refused <= 2  # by each process at most one
     llm_server.faults.clear()
     before = len(llm_server.chats)
-    done = ufo(*command)
+    done = ufo(*command, "--workers", 1)
     assert done.code == 0, done.err
     assert done.json["responses"] == len(TOWNS)
-    probes = 2
-    assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
+    probe, calls = 1, 2 * (len(TOWNS) - 2 * len(finished))
+    assert len(llm_server.chats) - before <= probe + calls
 
 
 @pytest.fixture
@@ -228,7 +232,7 @@ def one_call(write_lines: Any, tmp_path: Path, llm_server: LlmServer) -> tuple[o
     )
 
 
-def test_what_times_out_is_told_while_it_is_tried_again(
+def test_what_times_out_is_reported_while_it_is_tried_again(
     ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
 ) -> None:
     llm_server.faults.extend([None, faults.hang(), faults.hang(), faults.hang()])
@@ -237,7 +241,7 @@ def test_what_times_out_is_told_while_it_is_tried_again(
     assert "1 request timed out, retrying in " in done.err
 
 
-def test_an_endpoint_that_goes_away_is_told_waited_for_and_ends_the_run(
+def test_an_endpoint_that_goes_away_is_reported_waited_for_and_ends_the_run(
     ufo: Ufo, one_call: tuple[object, ...], llm_server: LlmServer
 ) -> None:
     llm_server.faults.extend([None, *[faults.reset()] * 50])

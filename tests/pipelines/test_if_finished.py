@@ -80,7 +80,7 @@ def test_retry_errors_evaluates_what_had_errors_and_keeps_the_rest(
     assert tables(tmp_path / "out") == expected
 
 
-def test_retry_errors_with_other_options_is_told_what_differs(run: Any, tmp_path: Path) -> None:
+def test_retry_errors_with_other_options_is_reported_what_differs(run: Any, tmp_path: Path) -> None:
     assert run().code == 0
     done = run("--if_finished", "retry_errors", "--tie", "factual")
     assert done.code == 2

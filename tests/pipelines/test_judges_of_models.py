@@ -13,7 +13,7 @@ from tests.pipelines.other_judges import judge as judge_of
 Ufo = Callable[..., Any]
 
 
-def test_one_that_needs_an_endpoint_is_told_as_the_llm_judge_is(
+def test_one_that_needs_an_endpoint_is_reported_as_the_llm_judge_is(
     ufo: Ufo, two_responses: tuple[object, ...]
 ) -> None:
     done = [

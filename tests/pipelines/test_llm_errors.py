@@ -13,7 +13,7 @@ Ufo = Callable[..., Any]
 
 
 @pytest.mark.parametrize("judge", [(), ("--judge", "offline"), ("--sources", "llm")])
-def test_an_address_that_can_be_none_is_told(
+def test_an_address_that_can_be_none_is_reported(
     ufo: Ufo, tmp_path: Path, few: Path, monkeypatch: pytest.MonkeyPatch, judge: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
@@ -69,7 +69,9 @@ def test_what_every_request_would_meet_ends_the_run_at_once(
     assert _unfinished(tmp_path)
 
 
-def test_nobody_there_ends_the_run_at_once(ufo: Ufo, tmp_path: Path, few: Path) -> None:
+def test_an_address_without_a_server_ends_the_run_at_once(
+    ufo: Ufo, tmp_path: Path, few: Path
+) -> None:
     with LlmServer() as gone:
         pass
     done = ufo(
@@ -171,39 +173,3 @@ def test_an_extraction_that_fails_is_a_failure_and_not_a_response_without_claims
     (failure,) = rows(tmp_path / "out", "SELECT step, key, error_type FROM failures")
     assert (failure["step"], failure["key"]) == ("extract", "r")
     assert failure["error_type"] == ("refused" if extraction == "refusal" else "unparsable")
-
-
-def test_responses_of_any_length(
-    ufo: Ufo, tmp_path: Path, write_lines: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    filler = "What would you say to a long walk along the river, past the mills and the gardens? "
-    facts = [f"City{n} has {n} bridges." for n in range(100, 110)]
-    size = 200_000 // len(facts)
-    text = "\n\n".join(f"{fact} {filler * (size // len(filler))}".strip() for fact in facts)
-    text = text.ljust(200_000)
-    assert len(text) == 200_000
-    records = [
-        {"id": "long", "response": text, "reference_answers": [" ".join(facts)]},
-        {"id": "none", "response": ""},
-        {"id": "blank", "response": " \n"},
-    ]
-    path = write_lines(tmp_path / "in.jsonl", records)
-    with LlmServer() as own:
-        monkeypatch.setenv("OPENAI_API_KEY", own.key)
-        done = ufo(
-            *("evaluate", "--input", path, "--output", tmp_path / "out"),
-            *("--sources", "reference", *at(own)),
-        )
-        assert done.code == 0, done.err
-        longest = max(entry.prompt_tokens for entry in own.chats)
-        assert longest < 8_000
-        parts = own.by_step()["extract_facts"]["calls"]
-    assert 20 < parts < 60
-    claims = rows(tmp_path / "out", "SELECT claim FROM fact_units ORDER BY sentence_index")
-    assert [row["claim"] for row in claims] == facts
-    labels = rows(tmp_path / "out", "SELECT label FROM verdicts")
-    assert [row["label"] for row in labels] == [1] * 10
-    ids = {row["response_id"] for row in rows(tmp_path / "out", "SELECT * FROM responses")}
-    failed = {row["key"] for row in rows(tmp_path / "out", "SELECT * FROM failures")}
-    assert "long" in ids
-    assert len(ids) + len(failed) == len(records)

@@ -94,7 +94,7 @@ def test_all_holds_what_each_mode_says(evaluated: Any) -> None:
     assert rows(evaluated("llm", "all"), single) == rows(evaluated("llm", "single"), single) != []
 
 
-def test_a_later_source_is_asked_only_about_what_is_open(evaluated: Any) -> None:
+def test_a_later_source_is_asked_only_about_what_is_undecided(evaluated: Any) -> None:
     output = evaluated("llm", "seq")
     (wrong,) = rows(
         output,

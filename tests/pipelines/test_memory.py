@@ -27,7 +27,7 @@ class Greedy(FactSource):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_allocation_that_fails_is_told_with_the_chunk_and_the_remedy(
+def test_an_allocation_that_fails_is_reported_with_the_chunk_and_the_remedy(
     tmp_path: Path,
     ufo: Callable[..., Any],
     ufo_process: Callable[..., Any],

@@ -83,7 +83,7 @@ def test_a_changed_option_or_file_is_another_run(
         ("judge: {name: m, type: llm, client: x}", ["option of the judge 'm' (llm)"]),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_the_file_is_told(
+def test_what_is_wrong_in_the_file_is_reported(
     tmp_path: Path, ufo: Ufo, two_responses: tuple[object, ...], text: str, messages: list[str]
 ) -> None:
     config = tmp_path / "ufo.yaml"

@@ -109,7 +109,7 @@ def test_the_threshold_moves_what_is_called_not_factual(
     assert main(["report", str(folder), "agreement", "--threshold", "2"]) == 2
 
 
-def test_scores_are_told_by_run_model_data_set_and_response(
+def test_scores_are_reported_by_run_model_data_set_and_response(
     folder: Path, printed: Callable[..., Any]
 ) -> None:
     text = printed("report", folder, "scores")

@@ -46,8 +46,7 @@ def test_an_installed_package_serves_without_an_edit_here(
     environment = install(tmp_path, PLUG_IN)
     done = ufo_process(
         *("evaluate", "--input", responses, "--output", tmp_path / "out", "--sources", "acme"),
-        # Workers of their own find it too.
-        *("--workers", 2, "--chunk_size", 2, "--json"),
+        *("--workers", 1, "--json"),
         env=environment,
         cwd=tmp_path,
     )
@@ -62,7 +61,7 @@ def test_an_installed_package_serves_without_an_edit_here(
     assert row["help"] == "Looks facts up in the archive of Acme."
 
 
-def test_a_package_that_does_not_load_is_named_and_disturbs_nobody_else(
+def test_a_package_that_does_not_load_is_named_and_disturbs_no_other(
     tmp_path: Path, ufo_process: Ufo, responses: Path
 ) -> None:
     environment = install(tmp_path, "import a_module_that_is_not_there\n")

@@ -54,7 +54,7 @@ def test_what_cannot_be_used_is_a_row_and_never_stops_the_run(
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
 )
-def test_wrong_usage_is_told_before_anything_is_asked(
+def test_wrong_usage_is_reported_before_anything_is_asked(
     ufo: Ufo, server: LlmServer, tmp_path: Path, flags: tuple[object, ...], words: list[str]
 ) -> None:
     server.requests.clear()

@@ -167,7 +167,7 @@ def test_a_part_that_changes_nothing_is_brought_once(
     assert opened == ["run=r/manifest.json"]
 
 
-def test_a_file_system_that_nothing_knows_is_told_with_the_remedy(
+def test_a_file_system_that_nothing_knows_is_reported_with_the_remedy(
     ufo: Any, responses: Path
 ) -> None:
     for there in ("azfs://a/b/out", "nofs://b/out"):

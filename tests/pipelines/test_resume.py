@@ -132,7 +132,7 @@ def test_kill_9(scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected:
     assert end(process, signal.SIGKILL)[0] == -signal.SIGKILL
     assert tables(scene.output) == before, "the earlier run is readable until the new one is whole"
 
-    other = ufo(*scene.arguments("--workers", 2, "--tie", "factual"))
+    other = ufo(*scene.arguments("--workers", 1, "--tie", "factual"))
     assert other.code == 2
     assert 'options.tie: "not_factual" → "factual"' in other.err
     assert "--fresh" in other.err
@@ -141,7 +141,7 @@ def test_kill_9(scene: Scene, ufo: Ufo, ufo_process: Ufo, tables: Any, expected:
     assert "Rome" in finished
     scene.gate.touch()
     scene.log.unlink()
-    done = ufo(*scene.arguments("--workers", 2))
+    done = ufo(*scene.arguments("--workers", 1))
     assert done.code == 0, done.err
     assert set(scene.asked()) == set(CITIES) - set(finished), "what was finished is not done again"
     assert without_paths(tables(scene.output)) == expected
@@ -195,7 +195,7 @@ def test_a_worker_that_is_killed(scene: Scene, ufo: Ufo, tables: Any, expected: 
     assert "Traceback" not in err
     scene.gate.touch()
     scene.log.unlink()
-    assert ufo(*scene.arguments("--workers", 2)).code == 0
+    assert ufo(*scene.arguments("--workers", 1)).code == 0
     assert "Rome" not in scene.asked()
     assert without_paths(tables(scene.output)) == expected
     assert scene.nothing_stale()

@@ -62,20 +62,6 @@ def test_run_chunk_step_and_request(
     assert len(asked) == len(llm_server.chats)
 
 
-def test_the_environment_turns_them_on_in_workers_too(
-    ufo_process: Any, responses: Path, tmp_path: Path
-) -> None:
-    words = ("--input", responses, "--output", tmp_path, "--sources", "reference", "--json")
-    how = ("--chunk_size", 8, "--workers", 2)
-    environment = {**os.environ, "OTEL_TRACES_EXPORTER": "console"}
-    done = ufo_process("evaluate", *words, *how, env=environment)
-    assert done.code == 0, done.err
-    assert done.out.count('"name": "ufo.chunk"') == 3
-    assert done.out.count('"name": "ufo.source:reference"') >= 19
-    traces = {line.strip() for line in done.out.splitlines() if '"trace_id"' in line}
-    assert len(traces) == 1, "workers' spans belong to the run"
-
-
 def test_an_exporter_that_is_not_there(ufo_process: Any, responses: Path, tmp_path: Path) -> None:
     words = ("evaluate", "--input", responses, "--output", tmp_path, "--sources", "reference")
     environment = {**os.environ, "OTEL_TRACES_EXPORTER": "smoke_signals"}

@@ -127,7 +127,8 @@ def test_equal_queries_are_searched_once_within_a_run_and_a_day(
         for at in range(12)
     ]
     write_lines(scene.input, records)
-    flags = ("--judge", "offline", "--cache", scene.folder / "cache.sqlite")
+    cache = ("--cache", scene.folder / "cache.sqlite")
+    flags = ("--judge", "offline", "--passages_per_page", 0, *cache)
     for output in ("one", "two"):
         assert ufo(*scene.flags("searxng", output, *flags)).code == 0
     assert [query.query for query in scene.engines.queries] == [claim]

@@ -34,7 +34,7 @@ def test_exit_codes(name: str, code: int) -> None:
     assert getattr(errors, name).exit_code == code
 
 
-def test_an_unknown_value_is_told_the_allowed_ones_and_the_nearest() -> None:
+def test_an_unknown_value_is_reported_the_allowed_ones_and_the_nearest() -> None:
     message = unknown_value("mode", "sec", ["seq", "mv"])
     assert message == "unknown mode 'sec'; allowed: seq, mv. Did you mean 'seq'?"
     assert "Did you mean" not in unknown_value("mode", "xyzzy", ["seq", "mv"])

@@ -253,18 +253,6 @@ def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> Non
             assert value.raw_verdict == "NOANS" or value.raw_verdict in repr(arguments)
 
 
-def test_sixty_facts_survive_in_order() -> None:
-    passages = [[n % 7 + 1, n % 5 + 8] for n in range(60)]
-    asked = function(*passages)
-    arguments = {
-        f"f{n}": {"checks": [check(p, answer=f"{n} {p}") for p in found], "noans": []}
-        for n, found in enumerate(passages, 1)
-    }
-    found = asked.invoke(dict(reversed(arguments.items())))
-    assert list(found) == asked.pairs
-    assert all(value.answer == f"{n} {p}" for (n, p), value in found.items())
-
-
 def test_allowed_numbers_are_named_and_lists_are_bounded() -> None:
     schema = function([2, 5], [5]).parameters(Named())
     assert schema["$defs"]["passage"] == {"type": "integer", "enum": [2, 5]}

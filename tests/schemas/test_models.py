@@ -20,7 +20,9 @@ def test_names_of_no_hub(name: str) -> None:
     assert not models.is_hub_name(name)
 
 
-def test_a_name_that_cannot_be_fetched_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_cannot_be_fetched_is_reported_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def unreachable(*_: object, **__: object) -> str:
         raise ConnectionError("no route to the hub\nand more")
 

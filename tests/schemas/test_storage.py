@@ -29,7 +29,7 @@ def below(root: str, *folders: str) -> list[str]:
 @pytest.mark.parametrize(
     ("path", "remote"), [("gs://b/x", True), ("s3://b", True), ("a/b", False), ("C:\\a", False)]
 )
-def test_a_uri_is_told_from_a_path(path: str, remote: bool) -> None:
+def test_a_uri_is_distinguished_from_a_path(path: str, remote: bool) -> None:
     assert is_remote(path) is remote
 
 
@@ -122,7 +122,7 @@ def test_options_of_a_file_system_follow_its_uri() -> None:
     assert file_system_of(below)[1] == "bucket/some/prefix/a/b"
 
 
-def test_a_file_system_that_nothing_knows_is_told_with_those_that_are() -> None:
+def test_a_file_system_that_nothing_knows_is_reported_with_those_that_are() -> None:
     with pytest.raises(RemoteError, match="known are abfs://, file://, gs://, hdfs://, s3:// and"):
         storage.exists("azfs://account/path")
     with pytest.raises(RemoteError, match="not the URI of a file"):

@@ -50,7 +50,7 @@ def test_the_other_modes_ask_every_source_about_every_unit(
             assert labels["seq", "one"] == 1
 
 
-def test_a_text_without_a_claim_asks_nobody(
+def test_a_text_without_a_claim_asks_no_verifier(
     scripted_source: Callable[..., Any], judge: Judge
 ) -> None:
     source = scripted_source("one", {})

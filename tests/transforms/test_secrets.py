@@ -46,7 +46,7 @@ def test_a_process_reads_each_once() -> None:
     into_environment({})
 
 
-def test_what_cannot_be_read_is_told_with_the_remedy() -> None:
+def test_what_cannot_be_read_is_reported_with_the_remedy() -> None:
     def read(name: str) -> bytes:
         raise PermissionError("403")
 

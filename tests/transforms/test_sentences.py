@@ -63,13 +63,13 @@ FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.text(max_size=80))
 def test_offsets_hold_for_any_text(text: str) -> None:
     check_invariants(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(FRAGMENTS, max_size=25).map("".join), st.sampled_from(["en", "de", "zh", "xx", ""]))
 def test_offsets_hold_for_markdown_like_text(text: str, language: str) -> None:
     check_invariants(text, language)

@@ -133,7 +133,7 @@ def test_a_text_without_a_claim_has_no_score(
         ({"passages": 0}, "greater"),
     ],
 )
-def test_what_is_wrong_is_told_before_a_stream_begins(
+def test_what_is_wrong_is_reported_before_a_stream_begins(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], word: str
 ) -> None:
     for name in ("SERPER_API_KEY", "SERPER_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):

@@ -63,7 +63,7 @@ def test_every_answer_has_the_strict_headers(client: httpx.Client, path: str) ->
     assert "http" not in policy
 
 
-def test_too_many_requests_are_told_when_to_come_again(base: Setup) -> None:
+def test_too_many_requests_are_reported_when_to_come_again(base: Setup) -> None:
     few = replace(base, limits=Limits(reads_per_minute=8, writes_per_minute=4))
     with served(few) as url, httpx.Client(base_url=url, trust_env=False) as client:
         codes = [client.get("/health").status_code for _ in range(4)]

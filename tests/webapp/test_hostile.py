@@ -131,7 +131,7 @@ def test_no_name_reaches_a_path_or_the_sql(client: httpx.Client, results: Path, 
     ],
     ids=range(16),
 )
-def test_bodies_that_are_no_request_are_told_so(
+def test_bodies_that_are_no_request_are_reported_so(
     client: httpx.Client, path: str, body: bytes
 ) -> None:
     response = client.post(path, content=body, headers={"Content-Type": "application/json"})

@@ -27,7 +27,7 @@ def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> No
         assert (process.wait(30), rest) == (0, "")
 
 
-def test_a_port_that_is_taken_is_told(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_is_taken_is_reported(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -38,12 +38,16 @@ def test_a_port_that_is_taken_is_told(index: Path, capsys: pytest.CaptureFixture
     assert "another port" in error
 
 
-def test_an_index_that_is_none_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_index_that_is_none_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["serve", "--port", "0", "--index", str(tmp_path)]) == 2
     assert str(tmp_path) in capsys.readouterr().err
 
 
-def test_a_wrong_flag_of_evaluate_is_told(index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_flag_of_evaluate_is_reported(
+    index: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ("serve", "--port", "0", "--index", str(index), "--base_url", "http://127.0.0.1:9/v1")
     assert main([*words, "--formulation", "prompt", "--citation"]) == 2
     assert "--citation is for --formulation function" in capsys.readouterr().err

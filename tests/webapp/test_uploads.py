@@ -217,7 +217,7 @@ def test_uploads_wait_for_a_place(empty: Setup, read_events: Callable[..., Any])
         {"judge": "offline", "model": "m", "sources": "reference"},
     ],
 )
-def test_wrong_options_are_told_before_anything_is_kept(
+def test_wrong_options_are_reported_before_anything_is_kept(
     base: Setup, client: httpx.Client, params: dict[str, str]
 ) -> None:
     response = client.post("/upload", params=params, content=LINES)

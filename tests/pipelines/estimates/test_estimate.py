@@ -81,16 +81,14 @@ def evaluate(
     "flags",
     [
         ("--sources", "reference,wikipedia,llm"),
-        ("--sources", "reference,wikipedia,llm", "--cache", "off"),
         ("--sources", "llm,reference", "--mode", "all", "--citation", "--sampling", "bundled"),
         ("--sources", "wikipedia,reference", "--formulation", "stepwise"),
         ("--sources", "wikipedia", "--formulation", "rationale", "--units", "sentence"),
         ("--sources", "reference,llm", "--formulation", "prompt"),
         ("--sources", "reference,wikipedia", "--format", "xml", "--facts_per_call", 1),
-        ("--sources", "reference,wikipedia", "--explain", "none", "--judge", "cascade"),
         ("--sources", "reference,wikipedia", "--context", 1500),
         ("--sources", "llm,reference", "--judge", "offline"),
-        ("--sources", "llm,reference", "--judge", "cascade"),
+        ("--sources", "llm,reference", "--judge", "cascade", "--explain", "none"),
     ],
     ids=lambda flags: " ".join(map(str, flags)),
 )

@@ -258,7 +258,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize(("kind", "row", "message"), BAD)
-def test_a_bad_line_is_told_with_its_number_and_the_others_go_on(
+def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on(
     read: Callable[..., Any], kind: str, row: Any, message: str
 ) -> None:
     records, told = read(kind, row, GOOD[kind], row)

@@ -233,7 +233,7 @@ def test_a_sheet_with_a_fault_is_refused_whole(
     assert not (runs / "labels").exists()
 
 
-def test_a_file_that_is_no_sheet_is_told_what_it_lacks(
+def test_a_file_that_is_no_sheet_is_reported_what_it_lacks(
     ufo: Callable[..., Any], runs: Path, tmp_path: Path
 ) -> None:
     sheet = tmp_path / "s.csv"

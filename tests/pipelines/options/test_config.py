@@ -75,7 +75,7 @@ def test_a_named_source_is_chosen_by_its_name(config: Any, ufo: Ufo) -> None:
         ("mode: [\n", ["not YAML"]),
     ],
 )
-def test_what_is_wrong_in_the_file_is_told(
+def test_what_is_wrong_in_the_file_is_reported(
     config: Any, ufo: Ufo, text: str, messages: list[str]
 ) -> None:
     done = ufo("evaluate", "--config", config(text))

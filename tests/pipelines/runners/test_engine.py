@@ -201,7 +201,7 @@ def test_a_job_of_which_nothing_is_known_is_named() -> None:
     assert told == "the job ufo-my-run-2-0a1b2c3d may still run: cancel it at http://127.0.0.1:1"
 
 
-def test_other_engines_are_told_by_beam() -> None:
+def test_other_engines_are_reported_by_beam() -> None:
     result = Result()
     assert a_job().cancel(result) == "the job ufo-my-run-2-0a1b2c3d is asked to stop"
     assert result.cancelled

@@ -57,7 +57,7 @@ def test_a_run_on_another_runner_has_the_rows_and_tells_how_it_went(
     assert len(list(tmp_path.glob("other/run=r/evidence/*.parquet"))) == 3
 
 
-def test_what_is_doubtful_in_the_input_is_told_on_another_runner_too(
+def test_what_is_doubtful_in_the_input_is_reported_on_another_runner_too(
     ufo: Any, write_lines: Any, tmp_path: Path
 ) -> None:
     claims = [{"claim": "Oslo is big.", "sentence_index": 7}] * 2

@@ -77,7 +77,7 @@ def test_the_test_is_scipys_paired_t_test(ufo: Callable[..., Any], two: Callable
     assert (found["only_baseline"], found["only_run"], found["worse"]) == (0, 0, False)
 
 
-def test_claims_that_turned_are_told_those_that_were_lost_first(
+def test_claims_that_turned_are_reported_those_that_were_lost_first(
     ufo: Callable[..., Any], two: Callable[..., Any]
 ) -> None:
     folder = two(["ssr", "ns"], ["srs", "ns"])
@@ -232,7 +232,7 @@ def test_a_run_is_gated_by_its_baseline(
     assert (better.code, "one-sided p" in better.out) == (0, True)
 
 
-def test_a_baseline_that_is_none_is_told_before_anything_is_evaluated(
+def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(
     ufo: Callable[..., Any], write_lines: Callable[..., Path], tmp_path: Path
 ) -> None:
     path = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is in Norway."}])

@@ -62,7 +62,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.mark.parametrize(("priced", "cost"), [(True, " · $1.2346"), (False, "")])
-def test_what_is_under_way_is_told(
+def test_what_is_under_way_is_reported(
     counts: UsageReader, clock: list[float], priced: bool, cost: str
 ) -> None:
     bar = Progress(100, quiet=True)
@@ -98,7 +98,7 @@ def test_lines_come_while_a_chunk_is_under_way(
     assert "5/100 responses" in stream.getvalue()
 
 
-def test_what_goes_wrong_is_told_as_a_line_of_its_own(
+def test_what_goes_wrong_is_reported_as_a_line_of_its_own(
     counts: UsageReader, log: UsageLog, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bar = Progress(100)

@@ -141,7 +141,7 @@ def test_nothing_there(ufo: Ufo, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("manifest", ["{", "[]", "{}", "5", '"attempt"'])
-def test_a_damaged_manifest_is_told_by_whoever_reads_it(
+def test_a_damaged_manifest_is_reported_by_whoever_reads_it(
     ufo: Ufo, tmp_path: Path, write_lines: Any, manifest: str
 ) -> None:
     folder = tmp_path / "run=r"

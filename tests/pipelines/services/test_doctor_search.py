@@ -39,7 +39,7 @@ def test_each_engine_of_the_environment_is_asked_one_query(
 @pytest.mark.parametrize(
     ("status", "says"), [(403, "search.formats"), (404, "SEARXNG_BASE_URL"), (200, "not a search")]
 )
-def test_an_engine_that_cannot_be_used_is_told_with_the_remedy(
+def test_an_engine_that_cannot_be_used_is_reported_with_the_remedy(
     ufo: Any, engines: Engines, monkeypatch: pytest.MonkeyPatch, status: int, says: str
 ) -> None:
     monkeypatch.setenv("SEARXNG_BASE_URL", engines.url)
@@ -49,7 +49,7 @@ def test_an_engine_that_cannot_be_used_is_told_with_the_remedy(
     assert says in done.out
 
 
-def test_an_address_that_is_none_is_told_without_asking(
+def test_an_address_that_is_none_is_reported_without_asking(
     ufo: Any, engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEARXNG_BASE_URL", "searx.example")

@@ -192,7 +192,7 @@ def test_a_window_under_way_is_seen_and_goes_on_in_process(
     assert ids(tables, tmp_path / "out", window) == ["r1"]
 
 
-def test_flink_is_told_what_a_stream_needs(tmp_path: Path) -> None:
+def test_flink_is_reported_what_a_stream_needs(tmp_path: Path) -> None:
     flags = engine_flags(settings_of(tmp_path, *ENGINE, "--checkpointing_interval", "500"))
     assert "--streaming" in flags
     assert "--finish_bundle_before_checkpointing" in flags
@@ -262,7 +262,7 @@ def command(ufo: Any, folder: Path, *more: str) -> Any:
     return ufo("evaluate", *flags, *places, *ENGINE, *more)
 
 
-def test_probes_are_told_with_the_first_window_alone(
+def test_probes_are_reported_with_the_first_window_alone(
     stream: Any, arrive: Any, tables: Any, tmp_path: Path
 ) -> None:
     told = stream()

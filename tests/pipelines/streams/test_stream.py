@@ -139,7 +139,7 @@ def test_a_file_that_is_being_written_is_waited_for(world: World) -> None:
     assert [len(ids) for _, ids in world.windows] == [12]
 
 
-def test_a_file_that_changes_afterwards_is_told_once_and_not_taken_again(world: World) -> None:
+def test_a_file_that_changes_afterwards_is_reported_once_and_not_taken_again(world: World) -> None:
     world.add("a", "r1")
     world.happens = {12: lambda: world.add("a", "r1", "r2")}
     world.run()

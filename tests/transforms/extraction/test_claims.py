@@ -246,7 +246,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=100)
 @given(st.lists(PARTS, min_size=1, max_size=14).map(" ".join))
 def test_no_word_is_lost_whatever_is_said(sentence: str) -> None:
     claims = claims_of(sentence)

@@ -171,7 +171,7 @@ def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
         ("m: {", ["is not YAML"]),
     ],
 )
-def test_what_is_no_price_is_told(tmp_path: Path, text: str, words: list[str]) -> None:
+def test_what_is_no_price_is_reported(tmp_path: Path, text: str, words: list[str]) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(text)
     with pytest.raises(UsageError) as error:
@@ -180,7 +180,7 @@ def test_what_is_no_price_is_told(tmp_path: Path, text: str, words: list[str]) -
         assert word in error.value.message
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         load_prices(str(tmp_path / "none.yaml"))
 

@@ -71,7 +71,7 @@ class _Spoiled:
 @pytest.mark.parametrize(
     ("fault", "final"), [(faults.filtered_prompt(), False), (faults.quota_spent(), True)]
 )
-def test_choices_that_came_are_told_where_others_failed(
+def test_choices_that_came_are_reported_where_others_failed(
     llm_server: LlmServer, fault: faults.Fault, final: bool
 ) -> None:
     llm_server.mix = _Spoiled(fault, (3, 4))  # type: ignore[assignment]

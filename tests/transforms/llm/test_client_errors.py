@@ -167,7 +167,9 @@ def test_a_wrong_path_is_final(llm_server: LlmServer, known: Capabilities | None
 
 
 @pytest.mark.parametrize("known", [None, ALL])
-def test_nobody_there_is_final(llm_server: LlmServer, known: Capabilities | None) -> None:
+def test_an_address_without_a_server_is_final(
+    llm_server: LlmServer, known: Capabilities | None
+) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"

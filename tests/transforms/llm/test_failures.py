@@ -46,7 +46,7 @@ def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) 
     assert found.status == str(status)
 
 
-def test_a_missing_key_is_told_from_a_wrong_one() -> None:
+def test_a_missing_key_is_distinguished_from_a_wrong_one() -> None:
     assert "wants a key (401): set OPENAI_API_KEY" in failure(401, NO_KEY, message="no").message
 
 

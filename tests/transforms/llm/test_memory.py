@@ -43,7 +43,7 @@ class Broken:
 
 
 @pytest.mark.parametrize(("reads", "word"), [(True, "written"), (False, "read")])
-def test_a_store_that_fails_is_told_of_once_and_done_without(reads: bool, word: str) -> None:
+def test_a_store_that_fails_is_reported_of_once_and_done_without(reads: bool, word: str) -> None:
     said: list[str] = []
     model = Model()
     memory = Memory(Broken(reads), report=said.append)

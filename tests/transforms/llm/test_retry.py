@@ -134,7 +134,7 @@ def test_the_next_message_comes_three_seconds_later_with_all_that_failed_until_t
     ]
 
 
-def test_an_endpoint_that_is_away_is_told_with_the_time_that_is_left() -> None:
+def test_an_endpoint_that_is_away_is_reported_with_the_time_that_is_left() -> None:
     async def fails(loop: Simulated, backoff: Backoff) -> None:
         for _ in range(3):
             backoff.retrying(backoff.failed(refused("connection"), loop.time()), 30.0)

@@ -1,7 +1,6 @@
 """The prompt files and what overrides them."""
 
 import re
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -81,11 +80,3 @@ def test_the_version_follows_the_text_of_the_prompts_used(tmp_path: Path) -> Non
     assert load_prompts(str(tmp_path)).version(names) == version
     (tmp_path / "repair.txt").write_text("Once more: {wrong}")
     assert load_prompts(str(tmp_path)).version(names) != version
-
-
-def test_prompt_files_end_in_one_newline() -> None:
-    for file in resources.files("transforms.prompts").iterdir():
-        if file.name.endswith(".txt"):
-            text = file.read_text(encoding="utf-8")
-            assert text.endswith("\n"), file.name
-            assert not text.endswith("\n\n"), file.name

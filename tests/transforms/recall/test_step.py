@@ -241,7 +241,7 @@ def test_what_people_found_is_a_formulation_of_its_own() -> None:
     assert [row.human_label for row in found.verdicts[2:]] == [1, None, 0]
 
 
-def test_a_record_without_an_answer_is_told() -> None:
+def test_a_record_without_an_answer_is_reported() -> None:
     found, _ = asked([], record(answers={}), "tf")
     assert [(row.key, row.error_type) for row in found.failures] == [("file:1", "no_answers")]
 

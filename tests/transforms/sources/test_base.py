@@ -66,7 +66,7 @@ def test_one_method_is_a_source_plain_or_async(kind: type[FactSource], opened: O
     assert (bad.error_type, bad.message) == ("LookupError", "not today")
 
 
-def test_who_waits_for_something_is_told_from_who_does_not() -> None:
+def test_who_waits_for_something_is_distinguished_from_who_does_not() -> None:
     remote = [kind.remote for kind in (FactSource, Plain, Waiting, Below, BackToPlain, SaysSo)]
     assert remote == [False, False, True, True, False, True]
 
@@ -88,7 +88,7 @@ def test_scores_are_kept_and_nothing_found_is_noans(opened: Opened) -> None:
     assert (nothing.outcome, nothing.reason, nothing.error_type) == (NOANS, NO_PASSAGES, "")
 
 
-def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_told_apart(
+def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguished(
     opened: Opened,
 ) -> None:
     (first,) = ask(_answers(Passage("a"), Passage("b"), Passage("a")), opened("x"))

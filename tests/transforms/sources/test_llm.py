@@ -115,7 +115,7 @@ def test_nothing_depends_on_log_probabilities(llm_server: LlmServer) -> None:
 
 
 @pytest.mark.parametrize("sampling", [PER_QUERY, BUNDLED])
-def test_equal_queries_are_asked_once_and_what_was_sent_is_told_once(
+def test_equal_queries_are_asked_once_and_what_was_sent_is_reported_once(
     llm_server: LlmServer, sampling: str
 ) -> None:
     first, second, again = look_up(
@@ -132,7 +132,7 @@ def test_equal_queries_are_asked_once_and_what_was_sent_is_told_once(
     assert paid == sum(entry.prompt_tokens for entry in llm_server.chats)
 
 
-def test_a_sampling_that_is_none_is_told_the_nearest() -> None:
+def test_a_sampling_that_is_none_is_answered_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="Did you mean 'bundled'"):
         LlmSource(sampling="bundle")
 

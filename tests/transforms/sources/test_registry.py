@@ -67,7 +67,7 @@ def test_the_built_in_sources_are_declared_like_anybody_s() -> None:
     assert SOURCES.load("reference") is ReferenceSource
 
 
-def test_an_unknown_name_is_told_the_nearest_and_that_a_file_will_do() -> None:
+def test_an_unknown_name_is_answered_with_the_nearest_and_that_a_file_will_do() -> None:
     with pytest.raises(UsageError) as raised:
         SOURCES.load("referense")
     assert "Did you mean 'reference'?" in raised.value.message
@@ -162,7 +162,9 @@ def test_an_option_beats_the_flag_of_its_name_and_a_flag_it_does_not_take_is_lef
     assert set_.passages == 2
 
 
-def test_an_option_that_the_constructor_does_not_take_is_told_the_nearest(mine: str) -> None:
+def test_an_option_that_the_constructor_does_not_take_is_answered_with_the_nearest(
+    mine: str,
+) -> None:
     with pytest.raises(UsageError) as raised:
         make_source(SourceSpec("refs", "reference", {"pasages": 2}))
     assert "'refs'" in raised.value.message

@@ -106,7 +106,7 @@ def test_it_can_serve_with_one_and_its_fingerprint_is_the_index_s(index: str) ->
     assert len(source.fingerprint()) == 64
 
 
-def test_what_is_not_an_index_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+def test_what_is_not_an_index_is_reported_before_anything_is_asked(tmp_path: Path) -> None:
     with pytest.raises(IndexUnusable, match="ufo index build"):
         WikipediaSource(str(tmp_path)).unavailable()
 

@@ -1,7 +1,7 @@
 """Explanations: the sentence that decides and one line that says what agrees or differs."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, DANUBE, NOANS, REFUTED, SUPPORTED
@@ -61,7 +61,6 @@ def test_no_answer_where_all_words_are_said() -> None:
 
 
 @given(st.text(max_size=100), st.text(max_size=300), st.sampled_from(("supported", "refuted", "x")))
-@settings(max_examples=150, deadline=None)
 def test_any_text_has_an_explanation(claim: str, passage: str, outcome: str) -> None:
     found = explain(Pair(claim, passage), outcome)
     assert found.citation is None or found.citation in passage

@@ -144,7 +144,7 @@ def test_what_it_depends_on_is_its_files(tmp_path: Path) -> None:
         ({"config.json": json.dumps({"id2label": {"0": "good"}})}, "do not say what supports"),
     ],
 )
-def test_a_folder_that_is_no_verifier_is_told(
+def test_a_folder_that_is_no_verifier_is_reported(
     tmp_path: Path, files: dict[str, str], words: str
 ) -> None:
     for name, text in files.items():
@@ -154,7 +154,7 @@ def test_a_folder_that_is_no_verifier_is_told(
     assert words in raised.value.message
 
 
-def test_what_is_not_installed_is_told_with_the_remedy(
+def test_what_is_not_installed_is_reported_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_texts(tmp_path, ("entailment", "neutral", "contradiction"), 64)

@@ -37,7 +37,7 @@ def test_a_file_s_class_is_a_verifier_named_by_itself_or_by_its_class(tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["overlop", "./no/folder", "/no/folder", "a/b/c", "", "mine.py"])
-def test_an_unknown_one_is_told_what_there_is(name: str) -> None:
+def test_an_unknown_one_is_reported_what_there_is(name: str) -> None:
     with pytest.raises(UsageError) as raised:
         make_verifier(name)
     message = raised.value.message

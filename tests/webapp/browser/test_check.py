@@ -48,7 +48,7 @@ def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None
     assert page.get_by_label("Reference 2", exact=True).input_value() != ""
 
 
-def test_what_cannot_be_checked_is_told_before_it_is_sent(page: Page) -> None:
+def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> None:
     page.goto("/")
     check = page.get_by_role("button", name="Check", exact=True)
     why = page.locator("#why")

@@ -119,7 +119,7 @@ def test_a_claim_without_a_sentence_is_apart(
     assert "Does not answer: no passages" in text
 
 
-def test_a_citation_that_is_not_there_is_told(
+def test_a_citation_that_is_not_there_is_reported(
     tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
 ) -> None:
     rows = rows_of({"a": {"u": {"ref": "s"}}})

@@ -210,7 +210,7 @@ def test_the_command_writes_the_page_beside_what_it_prints(
     assert written != page
 
 
-def test_wrong_uses_are_told(
+def test_wrong_uses_are_reported(
     folder: Path,
     tmp_path: Path,
     rows_of: Callable[..., Any],
@@ -250,7 +250,7 @@ def test_twenty_four_orders_are_cut_to_the_best(
     assert "vote of all 4" in read.text
 
 
-def test_models_whose_names_differ_at_the_end_are_told_apart_in_plots(
+def test_models_whose_names_differ_at_the_end_are_distinguished_in_plots(
     tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
 ) -> None:
     models = [f"an-organisation/a-model-of-many-parts-{size}-instruct" for size in ("8B", "70B")]

@@ -79,7 +79,7 @@ def test_a_passage_that_the_verifier_cannot_read_costs_only_itself() -> None:
     assert "could not convert" in (rows[1].rationale or "")
 
 
-def test_another_language_asks_nobody() -> None:
+def test_another_language_asks_no_verifier() -> None:
     calls = opened(STATED).calls  # type: ignore[attr-defined]
     calls.clear()
     rows = verified(OfflineJudge(STATED), [[Passage("1 0 0")]], "fi").evidence

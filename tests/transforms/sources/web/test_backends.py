@@ -34,7 +34,7 @@ def test_what_is_no_locale_is_refused(text: str) -> None:
         locale_of(text)
 
 
-def test_an_engine_that_is_none_is_told_the_nearest() -> None:
+def test_an_engine_that_is_none_is_answered_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="Did you mean 'searxng'"):
         backend_of("searx")
 

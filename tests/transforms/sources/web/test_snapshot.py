@@ -83,7 +83,7 @@ def test_a_new_recording_in_the_same_folder_is_another(tmp_path: Path) -> None:
     assert Snapshot(str(folder)).begin() != before
 
 
-def test_a_damaged_snapshot_is_told_and_not_guessed_at(tmp_path: Path) -> None:
+def test_a_damaged_snapshot_is_reported_and_not_guessed_at(tmp_path: Path) -> None:
     snapshot = Snapshot(str(tmp_path))
     snapshot.keep_page(PAGE)
     snapshot.keep_search("q", FOUND)

@@ -94,7 +94,7 @@ def test_a_request_has_no_more_queries_than_the_engine_takes(serper: SerperServe
     assert len(found) == 230
 
 
-def test_what_was_sent_is_told_once(serper: SerperServer) -> None:
+def test_what_was_sent_is_reported_once(serper: SerperServer) -> None:
     serper.faults.append(500)
     found = look_up("a?", "b?", "a?")
     assert [len(one.usage) for one in found] == [2, 0, 0]
@@ -270,7 +270,9 @@ def test_what_every_search_would_meet_ends_the_run_with_the_remedy(
     assert len(serper.requests) == 1
 
 
-def test_nobody_there_ends_the_run(serper: SerperServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_without_a_server_ends_the_run(
+    serper: SerperServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with SerperServer() as gone:
         url = gone.url
     monkeypatch.setenv("SERPER_BASE_URL", url)
@@ -305,7 +307,7 @@ def test_the_key_is_nowhere_but_in_the_header(
         ("k", "http://me:secret@host", "SERPER_BASE_URL is no"),
     ],
 )
-def test_it_says_why_it_can_serve_nobody(
+def test_it_says_why_it_can_not_serve(
     monkeypatch: pytest.MonkeyPatch, key: str, url: str, reason: str | None
 ) -> None:
     monkeypatch.setenv("SERPER_API_KEY", key)
@@ -315,12 +317,12 @@ def test_it_says_why_it_can_serve_nobody(
     assert "secret" not in (found or "")
 
 
-def test_an_engine_that_is_none_is_told_which_there_are() -> None:
+def test_an_engine_that_is_none_is_reported_which_there_are() -> None:
     with pytest.raises(UsageError, match="allowed: serper, searxng, brave"):
         WebSource(search="google")
 
 
-def test_with_a_judge_nothing_found_and_not_asked_are_told_apart(serper: SerperServer) -> None:
+def test_with_a_judge_nothing_found_and_not_asked_are_distinguished(serper: SerperServer) -> None:
     serper.results["a?"] = result(snippet("Claim 0."))
     serper.results["c?"] = "garbage"
     checked: Checked = wait_for(check(opened("a?", "b?", "c?"), source(), OfflineJudge()))

@@ -121,7 +121,7 @@ def test_a_page_tells_its_own_address_title_and_date(engines: Engines) -> None:
         ("/to-file", "refused_address"),
     ],
 )
-def test_the_snippet_stands_in_and_the_reason_is_told(
+def test_the_snippet_stands_in_and_the_reason_is_reported(
     engines: Engines, path: str, reason: str
 ) -> None:
     query = f"xyzzy {path}"
@@ -283,6 +283,6 @@ def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
         ({"categories": "/no/such.yaml"}, "--categories"),
     ],
 )
-def test_options_that_are_wrong_are_told(options: dict[str, Any], says: str) -> None:
+def test_options_that_are_wrong_are_reported(options: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         WebSource(**options)

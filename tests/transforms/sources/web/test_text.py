@@ -114,7 +114,7 @@ def test_an_article_that_mentions_subscribers_is_read() -> None:
         "<p>Please turn on JavaScript.</p>",
     ],
 )
-def test_a_page_that_a_script_would_fill_is_told(body: str) -> None:
+def test_a_page_that_a_script_would_fill_is_reported(body: str) -> None:
     page = f"<!DOCTYPE html><html><head><title>App</title></head><body>{body}</body></html>"
     assert document_of(fetched(page)).reason == JAVASCRIPT_ONLY
 
@@ -142,7 +142,7 @@ def test_a_text_is_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("kind", ["image/png", "application/zip", "application/json", "video/mp4"])
-def test_other_types_are_told(kind: str) -> None:
+def test_other_types_are_reported(kind: str) -> None:
     assert document_of(fetched(html(), kind)).reason == UNSUPPORTED_TYPE
 
 
@@ -172,7 +172,7 @@ def test_a_pdf_is_read_with_title_and_date() -> None:
     )
 
 
-def test_a_pdf_without_text_or_broken_is_told() -> None:
+def test_a_pdf_without_text_or_broken_is_reported() -> None:
     assert document_of(fetched(pdf(""), "application/pdf")).reason == NO_TEXT
     assert document_of(fetched(b"%PDF-1.4 and no more", "application/pdf")).reason == UNREADABLE_PDF
     whole = pdf("Some text.")

@@ -1,7 +1,7 @@
 """The verifier overlap: obvious cases, and what holds for any text."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, NOANS, REFUTED, SUPPORTED
@@ -64,7 +64,6 @@ def test_fingerprint_is_stable() -> None:
 
 
 @given(st.lists(st.builds(Pair, TEXTS, TEXTS, TEXTS), max_size=4))
-@settings(max_examples=150, deadline=None)
 def test_any_text_gives_probabilities_that_do_not_depend_on_the_batch(pairs: list[Pair]) -> None:
     verifier = OverlapVerifier()
     together = verifier.predict(pairs)
@@ -76,7 +75,6 @@ def test_any_text_gives_probabilities_that_do_not_depend_on_the_batch(pairs: lis
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=100, deadline=None)
 def test_features_are_finite(claim: str, passage: str) -> None:
     found = features(Pair(claim, passage))
     assert len(found) == len(NAMES)
