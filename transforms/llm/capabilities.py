@@ -1,9 +1,9 @@
 """Detect which parameters of the chat API an endpoint supports.
 
 Two small requests probe it: a function call at temperature 0, as the judge sends, and a text with
-several choices at temperature 1, as the knowledge source sends. Most errors name the parameter that
-is not supported; where one does not, parameters are left out one after another until the request is
-accepted. A parameter that is ignored without an error is recognised by the reply.
+several choices at temperature 1, as the knowledge source sends. Most errors name the unsupported
+parameter; otherwise parameters are left out one by one until the request is accepted. A parameter
+that is ignored without an error is recognised by the reply.
 """
 
 import json
@@ -43,9 +43,8 @@ class Capabilities:
     `forms` are those of FORMS that may still be tried, best first; the last is always WORDS.
     `temperature_zero` and `temperature_one` say whether these values may be sent: some models have
     a fixed temperature. `limit_fields` are the fields for a token limit that may still be tried,
-    best first; only OpenAI's newest models refuse `max_tokens`, with an error that names it.
-    `most_tokens` is the highest limit allowed. `thinks` says whether the model writes reasoning
-    tokens before its reply, which count against the limit.
+    best first; OpenAI's newest models refuse `max_tokens`. `most_tokens` is the highest limit
+    allowed. `thinks` says whether a reply begins with reasoning tokens, which count as well.
     """
 
     forms: tuple[str, ...] = FORMS
