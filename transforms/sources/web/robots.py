@@ -1,5 +1,6 @@
 """robots.txt (RFC 9309): what a site asks robots to leave alone, and how fast it wants them."""
 
+import re
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -9,6 +10,7 @@ from transforms.sources.web.page import TOO_MANY_REDIRECTS, FetchedPage
 
 NAME: Final = "ufo"
 """By which rules are for us; the first word of our User-Agent."""
+_USER_AGENT: Final = re.compile(r"\s*user(?:-|\s+)?agent[\s:]+(.*)", re.IGNORECASE)
 MOST_BYTES: Final = 500 * 1024  # RFC 9309, 2.5: what a robot has to read at least
 
 
@@ -36,6 +38,20 @@ class Rules:
         return None if self._parsed is None else self._parsed.crawl_delay(NAME)
 
 
+def _few_robots(line: str) -> str:
+    """Return the line with one name in place of every robot that is not this one.
+
+    Protego keeps the rules of a group once for each robot, so that a file of thousands of robots
+    and rules would take minutes and gigabytes.
+    """
+    found = _USER_AGENT.match(line)
+    robot = found and found[1].partition("#")[0].strip().lower()
+    if not robot:
+        return line
+    robot = robot.replace("*", "") or "*"  # as Protego reads it
+    return f"User-agent: {robot if robot == '*' or NAME.startswith(robot) else '-'}"
+
+
 def rules_of(page: FetchedPage) -> Rules:
     """Return the rules in a robots.txt that was fetched, or tried to.
 
@@ -44,6 +60,7 @@ def rules_of(page: FetchedPage) -> Rules:
     """
     if page.reason is None:
         # Always UTF-8, by the RFC; other lines than rules are ignored.
-        return Rules(Protego.parse(page.body.decode("utf-8-sig", "replace")))
+        lines = page.body.decode("utf-8-sig", "replace").splitlines()
+        return Rules(Protego.parse("\n".join(map(_few_robots, lines))))
     none = 400 <= page.status < 500 or page.reason == TOO_MANY_REDIRECTS
     return Rules(None, everything=none)
