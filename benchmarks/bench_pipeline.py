@@ -183,7 +183,7 @@ def main() -> None:
     report["verifier"] = options.verifier
     runs: dict[int, list[dict[str, float]]] = {size: [] for size in (1, *sizes)}
     floor: dict[str, list[float]] = {"python": [], "import_beam": []}
-    # As it is where the package is installed, also where Python is told to write no bytecode.
+    # As in an installed package, even if Python is set to write no bytecode.
     for package in ("schemas", "indexes", "transforms", "pipelines"):
         compileall.compile_dir(ROOT / package, quiet=1)
     with tempfile.TemporaryDirectory() as name:

@@ -116,7 +116,7 @@ def read_records(source: Path) -> list[dict[str, Any]]:
             try:
                 records.append({"id": f"line {number}", **json.loads(text)})
             except (ValueError, TypeError) as error:
-                sys.exit(f"{source}:{number} is no JSON object: {error}; mend or remove the line")
+                sys.exit(f"{source}:{number} is not a JSON object: {error}; correct or remove it")
     return records
 
 

@@ -116,7 +116,7 @@ def measured(
     method: Callable[[Page], str], pages: Sequence[Page], passes: int
 ) -> tuple[list[Scores], dict[str, Any]]:
     """The scores of each page, and what is printed of them all."""
-    method(pages[0])  # imports and compiled patterns are no page's
+    method(pages[0])  # so that imports and compiled patterns count for no page
     speeds: list[float] = []
     for _ in range(passes):
         started = process_time()

@@ -2,8 +2,8 @@
 
 Runs are drawn whose truth is known: questions of unequal difficulty, responses of one or of ten
 models to each, fact units of a response, people's labels of some. The functions are those that the
-views call (`schemas/statistics`). An interval that a draw does not have is not counted; `told` is
-the share of draws that have one, `width` the mean width. The last line is JSON.
+views call (`schemas/statistics`). An interval that a draw does not have is not counted; `exists`
+is the share of draws that have one, `width` the mean width. The last line is JSON.
 
     python benchmarks/measure_intervals.py [--quick]
 """
@@ -58,7 +58,7 @@ class Tally:
         return {
             "coverage": round(float(np.mean(self.hits)), 3),
             "width": round(float(np.mean(self.widths)), 3),
-            "told": round(len(self.hits) / self.draws, 3),
+            "exists": round(len(self.hits) / self.draws, 3),
         }
 
 
@@ -81,7 +81,7 @@ def main() -> None:
         for name, tally in tallies.items():
             found[name] = tally.row()
             row = found[name]
-            print(f"{name:66} {row['coverage']:.3f}  width {row['width']:.3f}  {row['told']:.3f}")
+            print(f"{name:66} {row['coverage']:.3f}  width {row['width']:.3f}  {row['exists']:.3f}")
     lowest = min(found, key=lambda name: found[name]["coverage"])
     print(json.dumps({"draws": draws, "lowest": {lowest: found[lowest]}, "intervals": found}))
 

@@ -52,13 +52,13 @@ def _even(labels: Array, positive: Array, of: Array, share: float) -> Array:
 def examples_of(vectors: Array, labels: Array, share: float) -> Examples:
     """Weigh one set, both classes of each regression the same."""
     everything = np.ones(len(labels), dtype=bool)
-    told = (labels == REFUTED) | (labels == NOANS)
+    unsupported = (labels == REFUTED) | (labels == NOANS)
     both = (labels == REFUTED).any() and (labels == NOANS).any()
     return Examples(
         vectors,
         labels,
         _even(labels, labels == SUPPORTED, everything, share),
-        _even(labels, labels == REFUTED, told, share * REFUTED_SHARE if both else 0.0),
+        _even(labels, labels == REFUTED, unsupported, share * REFUTED_SHARE if both else 0.0),
     )
 
 

@@ -13,7 +13,7 @@
    to the folds and to pairs of other sets whose documents no model saw; that of the new domain to
    those pairs alone.
 
-FOLDER keeps every model and the unfinished one, so that the same command goes on. Its files
+FOLDER keeps every model and the unfinished one, so that the same command resumes. Its files
 `new_domain.jsonl` and `folds.jsonl` are for `measure_judge.py --scores`. The last line is JSON.
 `--quick` trains on 640 pairs a stage, to see that all works.
 """
@@ -83,13 +83,13 @@ def write_scores(
     """Write probabilities as measure_judge.py reads them."""
     with path.open("w", encoding="utf-8") as file:
         for name, rows in said.items():
-            for record, row in zip(sets[name], rows, strict=True):
-                for pair, three in zip(record.pairs(), row, strict=True):
-                    told = {"set": name, "key": key_of(pair)} | three._asdict()
-                    file.write(json.dumps(told) + "\n")
+            for record, scored in zip(sets[name], rows, strict=True):
+                for pair, three in zip(record.pairs(), scored, strict=True):
+                    row = {"set": name, "key": key_of(pair)} | three._asdict()
+                    file.write(json.dumps(row) + "\n")
 
 
-def told_of(
+def reported(
     what: str,
     sets: Mapping[str, Sequence[Record]],
     said: Mapping[str, list[list[Probabilities]]],
@@ -138,12 +138,12 @@ def main() -> None:
     base = model_of(path_of_base)
     kept = unseen_examples(base, encoder, known, words)
     away = fit([kept], INPUTS, REFUTED_INPUTS)
-    told = {
+    scores = {
         name: [probabilities(away, row) for row in rows]
         for name, rows in of_sets(base, encoder, sets, words).items()
     }
-    result: dict[str, Any] = {"new_domain": told_of("new domain", sets, told)}
-    write_scores(arguments.work / "new_domain.jsonl", sets, told)
+    result: dict[str, Any] = {"new_domain": reported("new domain", sets, scores)}
+    write_scores(arguments.work / "new_domain.jsonl", sets, scores)
 
     folds = folds_of(sets, arguments.seed)
     held: Vectors = {name: [np.empty(0)] * len(records) for name, records in sets.items()}
@@ -156,9 +156,9 @@ def main() -> None:
             places = [at for at, r in enumerate(sets[name]) if folds[r.document] == fold]
             for at, row in zip(places, found, strict=True):
                 held[name][at] = row
-    told = out_of_fold(held, sets, folds, kept)
-    result["folds"] = told_of("folds", sets, told)
-    write_scores(arguments.work / "folds.jsonl", sets, told)
+    scores = out_of_fold(held, sets, folds, kept)
+    result["folds"] = reported("folds", sets, scores)
+    write_scores(arguments.work / "folds.jsonl", sets, scores)
 
     final = model_of(models["final"])
     shipped = fitted(held, sets, {n: [True] * len(rs) for n, rs in sets.items()}, kept)
@@ -180,20 +180,20 @@ def write(
     held: Vectors,
     words: int,
 ) -> dict[str, Any]:
-    """Write model, tokenizer and regressions; return what is told unrelated without the model."""
+    """Write model, tokenizer and regressions; return when a pair is unrelated without the model."""
     folder.mkdir(parents=True, exist_ok=True)
     export(model, folder / "model.onnx")
     shutil.copy(base_folder() / "tokenizer.json", folder / "tokenizer.json")
     rows = np.concatenate([row for records in held.values() for row in records])
     unrelated = unrelated_below(rows, weights)
-    told = {
+    settings = {
         "format": 1,
         "words": words,
         "unrelated": unrelated,
         "weights": {name: [round(one, 6) for one in pair] for name, pair in weights.items()},
         "common": common_pieces(tokenizer()),
     }
-    (folder / "verifier.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
+    (folder / "verifier.json").write_text(json.dumps(settings) + "\n", encoding="utf-8")
     return unrelated
 
 

@@ -118,14 +118,14 @@ def _of_passage(
                     "made_other",
                     f"wiki-{article.title}",
                 )
-        others = [(at, told) for at, told in claims if at != index and told != claim]
+        others = [(at, one) for at, one in claims if at != index and one != claim]
         if others and chance.random() < 0.4:
-            at, told = chance.choice(others)
-            joined = _joined(claim, told)
+            at, second = chance.choice(others)
+            joined = _joined(claim, second)
             without = " ".join(text for place, text in enumerate(sentences) if place != at)
             if joined and chance.random() < 0.5:
                 yield made(joined, text, "supported", "joined")
-            elif joined and _share(told, without) < _SAID:
+            elif joined and _share(second, without) < _SAID:
                 yield made(joined, without, "noans", "half")
 
 

@@ -1,5 +1,5 @@
 -- Cost by step, source and model
--- Requests sent, their tokens and US dollars. n_failed of them brought no answer. What an earlier answer
+-- Requests sent, their tokens and US dollars. n_failed of them got no answer. What an earlier answer
 -- (n_cached) or one under way (n_coalesced) served as well was not sent, and saved_tokens are its
 -- tokens. cost_usd is NULL where no price of the model is known; n_unpriced is how many answered
 -- requests are left out of it because theirs is not known.

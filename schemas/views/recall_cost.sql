@@ -1,8 +1,8 @@
 -- Calls and tokens of each formulation
 -- What each formulation asked, and (formulation NULL) the generation of facts. n_calls are all calls
--- that brought an answer, sent or from the cache, with their tokens; n_requests those sent, n_failed
+-- that got an answer, sent or from the cache, with their tokens; n_requests those sent, n_failed
 -- of them without an answer. calls_per_answer is over the answers that were asked about: an empty one
--- is not. cost_usd is of what was sent; NULL where a price is not known. The offline judge asks nobody.
+-- is not. cost_usd is of what was sent; NULL where a price is not known. The offline judge sends none.
 -- order: run, formulation IS NOT NULL, formulation
 -- empty: it takes a run of 'ufo recall'
 WITH asked AS (

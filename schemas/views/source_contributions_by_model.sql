@@ -9,7 +9,7 @@ WITH models AS (
     FROM responses
 ),
 
--- A source that contributed nothing is a row too, and so is what nobody decided.
+-- A source that contributed nothing is a row too, and so are undecided units.
 slots AS (
     SELECT
         m.run,

@@ -9,7 +9,7 @@ def test_an_interval_that_is_not_there_is_not_counted() -> None:
     tally = Tally()
     for low, high in ((0.1, 0.3), (0.25, 0.45), (np.nan, np.nan)):
         tally.add(low, high, 0.2)
-    assert tally.row() == {"coverage": 0.5, "width": 0.2, "told": 0.667}
+    assert tally.row() == {"coverage": 0.5, "width": 0.2, "exists": 0.667}
 
 
 def test_intervals_lie_about_what_is_called_the_truth() -> None:
