@@ -1,4 +1,4 @@
-"""The error tree.
+"""Define the errors of ufo and their exit codes.
 
 UfoError                     anything that ends a command with a message
 ├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct
@@ -76,7 +76,7 @@ class CostCapped(RunError):
 
 
 def ends_run(error: BaseException) -> bool:
-    """Return whether an error in one response is one that every further response would meet: one of
+    """Return whether an error would also occur for every further response: one of
     ours, one with `final` set, or a lack of memory."""
     return isinstance(error, UfoError | MemoryError) or bool(getattr(error, "final", False))
 

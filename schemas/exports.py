@@ -10,27 +10,27 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
 _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
 )
-"""What steers a terminal or turns the order of letters: C0, escape, C1 and bidi controls."""
+"""Characters that control a terminal or the order of letters: C0, escape, C1 and bidi controls."""
 
 
 def without_formula(text: str) -> str:
-    """Return the text with an apostrophe in front where a spreadsheet would run it; a number
-    stays one."""
+    """Return the text, with an apostrophe in front if a spreadsheet would run it as a
+    formula; a number stays a number."""
     return f"'{text}" if _STARTS.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def with_formula(text: str) -> str:
-    """Return the text that `without_formula` made this of."""
+    """Return the original of a text that `without_formula` returned."""
     return text[1:] if text[:1] == "'" and without_formula(text[1:]) == text else text
 
 
 def visible(text: str) -> str:
-    """Return the text with what steers a terminal written out (`\\x1b`); lines and tabs stay."""
+    """Return the text with control characters written out (`\\x1b`) except line ends and tabs."""
     return _STEERING.sub(lambda found: _written(found[0]), text)
 
 
 def escaped_json(text: str) -> str:
-    r"""Return JSON with what steers a terminal as escapes of JSON (`\u009b`): the same value."""
+    r"""Return the JSON with control characters escaped (`\u009b`): the same value."""
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -24,7 +24,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
-    """Return which modules of an extra are not installed, with the pip command, or None.
+    """Return a message with the modules of an extra that are missing and the pip command, or None.
 
     `modules` are those that are needed, by default all of the extra.
     """
@@ -38,7 +38,7 @@ def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
 
 
 def need(extra: str, what: str, modules: Iterable[str] | None = None) -> None:
-    """Check that an extra is installed, for what needs it.
+    """Check that the extra that `what` needs is installed.
 
     Raises:
         UsageError: it is not; the message has the pip command.
@@ -49,7 +49,7 @@ def need(extra: str, what: str, modules: Iterable[str] | None = None) -> None:
 
 
 def explained(error: ModuleNotFoundError) -> str | None:
-    """Return the message for an import that failed, None where the module is of no extra."""
+    """Return the message for a failed import, None if no extra has the module."""
     top = (error.name or "").partition(".")[0]
     for extra, modules in MODULES.items():
         if top in {name.partition(".")[0] for name in modules}:

@@ -1,4 +1,4 @@
-"""Function objects: what a model is to call, as JSON Schema, and what its call means, type by type.
+"""Define function objects: the JSON Schema of a call, and how its arguments are read.
 
 The verification function takes fact statements in and gives a function object out, and a reply is
 invoked on it. FaaF (Katranidis & Barany, 2024): the facts of a text become the arguments of one
@@ -65,7 +65,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The control parameters: what is asked of the model for each fact and passage.
+    """The control parameters: what the model returns for each fact and passage.
 
     `options` tfn lets it answer that a passage does not tell, tf does not; `explain` short asks for
     the passage's answer and a rationale.
@@ -77,7 +77,7 @@ class Control:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """What a check consists of, in the order of the reply: grounds first, the verdict last."""
+        """The fields of a check, in the order of the reply: grounds first, the verdict last."""
         asked = {ANSWER: self.explain == SHORT, CITATION: self.citation}
         asked[RATIONALE] = self.explain == SHORT
         return (*(name for name in asked if asked[name]), VERDICT)
@@ -268,7 +268,7 @@ class FactFunction:
 
 
 def _is_sample(texts: Mapping[str, str | None]) -> bool:
-    """Return whether the texts of a check are those of the prompt's example."""
+    """Return whether the texts of a check are copied from the prompt's example."""
     return bool(texts.get(ANSWER)) and any(
         all(texts[name] == sample[name] for name in texts) for sample, _ in _SAMPLES
     )
@@ -289,7 +289,7 @@ def _list(value: object) -> Sequence[Any]:
 
 
 def is_number(value: object) -> TypeGuard[int]:
-    """Return whether a value is a whole number; JSON's true and false are none."""
+    """Return whether a value is a whole number, not JSON's true or false."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""Names of hosts: read by one function, which refuses what is none."""
+"""Parse names of hosts; every other module uses these functions."""
 
 import re
 from ipaddress import ip_address
@@ -11,7 +11,7 @@ _PATTERN = re.compile(r"[a-z0-9_*?-]{1,63}(?:\.[a-z0-9_*?-]{1,63})*")
 
 
 def host_named(name: str | None, wild: bool = False) -> str:
-    """Return a host in lower case, in ASCII (IDNA), without a final dot; "" for what is none.
+    """Return a host in lower case, in ASCII (IDNA), without a final dot; "" if it is invalid.
 
     A host is an address, or labels with dots between them, none of them empty; with `wild`, labels
     may have `*` and `?` in them.
@@ -31,7 +31,7 @@ def host_named(name: str | None, wild: bool = False) -> str:
 
 
 def host_of(url: str | None) -> str:
-    """Return the host of a URL as `host_named` writes it; "" where it has none."""
+    """Return the host of a URL as `host_named` writes it; "" if it has none."""
     try:
         return host_named(urlsplit(url or "").hostname)
     except ValueError:
@@ -39,7 +39,7 @@ def host_of(url: str | None) -> str:
 
 
 def host_in(authority: str) -> str:
-    """Return the host of `host` or `host:port`, as a header names it; "" where it names none."""
+    """Return the host of `host` or `host:port`, as in a header; "" if it is invalid."""
     url = f"//{authority}"
     try:
         _ = urlsplit(url).port

@@ -1,4 +1,4 @@
-"""What is kept on this machine only to be near: it can be had again, and may go at any time.
+"""Keep copies in the user's cache folder; they can be made again, and may be deleted at any time.
 
 CACHE/answers.sqlite            answers of models
 CACHE/runs/HASH/run=NAME/…      runs of another file system, downloaded to be queried
@@ -24,7 +24,7 @@ _DAY: Final = 86_400.0
 
 
 def cache_folder() -> Path:
-    """Return our folder in the user's cache folder, as the platform has it; it may not be there."""
+    """Return ufo's folder in the user's cache folder of the platform; it may not exist."""
     if sys.platform == "darwin":
         folder = Path.home() / "Library" / "Caches"
     elif sys.platform == "win32":
@@ -35,7 +35,7 @@ def cache_folder() -> Path:
 
 
 def kept_folder(kind: str, name: str) -> Path:
-    """Return the folder CACHE/kind/name, made where it is not there; it counts as used now.
+    """Return the folder CACHE/kind/name, created if it is missing; it counts as used now.
 
     Others of its kind that were not used for DAYS_UNUSED are removed. A user without a cache folder
     to write in, as in a container, has it in that of temporary files.

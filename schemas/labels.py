@@ -1,4 +1,4 @@
-"""What people said of fact units, kept beside the runs of a folder: `DIR/labels/SHEET.parquet`.
+"""Store people's labels of fact units beside the runs of a folder: `DIR/labels/SHEET.parquet`.
 
 A run's folder is never changed once it is finished, so labels that come later have a table of their
 own. Its keys, response and unit, are functions of the content: a label holds for every run in the
@@ -36,5 +36,5 @@ class Label:
 
 
 def label_files(directory: Path) -> tuple[Path, ...]:
-    """Return the sheets that were read back into a folder of runs, by name."""
+    """Return the imported sheets of a folder of runs, by name."""
     return tuple(sorted((directory / FOLDER).glob("*.parquet")))

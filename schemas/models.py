@@ -1,4 +1,4 @@
-"""The files of a model, in a folder or fetched from a model hub by name, and how ONNX is run.
+"""Find the files of a model, in a folder or on a model hub, and run ONNX files.
 
 Fetched is what computes the outputs: the ONNX file where there is one, else the weights. Code that
 comes with a model is never run.

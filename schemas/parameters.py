@@ -1,4 +1,4 @@
-"""What a model is to hand over beside judgements, as JSON Schema that providers can enforce."""
+"""Return the JSON Schemas of claims, queries and facts, in a form that providers can enforce."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ _PER_SENTENCE = 8  # claims or facts at most: far more than a sentence has
 def extraction_parameters(
     descriptions: Mapping[str, str], sentences: Sequence[int], most: int | None = None
 ) -> dict[str, Any]:
-    """Return the JSON Schema of the function that hands over the claims of sentences of these
+    """Return the JSON Schema of the function that takes the claims of sentences of these
     numbers, at most `most` of each."""
     number = {"$ref": "#/$defs/sentence"}
     fact = {
@@ -28,7 +28,7 @@ def extraction_parameters(
 
 
 def query_parameters(descriptions: Mapping[str, str], count: int) -> dict[str, Any]:
-    """Return the JSON Schema of the function that hands over the queries of `count` claims."""
+    """Return the JSON Schema of the function that takes the queries of `count` claims."""
     query = {
         "claim": one_of(range(1, count + 1)),
         "query": {"type": "string", "description": descriptions["query"]},
@@ -37,7 +37,7 @@ def query_parameters(descriptions: Mapping[str, str], count: int) -> dict[str, A
 
 
 def facts_parameters(descriptions: Mapping[str, str], sentences: int) -> dict[str, Any]:
-    """Return the JSON Schema of the function that hands over the facts of a true answer that has
+    """Return the JSON Schema of the function that takes the facts of a true answer that has
     so many sentences."""
     fact = {"type": "string", "description": descriptions["fact"]}
     return closed({"facts": listed(fact, sentences * _PER_SENTENCE, descriptions["facts"])})

@@ -1,4 +1,4 @@
-"""The records of factual recall: what moves, and its tables (FaaF; see `transforms.recall`).
+"""Declare the records and tables of factual recall (FaaF; see `transforms.recall`).
 
 As in `schemas.records`, each is declared once and its types are plain.
 """
@@ -20,7 +20,7 @@ class RecallAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RecallLabel:
-    """What people found of one given fact, by its place, in one variant: 1 it is said, 0 not."""
+    """A human label of one given fact in one variant: 1 if the answer says it, else 0."""
 
     variant: str
     fact_index: int
@@ -29,7 +29,7 @@ class RecallLabel:
 
 @dataclass(frozen=True, slots=True)
 class RecallInput:
-    """One usable record of `ufo recall`: a question, its true answer, and answers to be checked.
+    """A usable record of `ufo recall`: a question, its true answer, and the answers to check.
 
     `given`: the input has the facts, and none have to be generated.
     """
@@ -45,7 +45,7 @@ class RecallInput:
 
     @property
     def response_id(self) -> str:
-        """The id, as the plan of a run knows records by it."""
+        """The record's id under the name that runs use."""
         return self.record_id
 
 

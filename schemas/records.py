@@ -55,7 +55,7 @@ class GivenClaim:
 
 @dataclass(frozen=True, slots=True)
 class LabelledSpan:
-    """A stretch of the response that people labelled; half-open code points."""
+    """A span of the response that people labelled, in half-open code points."""
 
     start: int
     end: int
@@ -219,7 +219,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """A row of `sources`: who was asked, in the user's order, and why another was not.
+    """A row of `sources`: a fact source in the user's order, and why it was not used.
 
     `status` is `used` or `unavailable`; `options` is a JSON object without secrets.
     """
@@ -234,7 +234,7 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A row of `failures`: what could not be used or done, and why. `input` is cut at 4 KiB."""
+    """A row of `failures`: an unusable input or failed step, and why; `input` is cut at 4 KiB."""
 
     step: str
     key: str
@@ -265,7 +265,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class OpenUnits:
-    """A response's fact units that no source has decided yet: what moves from stage to stage.
+    """The fact units of a response that no source has decided yet, passed from stage to stage.
 
     `sentence_spans` is start, end, start, end, … of the response's sentences, so that a judge can
     see a unit's surroundings; `tallies` is what the sources asked so far said of these units.
@@ -283,8 +283,8 @@ class OpenUnits:
 
 @dataclass(frozen=True, slots=True)
 class SourceVotes:
-    """What the source at `position` of the user's order said of one response, where every source
-    is asked and the verdicts wait for all of them."""
+    """The votes of the source at `position` of the user's order on one response, in modes that
+    ask every source."""
 
     response_id: str
     position: int

@@ -40,7 +40,7 @@ _REMEDIES: Final = {  # by what stands in an error
 
 
 class RemoteError(OSError):
-    """Another file system refused, or could not be reached; the message says what to do."""
+    """A file system refused a request or could not be reached; the message has the remedy."""
 
 
 def is_remote(path: str) -> bool:
@@ -62,7 +62,7 @@ def file_system_of(uri: str) -> tuple[fs.FileSystem, str]:
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """Make a RemoteError with the remedy of whatever a file system raises."""
+    """Convert errors of a file system to RemoteErrors that name the remedy."""
     try:
         yield
     except RemoteError:
@@ -74,7 +74,7 @@ def explained(path: str) -> Iterator[None]:
 
 
 def said(error: Exception) -> str:
-    """Return what an error of these says, without what Google's client adds for its developers."""
+    """Return an error's message, without the details that Google's client adds for developers."""
     return str(error).partition(" error_info=")[0]
 
 
@@ -116,14 +116,14 @@ def join_uri(folder: str, *parts: str) -> str:
 
 
 def info(uri: str) -> fs.FileInfo:
-    """Return what is at a URI: a file, a folder or nothing."""
+    """Return whether a URI is a file, a folder or nothing, and its size."""
     system, path = file_system_of(uri)
     with explained(uri):
         return system.get_file_info(path)
 
 
 def listed(folder: str, deep: bool = True) -> list[str]:
-    """Return the files in a folder, or also below it, sorted."""
+    """Return the files in a folder, with `deep` also those below it, sorted."""
     root, _, query = split(folder)
     system, path = file_system_of(folder)
     with explained(folder):
@@ -145,7 +145,7 @@ def content(uri: str) -> bytes:
 
 
 class RemoteFile(io.RawIOBase):
-    """A file that is read from any byte; buffer it, for each read is a request."""
+    """A file with random access; buffer it, since each read is a request."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri

@@ -128,7 +128,7 @@ class Results:
         return tuple(view for view in self._views if view.parameters is None)
 
     def query(self, sql: str, params: Sequence[object] | dict[str, object] = ()) -> pa.Table:
-        """Return what a SELECT gives; `params` fill its `?` (or `$name`) places.
+        """Return the rows of a SELECT; `params` fill its `?` (or `$name`) placeholders.
 
         Raises:
             UsageError: the SQL is wrong, or is not one SELECT.
@@ -146,7 +146,7 @@ class Results:
             yield self._select(sql, params).to_arrow_reader(rows)
 
     def _make(self, views: Iterable[View]) -> None:
-        """Create those of these views that are not there yet."""
+        """Create those of these views that do not exist yet."""
         shipped = {view.name for view in load_views()}
         with self._making:
             for view in views:
@@ -181,7 +181,7 @@ class Results:
         return cursor.sql(sql, params=params or None)
 
     def limit_memory(self, size: str, threads: int | None = None) -> None:
-        """Let queries take so much memory ("4GB"), beyond which they spill to disk or fail.
+        """Limit the memory of queries ("4GB"), beyond which they spill to disk or fail.
 
         Each thread needs some 125 MB of it; `threads` is how many there are, None: one a core.
 
@@ -281,7 +281,7 @@ def _quoted(text: str) -> str:
 
 @contextmanager
 def _explained(fault: type[UfoError], report: str = "") -> Iterator[None]:
-    """Turn DuckDB's errors into ours: `fault`, unless the files or the machine are to blame."""
+    """Convert DuckDB's errors to `fault`, unless the files or the machine caused them."""
     try:
         yield
     except (duckdb.Error, OSError) as error:

@@ -1,4 +1,4 @@
-"""Finished runs: where they lie and what their manifests say. Needs no database."""
+"""Find finished runs and read their manifests, without a database."""
 
 import json
 from collections.abc import Mapping
@@ -116,7 +116,7 @@ def _nothing_in(root: Path) -> str:
 
 
 def _experiment(fingerprint: dict[str, Any]) -> str:
-    """Return a hash of what a run's results are a function of, but for which repeat it is.
+    """Return a hash of everything that a run's results depend on, except the number of the repeat.
 
     The names of the inputs are left out, their content is in; how the work was cut changes nothing.
     """

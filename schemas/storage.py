@@ -94,7 +94,7 @@ def read(path: str) -> bytes:
 
 @contextmanager
 def writing(path: str) -> Iterator[BinaryIO]:
-    """Give a file to be written, under a temporary name; it is moved into place when the block
+    """Open a file to write, under a temporary name; it is moved into place when the block
     ends: whole, or not there."""
     if is_remote(path):
         system, place = file_system_of(path)
@@ -163,7 +163,7 @@ def write_new(path: str, data: bytes) -> bool:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and those above it; one that is there is left alone. Buckets have none."""
+    """Create a folder and its parents if they do not exist. Buckets have no folders."""
     if not is_remote(path):
         os.makedirs(path, exist_ok=True)
         return
@@ -184,7 +184,7 @@ def move(source: str, target: str) -> None:
 
 
 def copy(source: str, target: str) -> None:
-    """Give a file a second place within one file system: whole, or not there."""
+    """Copy a file within one file system: whole, or not there."""
     if is_remote(target):
         system, place = file_system_of(target)
         with explained(target):
@@ -201,7 +201,7 @@ def copy(source: str, target: str) -> None:
 
 
 def delete(path: str) -> None:
-    """Delete a file, or a folder with all in it; nothing there is nothing to do."""
+    """Delete a file, or a folder with its content, if it exists."""
     if is_remote(path):
         system, place = file_system_of(path)
         found = info(path)

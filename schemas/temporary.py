@@ -1,4 +1,4 @@
-"""Keep temporary files in a folder of their owner, which the next one removes if it was killed.
+"""Keep temporary files in a folder of their process, which a later one removes if it was killed.
 
 TMP/ufo-own-PID-XXXXXXXX/      locked for as long as its owner lives, the process PID
 """
@@ -19,7 +19,7 @@ _VARIABLE: Final = "TMPDIR"
 
 
 def shared_folder() -> str:
-    """Return the folder for temporary files of several processes, one after the other."""
+    """Return the folder for temporary files that several processes use in turn."""
     folder = tempfile.gettempdir()
     above, name = os.path.split(folder)
     return above if _OWN.fullmatch(name) else folder
@@ -48,7 +48,7 @@ def own_folder() -> Iterator[str | None]:
 
 @contextmanager
 def temporary_files_in_own_folder() -> Iterator[None]:
-    """Within this context temporary files of this process, and of those that it starts, are in a
+    """Put temporary files of this process, and of those that it starts, within this context into a
     folder of its own."""
     with own_folder() as folder:
         if folder is None:
@@ -68,7 +68,7 @@ def temporary_files_in_own_folder() -> Iterator[None]:
 
 @contextmanager
 def _locked(folder: str | Path) -> Iterator[None]:
-    """Hold the lock of a folder, which goes with this process however it ends.
+    """Hold the lock of a folder, which is released when this process ends in any way.
 
     Raises:
         OSError: another one holds it, or the folder is gone.
@@ -96,7 +96,7 @@ def _remove_left(shared: str) -> None:
 
 
 def _lives(number: int) -> bool:
-    """Return whether another process of that number lives."""
+    """Return whether another process with this id is alive."""
     try:
         os.kill(number, 0)
     except ProcessLookupError:

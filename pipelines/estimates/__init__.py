@@ -1,1 +1,1 @@
-"""What a run will ask of its models (`--dry_run`): counted from the requests, none of them sent."""
+"""Estimate the requests of a run (`--dry_run`) from its own requests, without sending them."""

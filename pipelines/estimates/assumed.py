@@ -1,4 +1,4 @@
-"""Stand in for judges and sources of a run that is only counted, by assumed answers."""
+"""Replace judges and sources in an estimate: they count requests and assume the replies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,23 +32,23 @@ class CountedJudge(LlmJudge):
         )
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return the claims that were extracted before, else those of the rules."""
+        """Return the cached claims, else those extracted by rules."""
         found = await super().extract(record, sentences)
         return await Judge.extract(self, record, sentences) if found.failures else found
 
     async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return the claims that were extracted before, else those of the rules."""
+        """Return the cached claims, else those extracted by rules."""
         found = await super().extract_sentences(record, sentences)
         return await Judge.extract_sentences(self, record, sentences) if found.failures else found
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
-        """Return the queries that were written before, else those of the rules."""
+        """Return the cached queries, else those written by rules."""
         found = await super().queries(claims, response_id)
         return await Judge.queries(self, claims, response_id) if found.failures else found
 
 
 class _Assumed(JudgementCache):
-    """What was judged before; for the rest, the requests are made and the outcome is assumed."""
+    """Cached judgements; for the rest, requests are counted and the outcome is assumed."""
 
     def __init__(self, llm_settings: LlmSettings, counter: Counter) -> None:
         super().__init__(llm_settings, counter.how, counter.memory)
@@ -79,8 +79,8 @@ class _Requests:
 
 
 class CountedPassages(Judge):
-    """In place of another judge that waits for something: each passage is a call, or what `judge`
-    asks a model."""
+    """Replaces another remote judge: each passage is a call, or what `judge` asks a
+    model."""
 
     remote = True
 
@@ -90,7 +90,7 @@ class CountedPassages(Judge):
         self._judge = judge
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
-        """Count what would be asked; return the outcome that is assumed of each passage."""
+        """Count the requests; return the assumed outcome of each passage."""
         if self._judge is not None:
             await self._judge.verify(open_units, source, found)
         else:
@@ -99,14 +99,14 @@ class CountedPassages(Judge):
         return await super().verify(open_units, source, found)
 
     def outcome(self, unit: FactUnit, passage: Passage) -> Judgement:
-        """Return the outcome that is assumed."""
+        """Return the assumed outcome."""
         return Judgement(self._counter.outcome)
 
 
 class FarSource(FactSource):
-    """In place of a source that is not asked: the passages that are assumed.
+    """Replaces a source that is not asked, by assumed passages.
 
-    Searches, and the pages that would be fetched, are counted where it is a web search's.
+    For a web search, searches and fetched pages are counted.
     """
 
     remote = True
@@ -122,7 +122,7 @@ class FarSource(FactSource):
             self._source.open()
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
-        """Return what was answered before, else what is assumed."""
+        """Return cached answers, else assumed ones."""
         found = [Found()] * len(open_units.units)
         if isinstance(self._source, LlmSource):
             most = self._source.samples

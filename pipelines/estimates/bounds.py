@@ -1,4 +1,4 @@
-"""Bound what a run may ask: calls, tokens and cost, by step, source and model."""
+"""Bound the calls, tokens and cost of a run, by step, source and model."""
 
 import math
 from collections.abc import Callable, Coroutine, Sequence
@@ -24,7 +24,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one step asks of one model for one source, at least and at most."""
+    """The requests of one step to one model for one source, at least and at most."""
 
     step: str
     source: str | None
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run will ask. Of `records`, `sampled` were gone through; `near` are the sources that
+    """The requests of a run. Of `records`, `sampled` were counted; `near` are the sources that
     were looked things up in, `far` those that were not."""
 
     lines: Sequence[Line]
@@ -58,7 +58,7 @@ def estimated(
     near: Sequence[str] = (),
     far: Sequence[str] = (),
 ) -> Estimate:
-    """Return what is asked for all `total` records, by what `count` counts for some of them."""
+    """Return the estimate for all `total` records from what `count` counts for a sample."""
     least, most = Counter(settings, least=True), Counter(settings, least=False)
     for counter in (least, most):
         wait_for(count(counter))

@@ -1,4 +1,4 @@
-"""Count requests in place of sending them; the run's own code makes them.
+"""Count the requests that the run's own code makes, instead of sending them.
 
 What cannot be known without asking is counted twice, for the least and for the most (METHOD).
 """
@@ -70,12 +70,12 @@ class Counter:
             self.counts[key][place] += value
 
     def end_record(self) -> None:
-        """Note the tokens of the record that was gone through."""
+        """Record the tokens of the record that was counted."""
         so_far = fsum(prompt + completion for _, prompt, completion in self.counts.values())
         self.tokens.append(so_far - fsum(self.tokens))
 
     async def complete(self, request: Request) -> Completion:
-        """Count the request; there is nothing in the reply that anybody could use."""
+        """Count the request; the reply has no usable content."""
         knowledge = request.role == KNOWLEDGE
         words = PASSAGE if knowledge else request.expects
         if knowledge and request.function is not None:
@@ -92,7 +92,7 @@ class Counter:
         return Completion([Choice(said)] * request.n, "", [])
 
     def room(self, request: Request) -> int | None:
-        """Return what the user says that the context holds beside a request."""
+        """Return the tokens left beside a request in the context of `--context`."""
         room = Window(self._context).room(int(self._prompt(request)))
         return None if room is None else int(room / self._longer)
 
@@ -120,7 +120,7 @@ class _Kept(Memory):
         self._added: dict[str, Any] = {}
 
     async def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
-        """Return what is kept, or was put here."""
+        """Return the values in the cache, or put here."""
         keys = list(keys)
         added = {key: self._added[key] for key in keys if key in self._added}
         return await super().get_many(keys) | added

@@ -21,7 +21,7 @@ from transforms.sources.registry import SourceSpec
 
 
 def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
-    """Return what the run of these settings will ask.
+    """Return the estimate for a run with these settings.
 
     Raises:
         UsageError: what would end the run before its first response.
@@ -43,7 +43,7 @@ async def _count(
     settings: Settings,
     counter: Counter,
 ) -> None:
-    """Go through the steps of the run for these records, and count what they would ask."""
+    """Run the steps for these records, and count the requests that they would send."""
     sources = [_source(spec, settings, counter) for spec in specs]
     judge = _judge(settings, counter)
     judge.open()

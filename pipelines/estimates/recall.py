@@ -19,7 +19,7 @@ from transforms.recall.step import recall
 
 
 def estimate_recall(settings: RecallSettings, sample: int = SAMPLE) -> Estimate:
-    """Return what the run of these settings will ask.
+    """Return the estimate for a run with these settings.
 
     Raises:
         UsageError: what would end the run before its first record.
@@ -37,7 +37,7 @@ async def _count(
     llm_settings: LlmSettings,
     counter: Counter,
 ) -> None:
-    """Go through the steps of the run for these records, and count what they would ask."""
+    """Run the steps for these records, and count the requests that they would send."""
     recaller = LlmRecaller(replace(llm_settings, repairs=0), formulations, lambda: counter.client)
     rules = JudgeRecaller(OfflineJudge())
     for record in records:

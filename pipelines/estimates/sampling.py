@@ -1,4 +1,4 @@
-"""Take a sample of the input, always the same one."""
+"""Sample records of the input; the same input gives the same sample."""
 
 import tempfile
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Make input records of published data sets: one module a format, or a line in `fields.FORMATS`.
+"""Convert published data sets to input records: one module each, or a row of `fields.FORMATS`.
 
 A further format is a function from one object of its file to a record, or to several, and a line in
 IMPORTERS with the fields that its objects have.
@@ -29,8 +29,8 @@ Importer = Callable[[Record, Path, int], Record | list[Record]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A published format: what makes records of its objects, and the fields that tell them from
-    those of other formats: all of one of these sets."""
+    """A published format: the function that converts its objects, and sets of fields; objects
+    that have all fields of one set are of this format."""
 
     importer: Importer
     known_by: tuple[frozenset[str], ...] = ()
@@ -79,7 +79,7 @@ def import_records(
     report: Callable[[str], None],
     left_out: Counter[str] | None = None,
 ) -> Iterator[Record]:
-    """Give the records of a published file in any form that `ufo evaluate` reads, in order.
+    """Yield the records of a published file in any form that `ufo evaluate` reads, in order.
 
     Args:
         kind: one of IMPORTERS.
@@ -119,7 +119,7 @@ def import_records(
 
 
 def _check_kind(kind: str, raw: Record) -> None:
-    """Raise Unusable for an object of another format, of which this one would read a part."""
+    """Raise Unusable for an object of another format that this one would read only in part."""
     other = next((name for name, one in IMPORTERS.items() if one.has(raw)), None)
     if other not in (None, kind):
         raise Unusable(f"this looks like {other}: ufo import {other}")

@@ -1,4 +1,4 @@
-"""Find where the sentences and claims of annotators stand in a response as we cut it."""
+"""Align the sentences and claims of annotators with the sentences of a response."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def places_of(sentences: Sequence[str], text: str) -> list[Span | None]:
 def claims_of(
     texts: Sequence[str], labels: Sequence[bool | None], place: Span | None, response: str
 ) -> list[Record]:
-    """Return the claims of one of their sentences, each with its label and our sentence's index."""
+    """Return the claims of an annotated sentence with their labels and sentence indexes."""
     indices = _our_sentences(texts, place, response) if place else [None] * len(texts)
     claims = []
     for text, label, index in zip(texts, labels, indices, strict=True):

@@ -72,7 +72,7 @@ def fava(raw: Record, file: Path, number: int) -> Record:
 
 
 def _parsed(annotated: str, left_out: str) -> tuple[str, list[_Error]]:
-    """Return the text without tags and without what is in `left_out`, and its errors in order."""
+    """Return the text without tags and the content of `left_out` tags, and its errors in order."""
     text = ""
     errors: list[_Error] = []
     opened: list[tuple[str, int]] = []
@@ -108,7 +108,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _moved(errors: list[_Error], text: str, output: str) -> list[_Error]:
-    """Return the errors at their places in `output`, which differs by white space alone."""
+    """Return the errors with their offsets in `output`, which differs only in white space."""
     places = [at for at, char in enumerate(output) if not char.isspace()]
     before = [0]
     for char in text:

@@ -1,4 +1,4 @@
-"""Import data sets of which each object is one text and what it is to be held against.
+"""Import data sets whose objects are one text with the references to check it against.
 
 What differs between them is how their fields are called and which values mean true: `FORMATS` says
 that of each. One whose text is a claim has the claim as its only one, with the label.
@@ -18,7 +18,7 @@ _YES_NO: Final = {"1": True, "0": False, "true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Which field of an object is what; of several names the first that is there counts.
+    """The field names of a format; of several names the first that exists counts.
 
     `labels` are true, false, a share between, or None (people could not say) by the text of the
     value. `inside` is the field of each reference where references are objects.
@@ -131,7 +131,7 @@ def _label(fields: Fields, raw: Record) -> float | bool | None:
 
 
 def _references(fields: Fields, raw: Record) -> list[str]:
-    """Return the texts that the object is held against: one, or a list whose items are sentences of
+    """Return the references of an object: one text, or a list whose items are sentences of
     one, unless they are objects. FEVER itself gives numbers of sentences, and no text."""
     value = structure_of(raw.get(_first(raw, fields.references)))
     items = value if isinstance(value, list) else [value]

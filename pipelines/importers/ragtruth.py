@@ -75,7 +75,7 @@ def _given(source: Any) -> tuple[str | None, list[str]]:
 
 @lru_cache(1)
 def _sources(path: Path) -> dict[str, Record]:
-    """Return the sources of the data set by their ids; none where the file is not there."""
+    """Return the sources of the data set by their ids; empty if the file does not exist."""
     if not path.exists():
         return {}
     found = (source for _, source in read_objects(path) if isinstance(source, dict))

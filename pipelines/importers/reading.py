@@ -1,4 +1,4 @@
-"""Read published files, in any form that the input of a run may have."""
+"""Read published files, in any format that the input of a run may have."""
 
 import zlib
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ UNPLACED: Final = "labels of stretches that are not in the response"
 
 
 def read_objects(path: Path) -> Iterator[tuple[int, Record | Unusable]]:
-    """Give each object, or why it is none, with its line's number (else: its place) from 1.
+    """Yield each object, or why it is unusable, with its line number (else its position) from 1.
 
     Raises:
         UsageError: a file that cannot be read.
@@ -56,13 +56,13 @@ def _object(line: bytes) -> Record | Unusable:
 
 
 def named_after(file: Path) -> tuple[str, str]:
-    """Return what a file is named after, as a rule a model, and the name of the folder around."""
+    """Return the stem of a file's name, usually a model, and the name of its folder."""
     name, folder = file.name.split(".")[0], file.absolute().parent
     return (folder.name, folder.parent.name) if name in _PLAIN else (name, folder.name)
 
 
 def get(raw: Record, name: str, kind: type) -> Any:
-    """Return a value of that type; raises Unusable where there is none."""
+    """Return a value of that type; raises Unusable if it is missing."""
     if name not in raw:
         raise Unusable(f"expected `{name}`, found only: {', '.join(raw) or 'nothing'}"[:300])
     if not isinstance(raw[name], kind):
@@ -71,12 +71,12 @@ def get(raw: Record, name: str, kind: type) -> Any:
 
 
 def text_of(raw: Record, name: str) -> str:
-    """Return a text; raises Unusable where there is none."""
+    """Return a text; raises Unusable if it is missing."""
     return as_text(name, get(raw, name, str))
 
 
 def response_text(raw: Record, name: str) -> str:
-    """Return a text that is not blank; raises Unusable where there is none."""
+    """Return a text that is not blank; raises Unusable if it is missing."""
     text = text_of(raw, name)
     if not text.strip():
         raise Unusable(f"expected `{name}` to be a response, found an empty text")

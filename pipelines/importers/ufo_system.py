@@ -108,7 +108,7 @@ def _units(raw: Record) -> list[Record]:
 
 
 def _facts(raw: Record) -> list[Record]:
-    """Return the pairs of `facts` as claims: what is asked and, after it, what is answered."""
+    """Return the pairs of `facts` as claims: the question followed by its answer."""
     found = []
     for fact in objects_of(raw, "facts"):
         question = as_text("Question", get(fact, "Question", str)).strip()

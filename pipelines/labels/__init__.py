@@ -1,1 +1,1 @@
-"""Sheets of fact units for people, and what they said, read back."""
+"""Sample fact units for people to label, and import their labels."""

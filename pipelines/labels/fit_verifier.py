@@ -1,4 +1,4 @@
-"""Refit a verifier on the labels of a run, and write it where that gained something."""
+"""Refit a verifier on the labels of a run, and write it if it improved."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -31,10 +31,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a fit was made of and what it gained.
+    """The labels that a fit used, and what it gained.
 
-    `found` counts the labels of the run. `written` is the folder, or None, and `why` then says what
-    was not gained.
+    `found` counts the labels of the run. `written` is the folder, or None with the reason in `why`.
     """
 
     run: str
@@ -49,7 +48,7 @@ class Outcome:
 def fit_verifier(
     directory: str, output: str, run: str | None, verifier: str | None, say: Say
 ) -> Outcome:
-    """Refit a verifier on the labels of a run; write it to `output` where that gained something.
+    """Refit a verifier on the labels of a run; write it to `output` if it improved.
 
     Args:
         directory: the `--output` of `ufo evaluate`.
@@ -105,7 +104,7 @@ def fit_verifier(
 
 
 def _check_output(folder: Path) -> None:
-    """Refuse a place where something else is than a fitted verifier, before the work is done."""
+    """Raise a UsageError if `output` is anything but a fitted verifier, before the work is done."""
     if folder.is_dir() and not is_fitted(folder) and any(folder.iterdir()):
         raise UsageError(
             f"--output {str(folder)!r} holds something else than a fitted verifier; name another "
@@ -134,7 +133,7 @@ def _check_enough(directory: str, run: str, found: LabelledClaims) -> None:
 
 
 def left_out(found: LabelledClaims) -> str:
-    """Return a sentence that says how many labelled claims are not learned from, and why."""
+    """Return a sentence with the numbers of labelled claims that are not used, and why."""
     settled = f", {found.settled:,} with no passage that the last layer reads" * bool(found.settled)
     return (
         f"Left out of {found.n_labelled:,} labelled claims: {found.without_passages:,} without "
@@ -143,7 +142,7 @@ def left_out(found: LabelledClaims) -> str:
 
 
 def _vectors(verifier: Verifier, claims: Sequence[LabelledClaim], say: Say) -> dict[Pair, Array]:
-    """Return what the last layer reads of each pair that it is asked about."""
+    """Return the input of the verifier's last layer for each pair."""
     pairs = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs))
     say(f"{len(pairs):,} pairs of a claim and a passage are read by {verifier.name}")
     found: dict[Pair, Array] = {}
@@ -169,7 +168,7 @@ def _labelled(claims: Sequence[LabelledClaim], vectors: Mapping[Pair, Array]) ->
 
 
 def in_words(measure: str, gain: Gain) -> str:
-    """Return a line that says what was gained in one measure."""
+    """Return a line with the gain in one measure."""
     return (
         f"{MEASURES[measure]:<20} {gain.before:.3f} → {gain.after:.3f}, gain {gain.gain:+.3f} "
         f"({gain.low:+.3f} to {gain.high:+.3f})"
@@ -177,7 +176,7 @@ def in_words(measure: str, gain: Gain) -> str:
 
 
 def card(name: str, fit: Fit) -> str:
-    """Return the text for people that lies beside a fitted verifier, in Markdown."""
+    """Return the model card of a fitted verifier, in Markdown."""
     trained = fit.trained
     rows = "\n".join(
         f"| {words} | {gain['before']:.3f} | {gain['after']:.3f} | {gain['gain']:+.3f} | "

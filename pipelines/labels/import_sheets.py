@@ -1,4 +1,4 @@
-"""Check sheets that people filled in, and keep them beside the runs that they were drawn from."""
+"""Check labelled sheets, and store them beside the runs that they were sampled from."""
 
 import csv
 import re
@@ -63,7 +63,7 @@ class _Line:
 def import_sheet(
     directory: str, file: str, sheet: str | None = None, annotator: str | None = None
 ) -> Imported:
-    """Read a sheet and keep its labels in the folder of runs, in place of what it said before.
+    """Read a sheet and store its labels in the folder of runs, replacing its earlier ones.
 
     Args:
         directory: the `--output` of `ufo evaluate`.
@@ -128,7 +128,7 @@ def import_sheet(
 
 
 def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
-    """Write a sheet's labels in place of what it said before; equal labels give equal files."""
+    """Write a sheet's labels, replacing its earlier ones; equal labels give equal files."""
     folder = directory / FOLDER
     folder.mkdir(exist_ok=True)
     path = folder / f"{sheet}.parquet"
@@ -138,7 +138,7 @@ def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
 
 
 def _read(path: Path) -> Iterator[_Line]:
-    """Give the lines of a CSV file as spreadsheets write it: comma, semicolon or tab."""
+    """Yield the lines of a CSV file, separated by comma, semicolon or tab."""
     csv.field_size_limit(_LONGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
@@ -171,7 +171,7 @@ def _check_columns(path: Path, names: Sequence[str]) -> None:
 def _known(
     directory: str, lines: Sequence[_Line], problems: list[str]
 ) -> dict[tuple[str, str], str]:
-    """Return the newest run that has each unit; a unit that no run has is a problem."""
+    """Return the newest run that has each unit; add a problem for a unit that no run has."""
     with open_results(directory, all_runs=True) as results:
         names = {run.name for run in results.runs}
         found = results.query(

@@ -1,4 +1,4 @@
-"""Keep what people say on the page of single fact units: a sheet beside the runs, row by row."""
+"""Store labels given on the page in a sheet beside the runs, one unit at a time."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from schemas.tables import LABELS, from_arrow
 
 
 def keep_label(directory: Path, label: Label) -> None:
-    """Put a label into its sheet in place of what that said of the unit; an empty one takes it out.
+    """Store a label in its sheet, replacing the unit's earlier one; an empty one removes it.
 
     Safe with several services on one folder of runs.
     """

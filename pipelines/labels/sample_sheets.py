@@ -1,4 +1,4 @@
-"""Write CSV sheets of fact units for people to label: a sample, or verdicts found to be wrong.
+"""Write CSV sheets of fact units for people to label: a sample, or wrong verdicts.
 
 The sample is drawn within strata (the source that decided × verdict × model that wrote), in
 proportion to their sizes but at least two of each, to estimate every stratum's variance. A
@@ -74,7 +74,7 @@ _SAID = "e.outcome, coalesce(concat(' (', e.rationale, ')'), ''), '; ',"
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a sheet shows: its columns in order, its rows by name, and how they were chosen."""
+    """The content of a sheet: its columns in order, its rows by name, and how they were sampled."""
 
     columns: tuple[str, ...]
     rows: list[Row]
@@ -108,7 +108,7 @@ def allocate(sizes: Sequence[int], n: int) -> list[int]:
 
 
 def sample(results: Results, n: int, seed: int = 0, evidence: bool = False) -> Sheet:
-    """Draw `n` units of the run for people to label, in strata; with `evidence` they see it.
+    """Sample `n` units of the run in strata for people to label, with `evidence` showing it.
 
     Raises:
         UsageError: the run has no fact unit.
@@ -153,7 +153,7 @@ def sample(results: Results, n: int, seed: int = 0, evidence: bool = False) -> S
 
 
 def sample_errors(results: Results, n: int, seed: int = 0) -> Sheet:
-    """Draw `n` verdicts that differ from what people said, with their evidence, to be tagged.
+    """Sample `n` verdicts that differ from people's labels, with their evidence, to be tagged.
 
     Raises:
         UsageError: no unit of the run has a label, or no verdict is wrong.
@@ -190,7 +190,7 @@ def _of(results: Results) -> dict[str, object]:
 
 
 def _strata(results: Results, n: int) -> tuple[list[Row], tuple[str, ...]]:
-    """Return the strata of the run's units with their sizes, and what they are made by."""
+    """Return the strata of the run's units with their sizes, and what defines them."""
     for by in _STRATA:
         columns = "".join(f"{name}, " for name in by)
         counted = f"SELECT {columns} count(*) AS size FROM ({_UNITS})"  # noqa: S608
@@ -207,7 +207,7 @@ def _shown(evidence: bool, said: str) -> str:
 
 
 def cells(sheet: Sheet) -> Iterator[list[str]]:
-    """Give the rows of a sheet as texts, under its columns.
+    """Yield the header and the rows of a sheet as texts.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front: what a model or
     a page wrote must not be run by the spreadsheet of the person who labels it.

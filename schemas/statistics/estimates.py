@@ -19,7 +19,7 @@ _NOTHING = 1e-12  # a standard error below it is rounding
 
 
 class Interval(NamedTuple):
-    """A value with its bounds, NaN where there are none, and what they are called."""
+    """A value with its bounds (NaN if there are none) and the name of the method."""
 
     value: float
     low: float = np.nan
@@ -39,7 +39,7 @@ class Test(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """A correlation with its bounds, and what they are called."""
+    """A correlation with its bounds and the name of the method."""
 
     metric: str
     value: float = np.nan
@@ -60,7 +60,7 @@ def wilson(k: Floats, n: Floats) -> tuple[Floats, Floats]:
 
 
 def t_bound(df: float) -> float:
-    """Return the t that is passed, either way, with probability .05."""
+    """Return the two-sided critical value of t at the 5 % level."""
     from scipy import special
 
     return float(special.stdtrit(df, 0.975))
@@ -100,7 +100,7 @@ def clustered_wilson(value: float, influence: Floats, cluster: Clusters) -> Inte
 
 
 def paired_t(difference: Floats) -> Test:
-    """Test whether the mean difference of pairs is nothing, by Student's paired t (1908).
+    """Test whether the mean difference of pairs is zero, by Student's paired t (1908).
 
     Where all differences are equal there is no t: a drop then has the p of a sign test.
     """

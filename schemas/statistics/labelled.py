@@ -1,4 +1,4 @@
-"""What people's labels of some units tell of all of them, and how far two sources agree."""
+"""Correct scores by people's labels of some units, and measure the agreement of two sources."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ _NOTHING = 1e-12
 
 
 class Corrected(NamedTuple):
-    """A mean corrected by labels with its bounds, and the weight that the judge has in it."""
+    """A mean corrected by labels with its bounds, and the weight of the judge's verdicts in it."""
 
     value: float = np.nan
     low: float = np.nan

@@ -1,4 +1,4 @@
-"""The reports in SQL: one file a view, a SELECT under a header of comments.
+"""Load the views of reports: one SQL file each, a SELECT under a header of comments.
 
     -- Title in one line
     -- Help, in as many lines as it takes.
@@ -34,7 +34,7 @@ _FIELDS = ("needs", "order", "shows", "with", "empty", "runs", "parameters")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view: what it is called and good for, the views it reads, and its SELECT.
+    """A view: its name and purpose, the views it reads, and its SELECT.
 
     `shows` are the columns that a printed report has (none: all), `before` the views that it shows
     first; `empty` says what no rows mean, `all_runs` that it is over all of them. `parameters` are
@@ -65,7 +65,7 @@ class View:
 
 @cache
 def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
-    """Return every view and macro, after those it needs and by name where that leaves a choice.
+    """Return every view and macro, each after those it needs, else by name.
 
     `folder` is one of a user's own `.sql` files, which appear beside ours.
 
@@ -143,7 +143,7 @@ def _identifier(name: str) -> str:
 
 
 def parse_view(name: str, text: str) -> View:
-    """Return the view that a file holds: its header's fields and everything below the header."""
+    """Parse a view's file: the fields of its header and the SELECT below."""
     lines = text.splitlines()
     size = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     header = [line.removeprefix("--").strip() for line in lines[:size]]
