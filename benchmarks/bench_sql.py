@@ -221,7 +221,7 @@ def read(folder: str, report: str, repeat: int) -> None:
 
 
 def peak_mib() -> float:
-    """The most memory that this process had, in MiB; `ru_maxrss` counts its parent's too."""
+    """Return the most memory that this process had, in MiB; `ru_maxrss` counts its parent's too."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))

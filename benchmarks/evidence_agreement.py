@@ -18,7 +18,7 @@ class Labels:
 
 
 def labels_of(result: Any) -> Labels:
-    """The labels of a run's input.
+    """Return the labels of a run's input.
 
     A sentence's own label, else 0 where one of its claims is labelled 0, 1 where all are 1. A
     response's own, else the mean over its labelled claims, or else sentences.

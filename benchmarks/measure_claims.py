@@ -88,7 +88,7 @@ class Content:
         return cls(found, frozenset(stem for stem in found if stem[0].isdigit()))
 
     def share_in(self, other: "Content") -> float:
-        """The share of the stems that the other has; 0 where it lacks a number."""
+        """Return the share of the stems that the other has; 0 where it lacks a number."""
         if not self.stems or not self.numbers <= other.numbers:
             return 0.0
         return len(self.stems & other.stems) / len(self.stems)
@@ -101,13 +101,13 @@ class Content:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The stems of the content words of a text; 1,000 is 1000."""
+    """Return the stems of the content words of a text; 1,000 is 1000."""
     words = (word.replace(",", "") for word in _WORD.findall(text.lower()))
     return frozenset(_stem(word) for word in words if word not in FUNCTION_WORDS)
 
 
 def extracted(response: Response, asked: bool = True) -> list[list[Extracted]]:
-    """The extracted claims of each sentence, with or without the prompt as the question."""
+    """Return the extracted claims of each sentence, with or without the prompt as the question."""
     spans, end = [], 0
     for sentence in response.sentences:
         start = max(end, response.text.find(sentence, end))
@@ -121,7 +121,7 @@ def extracted(response: Response, asked: bool = True) -> list[list[Extracted]]:
 
 
 def paired(one: Sequence[Content], other: Sequence[Content], level: float) -> int:
-    """How many claims can be paired one to one, the most similar first."""
+    """Return how many claims can be paired one to one, the most similar first."""
     scored = [(a.f1(b), i, j) for i, a in enumerate(one) for j, b in enumerate(other)]
     ours, theirs = set[int](), set[int]()
     for score, i, j in sorted(scored, reverse=True):

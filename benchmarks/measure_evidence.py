@@ -58,7 +58,7 @@ QUICK = {"pages": (5, 1), "contexts": (1,)}
 
 @contextmanager
 def local_web() -> Iterator[dict[str, Any]]:
-    """The tests' web and its engine; gives the options that a run needs for it."""
+    """Return the tests' web and its engine; gives the options that a run needs for it."""
     with LocalWeb() as web, Engines(web) as engines:
         os.environ["SERPER_BASE_URL"] = engines.url
         yield {"search": "serper", "allow_private_hosts": True}
@@ -107,7 +107,7 @@ def swept(source: Path, options: dict[str, Any], snapshots: Path, quick: bool) -
 
 
 def read_records(source: Path) -> list[dict[str, Any]]:
-    """The records of a JSON Lines file, each with an id: both kinds of units share it."""
+    """Return the records of a JSON Lines file, each with an id: both kinds of units share it."""
     records = []
     with source.open(encoding="utf-8") as file:
         for number, text in enumerate(file, 1):
@@ -121,7 +121,7 @@ def read_records(source: Path) -> list[dict[str, Any]]:
 
 
 def taken(result: Any) -> dict[str, Any]:
-    """What a run took: passages and their words, queries, pages, calls of a model, money."""
+    """Return what a run took: passages and their words, queries, pages, calls of a model, money."""
     rows = result.sql("SELECT text FROM passages").column("text").to_pylist()
     words = [len(text.split()) for text in rows]
     queries = result.sql("SELECT count(DISTINCT query) AS n FROM fact_units").to_pylist()[0]["n"]
@@ -175,7 +175,7 @@ def plain_bm25(claim: str, sentences: Sequence[str]) -> list[int]:
 
 
 def by(retriever: str, embedder: Any = None, titled: bool = False) -> Select:
-    """The web source's own selection, on sentences as they were cut by the data's authors.
+    """Return the web source's own selection, on sentences as they were cut by the data's authors.
 
     The title is one of these sentences; `titled` tells it as the page's title besides.
     """

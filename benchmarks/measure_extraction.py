@@ -55,7 +55,7 @@ class Scores:
 
 
 def load(folder: Path) -> list[Page]:
-    """The pages of `ground-truth.json`, in the order of their names."""
+    """Return the pages of `ground-truth.json`, in the order of their names."""
     truth = json.loads((folder / "ground-truth.json").read_text(encoding="utf-8"))
     return [
         Page(
@@ -68,19 +68,19 @@ def load(folder: Path) -> list[Page]:
 
 
 def ours(page: Page) -> str:
-    """What the web source takes of a page."""
+    """Return what the web source takes of a page."""
     return document_of(
         FetchedPage(page.url, page.url, 200, "text/html", page.body, None, RETRIEVED)
     ).text
 
 
 def plain(page: Page) -> str:
-    """What trafilatura takes, comments aside."""
+    """Return what trafilatura takes, comments aside."""
     return extract(page.body, include_comments=False) or ""
 
 
 def precise(page: Page) -> str:
-    """What trafilatura takes in its precision mode, comments aside."""
+    """Return what trafilatura takes in its precision mode, comments aside."""
     return extract(page.body, include_comments=False, favor_precision=True) or ""
 
 
@@ -100,14 +100,14 @@ def overlap(truth: Counter[Any], found: Counter[Any]) -> tuple[float, float, flo
 
 
 def scored(truth: str, found: str) -> Scores:
-    """The scores of one page."""
+    """Return the scores of one page."""
     one, other = _WORD.findall(truth.lower()), _WORD.findall(found.lower())
     precision, recall, f1 = overlap(Counter(one), Counter(other))
     return Scores(precision, recall, f1, overlap(shingles(one), shingles(other))[2])
 
 
 def shingles(words: Sequence[str]) -> Counter[tuple[str, ...]]:
-    """The runs of SHINGLE words; of a shorter text the whole."""
+    """Return the runs of SHINGLE words; of a shorter text the whole."""
     last = max(1, len(words) - SHINGLE + 1) if words else 0
     return Counter(tuple(words[at : at + SHINGLE]) for at in range(last))
 
@@ -115,7 +115,7 @@ def shingles(words: Sequence[str]) -> Counter[tuple[str, ...]]:
 def measured(
     method: Callable[[Page], str], pages: Sequence[Page], passes: int
 ) -> tuple[list[Scores], dict[str, Any]]:
-    """The scores of each page, and what is printed of them all."""
+    """Return the scores of each page, and what is printed of them all."""
     method(pages[0])  # so that imports and compiled patterns count for no page
     speeds: list[float] = []
     for _ in range(passes):

@@ -60,7 +60,7 @@ class Watch:
         return self.together * resource.getpagesize() // 2**20
 
     def mib(self) -> dict[str, list[int]]:
-        """What a process is → the peaks of those of its kind, in MiB, largest first."""
+        """Return what a process is → the peaks of those of its kind, in MiB, largest first."""
         found: dict[str, list[int]] = {}
         for process, pages in self.peaks.items():
             size = pages * resource.getpagesize() // 2**20

@@ -39,7 +39,7 @@ _PROGRESS_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build made. `counts` are the manifest's, `warnings` sentences for the user."""
+    """The result of a build. `counts` are the manifest's, `warnings` sentences for the user."""
 
     path: Path
     counts: dict[str, int]

@@ -1,4 +1,4 @@
-"""Open where a command writes: a file or a folder, of whatever file system, or stdout."""
+"""Open the output of a command: a file or folder on any file system, or stdout."""
 
 import io
 import sys

@@ -17,7 +17,7 @@ _asked = threading.Event()
 
 @contextmanager
 def signals_interrupt() -> Iterator[None]:
-    """Within this context SIGTERM and SIGINT raise KeyboardInterrupt in the main thread.
+    """Let SIGTERM and SIGINT raise KeyboardInterrupt in the main thread within this context.
 
     A second SIGTERM ends the process at once. In other threads nothing changes, since Python
     handles signals in the main thread only.

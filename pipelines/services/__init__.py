@@ -1,1 +1,1 @@
-"""What a run reaches over the network: endpoints and search engines, asked what they can do."""
+"""Test the endpoints and search engines of a run."""

@@ -160,7 +160,7 @@ def _answered(endpoint: Endpoint, listed: bool | None) -> Tested:
 
 
 def _failed(endpoint: Endpoint, error: LlmError) -> Tested:
-    """Return how far it came, by the status of the last request."""
+    """Return how far the tests came, by the status of the last request."""
     status = error.usage[-1].status if error.usage else ""
     reached = bool(status) and status not in _UNREACHED
     try:

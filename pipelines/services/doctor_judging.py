@@ -1,4 +1,4 @@
-"""Have a model judge six claims with known verdicts, by the judge of `ufo evaluate` itself."""
+"""Let a model judge six claims with known verdicts, by the judge of `ufo evaluate`."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -81,7 +81,7 @@ class _Result:
 
 
 def _ways(model: str) -> list[_Way]:
-    """Return what is tried, the cheapest first."""
+    """Return the formulations to try, the cheapest first."""
     function = LlmSettings(model)
     one = replace(function, facts_per_call=1, passages_per_call=1)
     return [

@@ -50,7 +50,7 @@ class Patient:
     requests: int = 0
 
     def client(self, known: Capabilities | None = None) -> OpenAiClient:
-        """Return a client that sends what `known` has, and finds out nothing by itself."""
+        """Return a client with the capabilities `known`, which it does not probe."""
         can = {self.endpoint: known or self.known}
         places = {VERIFIER: self.endpoint}
         return OpenAiClient(ClientSettings(places, can, concurrency=CONCURRENCY, retry=RETRY))

@@ -1,4 +1,4 @@
-"""Ask the LLM endpoints of a run what they can do, before anything is read or paid for."""
+"""Probe the LLM endpoints of a run before the input is read."""
 
 import time
 from collections.abc import Sequence

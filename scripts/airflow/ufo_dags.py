@@ -156,13 +156,13 @@ def publish(summary: dict[str, Any]) -> Iterator[Metadata]:
 
 
 def planned() -> Any:
-    """The first task of a night."""
+    """Return the first task of a night."""
     root = setting("index_root")
     return plan(setting("output"), root, setting("full", "false"), "{{ run_id }}")
 
 
 def evaluation(first: Any, since: Any) -> BashOperator:
-    """The task whose result is what `ufo evaluate --json` prints of the planned run."""
+    """Return the task whose result is what `ufo evaluate --json` prints of the planned run."""
     return BashOperator(
         task_id="evaluate",
         bash_command=EVALUATE,
@@ -181,7 +181,7 @@ def evaluation(first: Any, since: Any) -> BashOperator:
 
 
 def judged(summary: Any, evaluated: Any) -> None:
-    """The tasks after an evaluation: gate → report → publish."""
+    """Return the tasks after an evaluation: gate → report → publish."""
     passed = gate(summary, setting("fail_under", "0"), setting("max_failure_rate", "0.05"))
     published = publish(summary)
     evaluated >> passed >> report(summary, setting("output")) >> published
@@ -263,7 +263,7 @@ if RUNNER:
 
     @task
     def options(first: dict[str, str], input: str, output: str, config: str) -> dict[str, Any]:
-        """The flags of the planned run; one without a value is left out."""
+        """Return the flags of the planned run; one without a value is left out."""
         if not input:
             raise AirflowFailException("the setting 'input' is missing; see the text of the DAG")
         flags = {"input": input, "output": output, "config": config, "if_finished": "skip", **first}

@@ -1,4 +1,4 @@
-"""The Beam shell of the steps: life cycle, keys, side outputs. What they do is one folder up."""
+"""Run the steps of `transforms` on Beam: life cycle, keys, side outputs."""
 
 from transforms.beam import coders
 

@@ -1,4 +1,4 @@
-"""A DoFn around a coroutine of the core: at once where nothing waits, else many under way."""
+"""Call a coroutine of a step in a DoFn: at once if it is local, else many at a time."""
 
 from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any, Generic, TypeVar

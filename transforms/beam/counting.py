@@ -1,4 +1,4 @@
-"""Counters of a step, by Beam's metrics: a runner shows them, and the manifest has their sums.
+"""Count what a step does in Beam's metrics, which runners show and the manifest sums up.
 
 On an engine they are reported while it works, too (`transforms.beam.live`).
 """
@@ -42,7 +42,7 @@ class StepCounters:
 
 
 def of_source(asked: OpenUnits, checked: Checked) -> dict[str, int]:
-    """Return what to count of one response that a source was asked about.
+    """Return the counts of one response that a source was asked about.
 
     `units_in` = `answered` + `noans` + `errors`: the units with a valid vote, those with none, and
     those of these that had nothing but errors.

@@ -1,4 +1,4 @@
-"""What a worker process has counted so far, in a file that others read while an engine works.
+"""Write the counts of a worker process to a file, for progress while an engine runs.
 
 Engines report Beam's counters late, and some not before the end: Flink has those of a bundle when
 the bundle is finished, and a batch stage is one bundle a worker. So each process also writes its

@@ -1,4 +1,4 @@
-"""How common a word is in encyclopaedic and news prose, in three classes.
+"""Classify words by their frequency in encyclopaedic and news prose, in three classes.
 
 A match of a rare word says more than one of a common word: the idea behind inverse document
 frequency (Spärck Jones 1972), kept as two short lists so that no corpus is needed at run time.

@@ -93,25 +93,25 @@ is_finite: Final = Memo(_is_finite).__getitem__
 
 
 def is_person(low: str) -> bool:
-    """Whether the noun in lower case looks like an occupation: "physicist", "poet", "writer"."""
+    """Return whether a lower-case noun looks like an occupation: "physicist", "poet", "writer"."""
     return low in _OCCUPATIONS or low.endswith(_OCCUPATION_ENDINGS)
 
 
 def is_noun(word: str) -> bool:
-    """Whether the word may be a noun: in small letters, and nothing else that is known."""
+    """Return whether the word may be a noun: in lower case and not known as anything else."""
     low = core(word)
     known = low in STOP_WORDS or low in PREPOSITIONS or low in ADVERBS or is_finite(word)
     return word[0].islower() and not known
 
 
 def without_adverbs(lows: Sequence[str], start: int, end: int) -> int:
-    """Where the subject from `start` up to the verb at `end` ends, less the adverbs between them
-    ("Ada later moved"); in "the first moved" there is none."""
+    """Return the end of the subject from `start` before the verb at `end`, without adverbs between
+    them ("Ada later moved"); "the first moved" has none."""
     while end > start and lows[end - 1] in ADVERBS and lows[max(start, end - 2)] not in _ARTICLES:
         end -= 1
     return end
 
 
 def lower(words: Sequence[str]) -> list[str]:
-    """The words, each as `core` has it."""
+    """Return the words, each as `core` has it."""
     return list(map(core, words))

@@ -1,4 +1,4 @@
-"""Whether a text is in the language that the offline judge knows: English.
+"""Detect whether a text is in English, the language of the offline judge.
 
 No language identification model: a code that came with the text decides; else the script, and the
 function words, which are the most frequent words of a language and mostly its own. A text that
@@ -68,7 +68,7 @@ def _languages() -> dict[str, str]:
 
 
 def is_english(text: str, language: str | None = None) -> bool:
-    """Whether the offline judge may read `text`.
+    """Return whether the offline judge may read `text`.
 
     `language`, an ISO 639 code with or without a region ("en", "en-GB", "eng", "de"), decides where
     it is given. Constant time: the first 1,000 characters are looked at.

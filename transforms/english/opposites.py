@@ -1,4 +1,4 @@
-"""Antonyms as a look-up: a word in lower case -> the words of which none can be true with it."""
+"""Look up the antonyms of a word: words that cannot be true together with it."""
 
 from typing import Final
 

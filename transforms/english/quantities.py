@@ -1,4 +1,4 @@
-"""Numbers, quantities with units and dates in a run of words, and when two of them agree."""
+"""Find numbers, quantities with units and dates in words, and compare them."""
 
 from dataclasses import dataclass
 from math import inf
@@ -136,7 +136,7 @@ def _cardinal(words: list[Word], at: int) -> Quantity:
 
 
 def _counted(following: list[Word]) -> str:
-    """What a number counts: the next word with content, at most two words on."""
+    """Return what a number counts: the next word with content, at most two words on."""
     for word in following:
         if word.kind != STOP:
             return word.stem
@@ -148,7 +148,7 @@ def _text(words: list[Word]) -> str:
 
 
 def quantities(words: list[Word]) -> list[Quantity]:
-    """Every number, quantity and date said in `words`, in order. Linear in their number."""
+    """Return every number, quantity and date said in `words`, in order. Linear in their number."""
     found: list[Quantity] = []
     end = 0  # Where the quantity before ends.
     for at, word in enumerate(words):
@@ -211,7 +211,7 @@ def _celsius(q: Quantity) -> Quantity:
 
 
 def comparable(claimed: Quantity, said: Quantity) -> bool:
-    """Whether the two could fill the same slot: one dimension, and counts count the same."""
+    """Return whether the two could fill the same slot: one dimension, and counts count the same."""
     one, other = claimed.dimension, said.dimension
     if one != other:
         return one in _TEMPERATURES and other in _TEMPERATURES
@@ -219,7 +219,7 @@ def comparable(claimed: Quantity, said: Quantity) -> bool:
 
 
 def agree(claimed: Quantity, said: Quantity) -> bool:
-    """Whether what is said makes what is claimed true, within the precision of either."""
+    """Return whether a stated quantity makes a claimed one true, within the precision of either."""
     one, other = claimed.dimension, said.dimension
     if one != other:
         if one == "fahrenheit":

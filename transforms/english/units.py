@@ -1,4 +1,4 @@
-"""Numbers in words, months and units of measure, as the offline judge reads them."""
+"""List number words, months and units of measure for the offline judge."""
 
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
 fifteen sixteen seventeen eighteen nineteen"""

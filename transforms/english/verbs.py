@@ -117,12 +117,12 @@ INTRANSITIVE: Final = word_set(
 
 
 def is_past(low: str) -> bool:
-    """Whether the lower-case word is, or by its "-ed" looks like, the past form of a verb."""
+    """Return whether the lower-case word is the past form of a verb, or looks it by its "-ed"."""
     return low in PAST or _looks_past(low)
 
 
 def is_participle(low: str) -> bool:
-    """Whether the lower-case word is, or by its "-ed" looks like, a past participle."""
+    """Return whether the lower-case word is a past participle, or looks it by its "-ed"."""
     return low in PARTICIPLES or _looks_past(low)
 
 

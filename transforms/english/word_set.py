@@ -1,6 +1,6 @@
-"""How the word lists of the offline extraction are written down: as words, not as literals."""
+"""Read word lists that are written as plain text."""
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a text, separated by white space."""
+    """Return the words of a text, separated by white space."""
     return frozenset(words.split())

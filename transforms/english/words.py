@@ -193,7 +193,7 @@ def _is_verb(lower: str) -> bool:
 
 
 def analyse(surface: str) -> Word:
-    """The word that a surface form of at least one character stands for. Never raises."""
+    """Return the word that a surface form of at least one character stands for. Never raises."""
     return _recognise(surface[:_MAX_WORD])
 
 
@@ -218,7 +218,7 @@ _between_spaces: Final = Memo(_words_of).__getitem__
 
 
 def read(text: str) -> list[Word]:
-    """The words of a text, in order, punctuation left out."""
+    """Return the words of a text, in order, punctuation left out."""
     if "°" in text:  # The only token that may have a space in it: "° C".
         return _words_of(text)
     return list(chain.from_iterable(map(_between_spaces, text.split())))

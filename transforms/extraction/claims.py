@@ -1,4 +1,4 @@
-"""Split a sentence into the claims it makes, where that is safe; else leave the sentence whole.
+"""Split a sentence into the claims it makes where that is safe, else keep it whole.
 
 Rules over words, no parser: each knows one construction and applies only where nothing else could
 be meant. No name and no number is lost: what a rule takes apart goes into one of its claims. What
@@ -25,7 +25,7 @@ _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
 
 
 def split(sentence: Wording) -> list[Wording]:
-    """The claims of one (resolved) sentence, in its order; empty only where it says nothing."""
+    """Return the claims of one (resolved) sentence, in order; empty only if it says nothing."""
     pieces = _split(sentence, 0) if len(sentence.words) <= _MAX_WORDS else [sentence]
     if len(pieces) > 1 and all(map(_is_whole, pieces)):
         return pieces
@@ -33,7 +33,7 @@ def split(sentence: Wording) -> list[Wording]:
 
 
 def written(words: Words) -> str:
-    """The words of a claim as a sentence, with a capital and a full stop."""
+    """Return the words of a claim as a sentence, with a capital and a full stop."""
     text = " ".join(words).lstrip(" ,;:").rstrip(" ,;:—–-")
     if text[-2:-1] == "," and text[-1] in _QUOTES:
         text = text[:-2] + text[-1]  # the comma was that of the sentence
@@ -43,7 +43,7 @@ def written(words: Words) -> str:
 
 
 def _split(clause: Wording, depth: int) -> list[Wording]:
-    """The claims of one clause: the first rule that applies, then the same for what it gives."""
+    """Split a clause into claims by the first rule that applies, and the parts likewise."""
     parsed = parse(*clause) if depth < _MAX_DEPTH and len(clause.words) >= _MIN_WORDS else None
     parts = next((parts for rule in RULES if (parts := rule(parsed))), []) if parsed else []
     if not parts:
@@ -52,7 +52,7 @@ def _split(clause: Wording, depth: int) -> list[Wording]:
 
 
 def _is_whole(piece: Wording) -> bool:
-    """Whether quotation marks and brackets are closed in the piece that opened them."""
+    """Return whether quotation marks and brackets are closed in the piece that opened them."""
     text = " ".join(piece.words)
     return text.count('"') % 2 == 0 and all(
         text.count(left) == text.count(right) for left, right in _PAIRS

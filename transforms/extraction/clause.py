@@ -1,4 +1,4 @@
-"""A clause as the splitting rules see it: its words, where its subject is, and where its verb."""
+"""Parse a clause for the splitting rules: its words, its subject and its verb."""
 
 from typing import Final, NamedTuple
 
@@ -51,7 +51,7 @@ def parse(words: Words, lows: Words) -> Clause | None:
 
 
 def first_verb(words: Words, lows: Words, start: int) -> int:
-    """Where the first word after `start` stands that can be a clause's verb, -1 if none can."""
+    """Return the index of the first word after `start` that can be a clause's verb, else -1."""
     for at in range(start + 1, len(words)):
         if is_finite(words[at]) and (lows[at] in AUXILIARIES or lows[at - 1] not in DETERMINERS):
             return at
@@ -59,7 +59,7 @@ def first_verb(words: Words, lows: Words, start: int) -> int:
 
 
 def subject_start(words: Words, lows: Words) -> int:
-    """Past an opening like "In 1905, at the age of 26, " or "Born in Ulm, Germany, "."""
+    """Return the index after an opening such as "In 1905, at the age of 26, "."""
     if lows[0] not in _OPENINGS or lows[:2] == ["based", "on"]:
         return 0
     for at in range(min(len(words) - 1, _MAX_OPENING)):
@@ -88,17 +88,17 @@ def _subject(words: Words, lows: Words, start: int, verb: int) -> Words:
 
 
 def without_comma(words: Words) -> Words:
-    """The words without a comma at their end."""
+    """Return the words without a comma at their end."""
     last = words[-1].rstrip(",") if words else ""
     return [*words[:-1], last] if last else words[:-1]
 
 
 def is_name(words: Words) -> bool:
-    """Whether the words are one capitalised name."""
+    """Return whether the words are one capitalised name."""
     return bool(words) and is_capital(words[0]) and name_length(words) == len(words)
 
 
 def is_a(clause: Clause) -> bool:
-    """Whether the clause says what its subject "is a" or "was an"."""
+    """Return whether the clause says what its subject "is a" or "was an"."""
     lows, verb = clause.lows, clause.verb
     return lows[verb] in ("is", "was") and "".join(lows[verb + 1 : verb + 2]) in ("a", "an")

@@ -1,4 +1,4 @@
-"""The claims of a whole response, in whatever language, for judges that do not extract."""
+"""Extract the claims of a response, in any language, for judges that do not extract."""
 
 from collections.abc import Callable, Sequence
 

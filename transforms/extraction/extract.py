@@ -1,4 +1,4 @@
-"""Extraction without a model: the claims that a response's sentences make, a query for each."""
+"""Extract the claims of a response's sentences without a model, with a query for each."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -59,7 +59,7 @@ def extract_sentences(
 
 
 def paragraph_starts(text: str, spans: Sequence[Span]) -> list[int]:
-    """The indexes of the sentences of `text` that stand at its beginning or after a blank line."""
+    """Return the indexes of the sentences that begin `text` or follow a blank line."""
     starts = [0] if spans else []
     for index, (before, after) in enumerate(pairwise(spans), 1):
         between = text[before.end : after.start]

@@ -1,4 +1,4 @@
-"""Read what Markdown says without being a sentence: labelled items, table rows, headings.
+"""Read claims in Markdown that are not sentences: labelled items, table rows, headings.
 
 `- **Born**: 7 November 1867 in Warsaw` under the heading `# Marie Curie` says that Marie Curie was
 born on 7 November 1867 in Warsaw, and so does the row of a table.
@@ -61,7 +61,7 @@ class Reader:
         return self._asked or self._heading or self._opening
 
     def name(self, topic: str) -> None:
-        """Hear whom the running text is about."""
+        """Set the subject of the running text."""
         self._opening = topic
 
     def read(self, line: str) -> list[str] | None:

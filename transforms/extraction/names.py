@@ -1,4 +1,4 @@
-"""Find names in sentences and questions, and those that may be a person's."""
+"""Find names in sentences and questions, and whether they may be a person's."""
 
 import re
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ _ASKS_FOR_PERSON: Final = re.compile(
 
 
 def name_length(words: Sequence[str], start: int = 0) -> int:
-    """How many words from `start` on are one capitalised name ("University of Zurich" is 3).
+    """Return how many words from `start` on are one capitalised name ("University of Zurich" is 3).
 
     The name ends with a comma or other punctuation, but for the dot of an initial or a title.
     """
@@ -64,13 +64,13 @@ def name_length(words: Sequence[str], start: int = 0) -> int:
 
 
 def only_opens(low: str) -> bool:
-    """Whether a word that a sentence begins with is an adverb or function word, not a name."""
+    """Return whether the first word of a sentence is an adverb or function word, not a name."""
     return low in NO_NAMES or low.endswith(_ADVERB_ENDINGS)
 
 
 def opening_name_length(words: Sequence[str], lows: Sequence[str], start: int = 0) -> int:
-    """The length of the name that a sentence's subject begins with; 0 for a word that only has its
-    capital because it opens the sentence ("Then", "Originally")."""
+    """Return the length of the name that a sentence's subject begins with; 0 for a word that has a
+    capital only because it opens the sentence ("Then", "Originally")."""
     length = name_length(words, start)
     low = lows[start]
     opens = only_opens(low) or (low == "the" and length == 1)
@@ -78,8 +78,8 @@ def opening_name_length(words: Sequence[str], lows: Sequence[str], start: int = 
 
 
 def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tuple[int, int]]:
-    """The names from `start` on as half-open ranges of words; what is in quotation marks is left
-    out, and so are words that only open a sentence."""
+    """Return the names from `start` on as half-open ranges of words, without those in quotation
+    marks and words that only open a sentence."""
     ranges = []
     end = start
     for first in range(start, len(words)):
@@ -94,15 +94,15 @@ def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tupl
 
 
 def may_be_person(lows: Sequence[str], before: str = "") -> bool:
-    """Whether the name of these lower-case words may be one person's; `before` is the word before
-    it."""
+    """Return whether a name of these lower-case words may be a person's; `before` is the word
+    before it."""
     thing = before in _PLACE_PREPOSITIONS or not _THING_WORDS.isdisjoint(lows)
     several = "and" in lows or "&" in lows
     return not (thing or several or lows[0] == "the" or any(low.isdigit() for low in lows))
 
 
 def bare_name(words: Sequence[str]) -> str:
-    """The name without the punctuation around it and without a possessive ending."""
+    """Return the name without the punctuation around it and without a possessive ending."""
     name = " ".join(words).partition(" (")[0].strip(' ,;:!?"“”()[]')
     name = name.removesuffix("'s").removesuffix("’s")
     if not name.endswith(".") or _ABBREVIATION.search(name):
@@ -111,7 +111,7 @@ def bare_name(words: Sequence[str]) -> str:
 
 
 def topic_of(question: str | None) -> str:
-    """The one name that a question is about ("Tell me a bio of Marie Curie."), else ""."""
+    """Return the one name that a question is about ("Tell me a bio of Marie Curie."), else ""."""
     words = question.split() if question else []
     if not 1 < len(words) <= 40:
         return ""
@@ -130,12 +130,12 @@ def topic_of(question: str | None) -> str:
 
 
 def asks_for_person(question: str | None) -> bool:
-    """Whether what the question names is a person ("Who was …", "a bio of …")."""
+    """Return whether what the question names is a person ("Who was …", "a bio of …")."""
     return _ASKS_FOR_PERSON.search(question or "") is not None
 
 
 def opening_name(words: Sequence[str]) -> str:
-    """The full name that is the subject of a sentence's words ("Marie Curie was …"), else ""."""
+    """Return the full name that is the subject of a sentence ("Marie Curie was …"), else ""."""
     length = opening_name_length(words, [core(words[0])]) if words else 0
     if not 1 < length < len(words):
         return ""

@@ -1,4 +1,4 @@
-"""Ask the question that would settle a claim, for a search engine that counts words.
+"""Write the question that would settle a claim, for a search engine that counts words.
 
 Where a simple pattern allows it, a real question that leaves out what is asked for ("When was
 Albert Einstein born?"): a wrong year in the query would only draw passages with that year. Where
@@ -44,8 +44,8 @@ _MAX_SUBJECT: Final = 12
 
 
 def query_of(claim: str) -> str:
-    """The search query for a claim: a question ending in "?", else its keywords, never empty for a
-    claim that has a letter or a digit."""
+    """Return the search query for a claim: a question ending in "?", else its keywords; never empty
+    for a claim with a letter or a digit."""
     return query_of_wording(wording(claim)) or claim.strip()
 
 
@@ -59,7 +59,7 @@ def query_of_wording(claim: Wording) -> str:
 
 
 def _keywords(words: list[str]) -> str:
-    """The words that carry what is said, in order and each once; all of them if none does."""
+    """Return the distinct content words in order; all words if there is none."""
     kept: dict[str, str] = {}
     for word in words:
         low = core(word)

@@ -195,20 +195,20 @@ def _past_adverbs(lows: Words, at: int) -> int:
 
 
 def _is_predicate(words: Words, at: int) -> bool:
-    """Whether a predicate can begin here: a finite verb or a participle, and something after it."""
+    """Return whether a predicate can begin here: a finite verb or participle before other words."""
     low = words[at]
     verb = is_finite(low) or is_participle(low)
     return at + 1 < len(words) and verb and low not in _ADJECTIVES
 
 
 def _says_something(lows: Words, begin: int, end: int) -> bool:
-    """Whether anything follows the verb of the predicate."""
+    """Return whether anything follows the verb of the predicate."""
     at = next((k for k in range(begin, end) if lows[k] not in _BEFORE_VERB), end)
     return at + (is_participle(lows[min(at, end - 1)]) or is_past(lows[min(at, end - 1)])) < end
 
 
 def _shared(clause: Clause, begin: int) -> Words:
-    """The "was", "has" or "has been" that a participle at `begin` has in common with the first."""
+    """Return the "was", "has" or "has been" that a participle at `begin` shares with the first."""
     words, lows, verb = clause.words, clause.lows, clause.verb
     at = _past_adverbs(lows, begin)
     shared = [words[verb], *(["been"] if "been" in lows[verb : verb + 3] else [])]
@@ -257,14 +257,14 @@ def _is_item(words: Words) -> bool:
 
 
 def _ends_head(word: str) -> bool:
-    """Whether an item of a list can begin only after this word."""
+    """Return whether an item of a list can begin only after this word."""
     low = core(word)
     verb = is_finite(word) or is_participle(word)
     return word[-1] in ",;:" or verb or low in _BEFORE_ITEMS
 
 
 def _are_alike(found: list[Words]) -> bool:
-    """Whether all items are names or titles, all are occupations, or all are plural nouns."""
+    """Return whether all items are names or titles, all occupations, or all plural nouns."""
     lasts = [core(item[-1]) for item in found]
     return all(map(_is_item, found)) and (
         all(is_capital(item[0]) for item in found)

@@ -1,4 +1,4 @@
-"""Put names for the pronouns that open sentences: who "he", "she", "it" and "they" are.
+"""Replace pronouns at the beginning of sentences by names: who "he", "she", "it" and "they" are.
 
 Only what is safe is rewritten: "he" and "she" where one person can be meant, "it" and "they" where
 the sentence before says what its subject is. All else is left as written, for a wrong name makes
@@ -69,7 +69,7 @@ class _Paragraph:
         self.is_said = False  # whether the sentence before says what its subject is
 
     def read(self, said: Wording) -> Wording:
-        """The sentence with its opening named, where that is safe."""
+        """Return the sentence with its opening named, where that is safe."""
         words, lows = said
         if len(words) < 2:
             return said
@@ -82,7 +82,7 @@ class _Paragraph:
         return Wording(words, lower(words))
 
     def _meant(self, words: list[str], lows: list[str], start: int) -> str:
-        """The name to put for the word at `start`, "" where it stays."""
+        """Return the name to put for the word at `start`, "" where it stays."""
         low = lows[start]
         pronoun = _PRONOUNS.get(low)
         if pronoun is None:
@@ -112,7 +112,7 @@ class _Paragraph:
         return self.subject if self.number == pronoun and self.is_said else ""
 
     def _full_name(self, words: list[str], lows: list[str], start: int) -> str:
-        """The full name of whom the last name at `start` can only be."""
+        """Return the full name that the last name at `start` must stand for."""
         word, following = words[start], words[start + 1]
         bare = word.removesuffix("'s").removesuffix("’s")
         if (
@@ -148,7 +148,7 @@ class _Paragraph:
             self.people[self.subject] = found[0] if len(found) == 1 else ""
 
     def _subject(self, words: list[str], lows: list[str], start: int, verb: int) -> str:
-        """The subject of a sentence, "" if it can be none."""
+        """Return the subject of a sentence, "" if it has none."""
         plural = lows[verb] in _PLURAL
         self.number = "they" if plural else "it"
         end = start + opening_name_length(words, lows, start)
@@ -171,7 +171,7 @@ class _Paragraph:
         return name
 
     def _known(self, name: str) -> str:
-        """The topic for its name with a middle name or only its last name, else the name."""
+        """Return the topic for its name with a middle name or only its last name, else the name."""
         first, _, last = self.topic.partition(" ")
         middle = first != "The" and name.startswith(first + " ") and name.endswith(" " + last)
         ends = [known for known in self.people if known.endswith(" " + name)]
@@ -179,7 +179,7 @@ class _Paragraph:
 
 
 def resolve(wordings: Sequence[Wording], topic: str = "", person: bool = False) -> list[Wording]:
-    """The sentences of one paragraph, their opening pronouns replaced where that is safe.
+    """Return the sentences of one paragraph, their opening pronouns replaced where that is safe.
 
     Opening means the subject or its possessive ("He was", "In 1905, she published", "Its capital
     is"); a last name there becomes the full name it can only be short for. `topic` is the name

@@ -53,7 +53,7 @@ class Wording(NamedTuple):
 
 
 def wording(sentence: str) -> Wording:
-    """The words of a sentence without list markers, Markdown, citations and discourse words."""
+    """Return a sentence's words without list markers, Markdown, citations and discourse words."""
     text = sentence
     if marker := _MARKER.match(text):
         text = text[marker.end() :]

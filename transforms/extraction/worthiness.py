@@ -86,7 +86,7 @@ _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b|=")
 
 
 def is_claim(sentence: str, said: Wording) -> bool:
-    """Whether a sentence with this wording makes a claim that can be checked."""
+    """Return whether a sentence with this wording makes a claim that can be checked."""
     text = sentence.strip()
     words, lows = said
     if text.startswith(("```", "~~~", "|")) or _HEADING.match(text):
@@ -105,7 +105,7 @@ def is_claim(sentence: str, said: Wording) -> bool:
 
 
 def is_talk(said: Wording) -> bool:
-    """Whether the words greet, instruct, judge or only suppose; also of a part of a sentence."""
+    """Return whether the words of a sentence or part greet, instruct, judge or only suppose."""
     words, lows = said
     if lows[0] in _POLITE and len(words) > 1:
         words, lows = words[1:], lows[1:]
@@ -127,7 +127,7 @@ def _asks(text: str) -> bool:
 
 
 def _leaves_open(text: str, lows: list[str]) -> bool:
-    """Whether all that the words say is what may have been or might be: they have no other verb."""
+    """Return whether the words only say what may or might be: they have no other verb."""
     hedge = _HEDGE.search(text)
     if hedge is None or not CLAUSE_OPENERS.isdisjoint(lows):
         return False

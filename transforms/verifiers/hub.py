@@ -144,7 +144,7 @@ class HubVerifier(Verifier):
         return made
 
     def _eos(self) -> str:
-        """The tokenizer's end-of-text token, "" where the family's template has none."""
+        """Return the tokenizer's end-of-text token, "" where the family's template has none."""
         if "{eos}" not in self._family.template:
             return ""
         said = said_of_tokenizer(self._texts).get("eos_token")
@@ -158,7 +158,7 @@ class HubVerifier(Verifier):
         return str(found)
 
     def _tokens(self) -> int:
-        """The model's input length in tokens."""
+        """Return the model's input length in tokens."""
         config, family = self._config, self._family
         kind = str(config.get("model_type", ""))
         if kind in family.tokens and not config.get("position_biased_input", True):

@@ -1,4 +1,4 @@
-"""The measured accuracy of the shipped verifiers on human labels."""
+"""Give the measured accuracy of the shipped verifiers on human labels."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Find what in a passage cannot be true together with a claim, of the kinds that a line explains.
+"""Find contradictions between a passage and a claim, of kinds that one line can explain.
 
 A missing word is none: something else has to stand in the claim's place. How sure that is shows in
 `share`: how much of the rest of the claim the same sentence says.

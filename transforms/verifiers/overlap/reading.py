@@ -1,4 +1,4 @@
-"""Read a claim and a passage into what overlap compares: parts, sentences, quantities, denials.
+"""Parse claims and passages into what overlap compares: parts, sentences, quantities, denials.
 
 Both readings are cached, because a passage is read for several claims and a claim for several
 passages; so is the match of the two, which the verdict and its explanation need.
