@@ -33,7 +33,7 @@ def host_named(name: str | None, wild: bool = False) -> str:
 def host_of(url: str | None) -> str:
     """Return the host of a URL as `host_named` writes it; "" if it has none."""
     try:
-        return host_named(urlsplit(url or "").hostname)
+        return host_named(urlsplit(url).hostname) if url else ""
     except ValueError:
         return ""
 

@@ -18,14 +18,21 @@ STEP: ContextVar[str | None] = ContextVar("ufo_step", default=None)
 _around: Any = None
 
 
+def _exports() -> bool:
+    """Return whether OpenTelemetry is installed and an exporter is set up."""
+    if trace is None:
+        return False
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+
+
 @contextmanager
 def span(name: str, **attributes: Any) -> Iterator[Any]:
     """Run the block in a span; yield the span, or None without OpenTelemetry.
 
     Attributes that are None are left out. An exception of the block is recorded in the span.
     """
-    if trace is None or isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        yield None  # no exporter is set up
+    if not _exports():
+        yield None
         return
     inside = trace.get_current_span().get_span_context().is_valid
     known = {key: value for key, value in attributes.items() if value is not None}
@@ -54,6 +61,9 @@ def step(name: str, **attributes: Any) -> Iterator[Any]:
     """Run the block as the step `name`, in a span."""
     token = STEP.set(name)
     try:
+        if not _exports():
+            yield None
+            return
         with span(f"{NAME}.{name}", **attributes) as current:
             yield current
     finally:
