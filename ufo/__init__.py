@@ -127,7 +127,7 @@ def recall(
     output: str | Path | None = None,
     **options: Any,
 ) -> Recall:
-    """Tell how many of the facts of true answers other answers say, as `ufo recall` does.
+    """Measure how many facts of the true answers other answers say, as `ufo recall` does.
 
     Args:
         records: a path or pattern of input files, or a list of records (dictionaries with
@@ -212,7 +212,7 @@ async def check(
     client: Client | None = None,
     **options: Any,
 ) -> Check:
-    """Check one text, without Beam: the same steps, at once.
+    """Check one text with the same steps, without Beam.
 
     Args:
         text: what is to be checked.

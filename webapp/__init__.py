@@ -1,1 +1,1 @@
-"""The service and its page: the core's functions and the views over HTTP, without Beam."""
+"""Serve the page and the steps of ufo over HTTP, without Beam."""

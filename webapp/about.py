@@ -1,4 +1,4 @@
-"""What the service can do here: its sources, judges and examples."""
+"""Describe what the service offers: its sources, judges and examples."""
 
 import inspect
 import json
@@ -24,13 +24,13 @@ router = APIRouter(tags=["about"])
 
 @router.get("/health")
 def health(desk: AtDesk) -> answers.Health:
-    """Tell that the service is up."""
+    """Return that the service is up."""
     return answers.Health(status="ok", version=desk.setup.version)
 
 
 @router.get("/options")
 def options(desk: AtDesk) -> answers.Options:
-    """Return what can be chosen here, and the defaults."""
+    """Return the options of the service and their defaults."""
     setup = desk.setup
     return answers.Options(
         version=setup.version,
@@ -50,7 +50,7 @@ def options(desk: AtDesk) -> answers.Options:
 
 @router.get("/judges")
 def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
-    """Return the judges that can judge here; one that needs an endpoint, where there is a model."""
+    """Return the usable judges; those that need an endpoint only if a model is set."""
     found = []
     for name in JUDGES.types():
         try:
@@ -75,7 +75,7 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
 
 @router.get("/sources")
 def sources(desk: AtDesk) -> list[answers.SourceInfo]:
-    """Return the fact sources that are installed, and why one of them cannot serve here."""
+    """Return the installed fact sources, and why any of them cannot be used."""
     return [
         answers.SourceInfo(
             source=one.source,
@@ -92,7 +92,7 @@ def sources(desk: AtDesk) -> list[answers.SourceInfo]:
 def category(
     host: Annotated[str, Path(min_length=1, max_length=253)], desk: AtDesk
 ) -> answers.HostCategory:
-    """Return of which kind a host is, by the service's rules; None where none says."""
+    """Return the category of a host by the service's rules, or None."""
     return answers.HostCategory(host=host, category=desk.setup.category_of(host))
 
 

@@ -1,4 +1,4 @@
-"""What the service gives, beside the records of `schemas.records`, which it shares."""
+"""Declare the service's responses, beside the records of `schemas.records`."""
 
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from transforms.score_rows import Scores
 
 
 class Problem(BaseModel):
-    """What went wrong, as RFC 9457 has it; `remedy` says what to do about it."""
+    """A problem as in RFC 9457; `remedy` says what to do about it."""
 
     type: str = "about:blank"
     title: str
@@ -21,7 +21,7 @@ class Problem(BaseModel):
 
 
 class FieldError(BaseModel):
-    """What is wrong with one field of a request: where it is, and why."""
+    """An invalid field of a request: where it is, and why."""
 
     where: str
     message: str
@@ -46,14 +46,14 @@ class Hit(BaseModel):
 
 
 class SearchAnswer(BaseModel):
-    """What the index has on one query, best first."""
+    """The passages of the index for one query, best first."""
 
     query: str
     hits: list[Hit]
 
 
 class SourceAnswer(BaseModel):
-    """What one source has on one claim. Without passages, `reason` says why."""
+    """The passages of one source for one claim. Without passages, `reason` says why."""
 
     source: str
     claim: str
@@ -65,7 +65,7 @@ class SourceAnswer(BaseModel):
 
 
 class Passages(BaseModel):
-    """What each source has on each claim, in the order of sources, then of claims."""
+    """The passages of each source for each claim, in the order of sources, then of claims."""
 
     response: Response
     fact_units: list[FactUnit]
@@ -74,7 +74,7 @@ class Passages(BaseModel):
 
 
 class Verified(BaseModel):
-    """Each claim held against passages, and what follows."""
+    """The claims with evidence, verdicts and scores."""
 
     fact_units: list[FactUnit]
     passages: list[Passage]
@@ -85,7 +85,7 @@ class Verified(BaseModel):
 
 
 class SourceInfo(BaseModel):
-    """A fact source: whether it can serve here, or why not and what to do."""
+    """A fact source: whether it can be used, or why not and what to do."""
 
     source: str
     type: str
@@ -95,7 +95,7 @@ class SourceInfo(BaseModel):
 
 
 class Basis(BaseModel):
-    """What a result rests on: who judged and how often that is right, which sources and how large,
+    """The basis of a result: who judged and how often that is right, which sources and how large,
     and the text's language."""
 
     judge: str
@@ -150,7 +150,7 @@ class JudgeInfo(BaseModel):
 
 
 class Options(BaseModel):
-    """What can be chosen here."""
+    """The options of the service."""
 
     version: str
     judges: list[JudgeInfo]
@@ -167,7 +167,7 @@ class Options(BaseModel):
 
 
 class HostCategory(BaseModel):
-    """The kind of a host: news, wiki, government, …"""
+    """The category of a host: news, wiki, government, …"""
 
     host: str
     category: str | None
@@ -219,7 +219,7 @@ class ResponseRow(BaseModel):
 
 
 class RunOverview(RunInfo):
-    """A run with what can be filtered by, and rows of its views by name."""
+    """A run with the values to filter by, and rows of its views by name."""
 
     headline: str
     models: list[str]
@@ -272,7 +272,7 @@ class ReportInfo(BaseModel):
 
 
 class Report(BaseModel):
-    """Rows of a report, in its order; a value that JSON has no kind for is a text."""
+    """Rows of a report, in its order; values without a JSON type are texts."""
 
     name: str
     title: str
@@ -285,7 +285,7 @@ class Report(BaseModel):
 
 
 class UploadStatus(BaseModel):
-    """An upload: where it is. `run` is the name of its run once it is finished.
+    """The state of an upload. `run` is the name of its run once it is finished.
 
     `done` and `total` count responses. `log` has the last lines that the evaluation printed.
     """

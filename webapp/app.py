@@ -1,4 +1,4 @@
-"""The application: its routes, and what stands around all of them."""
+"""Create the application: its routes, and the middleware around them."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -35,7 +35,7 @@ _PARTS = (
 
 
 def create_app(setup: Setup) -> FastAPI:
-    """Return the service over these things."""
+    """Return the service for a set-up."""
     desk = Desk(setup)
 
     @asynccontextmanager

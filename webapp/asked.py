@@ -1,4 +1,4 @@
-"""Convert a request to what the core takes: a job, a record."""
+"""Convert a request to a job and a record."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a result rests on: who judged and how often that is right, which sources, which language."""
+"""Describe the basis of a result: the judge and its accuracy, the sources, the language."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ Asked = tuple[str, str, Mapping[str, Any]]
 def basis(
     judge: str, models: Iterable[str], note: str, sources: Sequence[Asked], response: Response
 ) -> Basis:
-    """Return what to tell beside a result.
+    """Return the basis to show beside a result.
 
     Args:
         judge: its name; `models` are those whose verdicts count, or that are going to be asked.
@@ -66,7 +66,7 @@ def _described(name: str, type_: str, options: Mapping[str, Any], response: Resp
 
 
 def size_of(folder: str) -> str:
-    """Return how many articles and passages an index has, and of when, in words."""
+    """Return the numbers of articles and passages of an index and its date, in words."""
     try:
         manifest, _ = read_manifest(Path(folder))
     except (UfoError, OSError):

@@ -1,4 +1,4 @@
-"""Run coroutines of the service on the process's one loop, which has the connections."""
+"""Run coroutines of the service on the event loop that owns the connections."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine

@@ -1,4 +1,4 @@
-"""Finished runs: their responses with scores, filtered and sorted; one whole; models side by side.
+"""Browse finished runs: responses with scores, one response whole, models side by side.
 
 What is filtered by goes to SQL as parameters; what is sorted by is one of a few fixed words.
 """
@@ -67,7 +67,7 @@ def list_runs(desk: AtDesk) -> list[answers.RunInfo]:
 
 @router.get("/runs/{run}")
 def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
-    """Return a run: its scores, who contributed what, and what its responses differ by."""
+    """Return a run: its scores, contributions, and the values to filter responses by."""
     found = desk.runs.named(run)
     results = desk.runs.results(run)
     mode = main_mode(found.mode)
@@ -216,7 +216,7 @@ def _rows(
 def _page(
     results: Results, select: str, order: str, params: dict[str, object], offset: int, limit: int
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Return how many rows a SELECT has, and a page of them. Only fixed words are put into it."""
+    """Return the number of rows of a SELECT and a page of them. Only fixed words go into it."""
     page = f"{select} ORDER BY {order} LIMIT $limit OFFSET $offset"
     rows = _rows(results, page, {**params, "limit": limit, "offset": offset})
     (total,) = _rows(results, f"SELECT count(*) AS n FROM ({select})", params)  # noqa: S608

@@ -27,7 +27,7 @@ router = APIRouter(tags=["check"])
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A check that can begin: what is asked of whom about what, at a place of its own."""
+    """A check that can begin: its job and record, and the slot that it holds."""
 
     job: Job
     record: InputRecord
@@ -36,9 +36,9 @@ class Prepared:
 
 
 def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
-    """Give the check that is asked for, and hold a place for it until the last event is sent.
+    """Prepare the requested check, and hold a slot for it until the last event is sent.
 
-    What is wrong with it is reported before there is a stream, as with any other request.
+    Errors of the request are reported before the stream begins, as with any other request.
     """
     record = record_of(asked.text, asked.question, asked.references, asked.language)
     job = job_of(desk, asked, asked.sources)
@@ -55,7 +55,7 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
 async def check(asked: Annotated[Prepared, Depends(prepared)]) -> AsyncIterator[ServerSentEvent]:
     """Check a text, and send an event for each step.
 
-    Whoever hangs up cancels what is under way; judgements that were paid for are kept.
+    Closing the connection cancels the check; judgements that were paid for stay in the cache.
 
     ```sh
     curl -s -N 127.0.0.1:8080/check --json '{"text": "Oslo is the capital of Norway."}'

@@ -25,13 +25,13 @@ FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
 
 
 def shipped_category(host: str) -> str | None:
-    """Return of which kind a host is by the rules that are shipped."""
+    """Return the category of a host by the shipped rules."""
     return shipped_categories().of(host)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What the service works with.
+    """The set-up of the service.
 
     `results` is where runs lie and uploads go. `evaluate` is a command that takes the flags of `ufo
     evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by name;
@@ -63,7 +63,7 @@ class Setup:
 
 
 class Desk:
-    """The service's state: its set-up, the runs that are open, and the places for checks."""
+    """The service's state: its set-up, the open runs, and the slots for checks."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -73,14 +73,14 @@ class Desk:
 
     @property
     def uploads(self) -> Uploads:
-        """The uploads; on the service's event loop alone."""
+        """The uploads; used only on the service's event loop."""
         if self._uploads is None:
             setup = self.setup
             self._uploads = Uploads(setup.results, setup.evaluate, setup.limits.uploads)
         return self._uploads
 
     async def close(self) -> None:
-        """Stop the uploads under way, and close the runs."""
+        """Stop the running uploads, and close the runs."""
         if self._uploads is not None:
             await self._uploads.close()
         self.runs.close()

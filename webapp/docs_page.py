@@ -1,4 +1,4 @@
-"""`/docs`: the interface for people, made of the OpenAPI document; it loads and runs nothing."""
+"""Render `/docs` from the OpenAPI document, as a page without scripts."""
 
 import re
 from html import escape
@@ -32,7 +32,7 @@ _PAGE = """<!doctype html>
 
 @router.get("/docs")
 def docs(request: Request) -> HTMLResponse:
-    """Return each operation with what it does, and a worked call where it is a step."""
+    """Return the operations with their descriptions and a worked call of each step."""
     document = request.app.openapi()
     parts: dict[str, list[str]] = {}
     for path, operations in document["paths"].items():
@@ -56,7 +56,7 @@ def _operation(name: str, operation: dict[str, Any]) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return a description as HTML: paragraphs, and what is fenced as code."""
+    """Return a description as HTML: paragraphs and fenced code."""
     parts = _FENCE.split(text)
     return "".join(
         f'<pre tabindex="0">{escape(part)}</pre>' if at % 2 else _paragraphs(part)

@@ -1,4 +1,4 @@
-"""Texts to be checked, kept by the service so that a link to one is short."""
+"""Store texts to check, so that links to them are short."""
 
 import json
 from hashlib import sha256
@@ -18,7 +18,7 @@ _MOST = 1_000
 
 
 class Draft(Given):
-    """A text, with what it answers and the references given with it."""
+    """A text with its question and references."""
 
     text: Text = Field(min_length=1)
     question: Text = ""
@@ -26,14 +26,14 @@ class Draft(Given):
 
 
 class DraftName(BaseModel):
-    """The name under which a draft is kept: a function of its content."""
+    """The name of a stored draft: a hash of its content."""
 
     id: str
 
 
 @router.post("/drafts")
 def keep_draft(asked: Draft, desk: AtDesk) -> DraftName:
-    """Keep a text, and return its name; of many the newest 1,000 are kept."""
+    """Store a text and return its name; only the newest 1,000 are kept."""
     content = json.dumps(asked.model_dump(), ensure_ascii=False, sort_keys=True).encode()
     name = sha256(content).hexdigest()[:12]
     folder = desk.setup.results / FOLDER
@@ -48,7 +48,7 @@ def keep_draft(asked: Draft, desk: AtDesk) -> DraftName:
 
 @router.get("/drafts/{draft_id}")
 def show_draft(draft_id: Annotated[str, Path(pattern="^[0-9a-f]{12}$")], desk: AtDesk) -> Draft:
-    """Return a text that is kept."""
+    """Return a stored text."""
     try:
         content = (desk.setup.results / FOLDER / f"{draft_id}.json").read_bytes()
     except FileNotFoundError:

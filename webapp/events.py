@@ -1,4 +1,4 @@
-"""Make the events of `/check`, and sum them up: scores, requests, cost."""
+"""Make the events of `/check`, with sums of scores, requests and cost."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -15,7 +15,7 @@ from webapp.basis import basis
 
 
 class Events:
-    """The events of one check; it adds up what the last of them report."""
+    """The events of one check, and the sums that the last of them report."""
 
     def __init__(self, job: Job, judge_note: Callable[[Sequence[str]], str]) -> None:
         self._job = job
@@ -30,7 +30,7 @@ class Events:
         self._extraction_failed = False
 
     def started(self) -> dict[str, Any]:
-        """Return what is going to be asked, of whom."""
+        """Return the sources and models that will be asked."""
         settings = self._job.judge.llm
         return {
             "judge": self._job.judge.name,
@@ -101,7 +101,7 @@ class Events:
         }
 
     def _touched(self, step: Answered) -> list[Credibility]:
-        """Return the sentences, as they stand now, whose claims the step is about."""
+        """Return the current scores of the sentences whose claims the step is about."""
         ids = {row.unit_id for row in step.verdicts}
         ids |= {row.unit_id for row in step.checked.evidence} if step.checked else set()
         places = {unit.sentence_index for unit in self._units if unit.unit_id in ids}
@@ -126,7 +126,7 @@ class Events:
         )
 
     def done(self, seconds: float) -> dict[str, Any]:
-        """Return what it took: requests that were sent, their tokens, and dollars where known."""
+        """Return the requests sent, their tokens, and their cost in US dollars if known."""
         sent = [row for row in self._usage if not (row.cached or row.coalesced)]
         costs = [row.cost_usd for row in sent if row.status == "ok"]
         return {

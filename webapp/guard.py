@@ -1,4 +1,4 @@
-"""Who is let in, how often, and with which headers every answer goes out.
+"""Check tokens, origins and rates of requests, and set the headers of responses.
 
 Closed by default: the request has to name this computer as its host (a foreign name that resolves
 here is an attack by DNS rebinding) and must not come from another origin's page. With a token any
@@ -73,7 +73,7 @@ class Guard:
         await (refused or self._app)(scope, _measured(receive, most, seconds), guarded)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """Return the answer to a request that is not let in, None to one that is."""
+        """Return the response to a request that is refused, else None."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         host = hosts[0] if len(hosts) == 1 else ""
@@ -178,7 +178,7 @@ def _measured(receive: Receive, most: int, seconds: float) -> Receive:
 
 
 def _foreign(headers: Headers, host: str, method: str) -> bool:
-    """Return whether a browser says that another origin's page sends this."""
+    """Return whether a browser sent the request from a page of another origin."""
     origin = headers.get("origin")
     if origin is not None:
         return origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower())

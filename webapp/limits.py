@@ -1,4 +1,4 @@
-"""How much the service takes: sizes, rates, and what may be under way at once."""
+"""Limit sizes, rates and concurrent work of the service."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ class Limits:
 
 
 class Refused(Exception):
-    """Too much at once, or too often; after `seconds` it is worth another try."""
+    """Too many or too frequent requests; retry after `seconds`."""
 
     def __init__(self, status: int, detail: str, remedy: str, seconds: float) -> None:
         super().__init__(detail)
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 class Slots:
-    """How many costly things may be under way at once; one more is refused, not queued."""
+    """A limit on costly operations at a time; one more is refused, not queued."""
 
     def __init__(self, most: int, what: str) -> None:
         self._most = most
@@ -46,7 +46,7 @@ class Slots:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Hold a place.
+        """Hold a slot.
 
         Raises:
             Refused: none is free.
@@ -82,7 +82,7 @@ class Rate:
         """Count a request.
 
         Raises:
-            Refused: the client's are used up for now.
+            Refused: the client has reached its rate.
         """
         now = self._clock()
         level, at = self._levels.pop(client, (self._burst, now))

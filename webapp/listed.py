@@ -1,4 +1,4 @@
-"""The SQL of the lists of a run: its responses, and its questions. Parameters are by name."""
+"""Define the SQL of lists of a run's responses and questions, with named parameters."""
 
 LISTED = """
 WITH by_unit AS (

@@ -1,4 +1,4 @@
-"""What the service takes.
+"""Declare the service's requests.
 
 Every text is checked for what no table could hold, and every list and text has a largest size: what
 is beyond it is refused with the limit, not cut.
@@ -36,19 +36,19 @@ Retriever = Literal["bm25", "dense", "hybrid"]
 
 
 def _declared(name: str) -> GetPydanticSchema:
-    """Let a text be one of the values that the LLM judge declares for this option."""
+    """Restrict a text to the values that the LLM judge declares for this option."""
     values: Any = Literal[LLM_OPTIONS[name]["option"]["choices"]]
     return GetPydanticSchema(lambda _, handler: handler(values))
 
 
 class Given(BaseModel):
-    """A request's body; an unknown field is an error."""
+    """The body of a request; unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class Judging(Given):
-    """Who judges, and how; what is left out has the default of `ufo evaluate`."""
+    """The judge and its options; omitted ones have the default of `ufo evaluate`."""
 
     judge: Name | None = Field(None, description="one that is installed, by its name")
     model: Name | None = Field(None, description="the judge's model, at the server's endpoint")
@@ -62,7 +62,7 @@ class Judging(Given):
 
 
 class Asking(Judging):
-    """Which sources are asked, in which order, and how."""
+    """The fact sources, their order and their options."""
 
     sources: list[Name] | None = Field(
         None, min_length=1, max_length=20, description="names in the order they are asked"
@@ -89,7 +89,7 @@ class Asking(Judging):
 
 
 class ExtractRequest(Judging):
-    """A text to be taken apart into sentences and fact units."""
+    """A text to split into sentences and fact units."""
 
     text: Text = Field(min_length=1)
     question: Text | None = None
@@ -98,7 +98,7 @@ class ExtractRequest(Judging):
 
 
 class CheckRequest(Asking):
-    """A text to be checked."""
+    """A text to check."""
 
     text: Text = Field(min_length=1, description="what is checked")
     question: Text | None = Field(None, description="what the text answers")
@@ -124,7 +124,7 @@ class Claim(Given):
 
 
 class Passed(BaseModel):
-    """Something as another step gave it: what is not read of it may stay in it."""
+    """An object from the response of another step; fields that are not used may stay in it."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
@@ -146,7 +146,7 @@ class PassedUnit(Passed):
 
 
 class PassedPassage(Passed):
-    """A passage, as far as a judge or a table has it."""
+    """A passage, with the fields that judges and tables use."""
 
     text: Text = Field(min_length=1)
     title: Word | None = None
@@ -168,7 +168,7 @@ class PassedHit(Passed):
 
 
 class PassedAnswer(Passed):
-    """What one source has on one claim."""
+    """The passages of one source for one claim."""
 
     source: Name
     claim: Line
@@ -179,7 +179,7 @@ class PassedAnswer(Passed):
 
 
 class AfterExtract(Given):
-    """What `/extract` gives, to go on with. What is only passed on has no effect here."""
+    """The response of `/extract`. Fields that are only passed on have no effect."""
 
     response: PassedResponse | None = None
     fact_units: list[PassedUnit] | None = Field(
@@ -191,7 +191,7 @@ class AfterExtract(Given):
 
 
 class PassagesRequest(Asking, AfterExtract):
-    """Claims for which each source is asked what it has, or all that `/extract` gave."""
+    """Claims to retrieve passages for, or the whole response of `/extract`."""
 
     claims: list[Claim] = Field([], max_length=100)
     references: list[Text] = Field([], max_length=100)
@@ -200,7 +200,7 @@ class PassagesRequest(Asking, AfterExtract):
 
 
 class GivenPassage(Given):
-    """A passage that claims are held against."""
+    """A passage to check claims against."""
 
     text: Text = Field(min_length=1)
     title: Word | None = None
@@ -249,7 +249,7 @@ class ScorePassage(Given):
 
 
 class ScoreRequest(Given):
-    """Evidence, and which of it counts."""
+    """Evidence, and the selection that counts."""
 
     fact_units: list[ScoreUnit] = Field(max_length=MAX_ITEMS)
     evidence: list[ScoreEvidence] = Field(max_length=50_000)
@@ -282,7 +282,7 @@ class LabelRequest(Given):
 
 
 class UploadOptions(Asking):
-    """How an upload is evaluated. `name` is what it is called in lists."""
+    """The options of an upload. `name` is its name in lists."""
 
     name: Name = "upload"
     map: Word | None = Field(

@@ -1,4 +1,4 @@
-"""The files of the page: package data of `web.page`, found by name among those there are."""
+"""Serve the files of the page, which are package data."""
 
 from functools import cache
 from hashlib import sha256

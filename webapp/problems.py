@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details: what is wrong, and what to do about it."""
+"""Return errors as RFC 9457 problem details, with a remedy."""
 
 import json
 import logging
@@ -45,11 +45,11 @@ _REMEDIES = {
 
 
 class NotFound(Exception):
-    """A run, a response, a report or an upload that there is not; the message says which are."""
+    """An unknown run, response, report or upload; the message names the known ones."""
 
 
 class Conflict(Exception):
-    """What is asked for cannot be given in the state that the thing is in."""
+    """A request that does not fit the state of its object."""
 
 
 def problem(
@@ -59,7 +59,7 @@ def problem(
     errors: Sequence[FieldError] = (),
     title: str | None = None,
 ) -> Problem:
-    """Return a problem; the title and the remedy are those of the status where none are given."""
+    """Return a problem; title and remedy default to those of the status."""
     return Problem(
         title=title or _TITLES.get(status, "The request failed"),
         status=status,
@@ -77,13 +77,13 @@ def answer(found: Problem, headers: Mapping[str, str] | None = None) -> Response
 
 
 def refusal(error: Refused) -> Response:
-    """Return the answer to a request that is refused for now."""
+    """Return the response to a request that is refused for now."""
     wait = str(max(1, math.ceil(error.seconds)))
     return answer(problem(error.status, error.detail, error.remedy), {"Retry-After": wait})
 
 
 def problem_of(error: BaseException) -> Problem:
-    """Return the problem that an error is."""
+    """Return the problem for an error."""
     if isinstance(error, Refused):
         return problem(error.status, error.detail, error.remedy)
     if isinstance(error, NotFound):
@@ -118,7 +118,7 @@ def log(error: BaseException) -> None:
 
 
 def install(app: FastAPI) -> None:
-    """Let every error of the app end as a problem."""
+    """Convert every error of the app to a problem."""
 
     async def handle(request: Request, error: Exception) -> Response:
         if isinstance(error, Refused):

@@ -1,4 +1,4 @@
-"""The reports of `ufo report` over HTTP: JSON, CSV, and plots."""
+"""Serve the reports of `ufo report` as JSON, CSV and plots."""
 
 import io
 from collections.abc import Iterator
@@ -119,7 +119,7 @@ def _csv(results: Results, sql: str) -> Iterator[bytes]:
 
 
 def _safe(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch with no text that a spreadsheet would take for a formula."""
+    """Return the batch with formulas of spreadsheets neutralised."""
     columns = [
         pa.array([text and without_formula(text) for text in column.to_pylist()], column.type)
         if pa.types.is_string(column.type)

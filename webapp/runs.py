@@ -1,4 +1,4 @@
-"""Finished runs, opened once and kept; a run is found among those there are, never by a path."""
+"""Keep finished runs open; a run is looked up by name, never by a path."""
 
 import threading
 from collections import OrderedDict

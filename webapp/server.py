@@ -1,4 +1,4 @@
-"""Serving the app: uvicorn, on one address, until interrupted."""
+"""Serve the app with uvicorn on one address until interrupted."""
 
 import socket
 import sys
@@ -40,7 +40,7 @@ def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
 
 @contextmanager
 def served(setup: Setup) -> Iterator[str]:
-    """Serve in a thread, on a port that is free, and give the address; for tests and benchmarks."""
+    """Serve in a thread on a free port and yield the address; for tests and benchmarks."""
     listening = _listening("127.0.0.1", 0)
     server = _server(setup)
     thread = threading.Thread(target=server.run, args=([listening],), name="ufo-web", daemon=True)

@@ -1,4 +1,4 @@
-"""Each step by itself: extract, search, passages, verify."""
+"""Serve the single steps: extract, search, passages, verify."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
@@ -25,7 +25,7 @@ _GIVEN = "given"
 
 @router.post("/extract")
 async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.Extracted:
-    """Take a text apart into sentences and fact units: claims, each with its query.
+    """Split a text into sentences and fact units: claims, each with its query.
 
     ```sh
     curl -s 127.0.0.1:8080/extract --json '{"text": "Oslo is the capital of Norway."}'
@@ -50,7 +50,7 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.E
 
 @router.post("/search")
 def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnswer]:
-    """Search the index of the service: each query's best passages, as the source finds them.
+    """Search the index of the service for the best passages of each query.
 
     ```sh
     curl -s 127.0.0.1:8080/search --json '{"queries": ["capital of Norway"], "passages": 2}'
@@ -76,7 +76,7 @@ def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnsw
 
 @router.post("/passages")
 async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passages:
-    """Ask each source what it has on each claim; nothing is judged. It takes what `/extract` gave.
+    """Retrieve the passages of each source for each claim. It takes the response of `/extract`.
 
     ```sh
     curl -s 127.0.0.1:8080/extract --json '{"text": "Oslo is the capital of Norway."}' |
@@ -119,7 +119,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
 
 @router.post("/verify")
 async def verify(asked: models.VerifyRequest, desk: AtDesk) -> answers.Verified:
-    """Hold claims against passages. It takes claims and passages, or what `/passages` gave.
+    """Verify claims against passages. It takes claims and passages, or what `/passages` gave.
 
     ```sh
     curl -s 127.0.0.1:8080/verify --json '{
@@ -174,7 +174,7 @@ _Answer = tuple[Sequence[Retrieved], Found | None]
 
 
 class _Given(FactSource):
-    """The passages that a request has for each claim, or why there is none."""
+    """The passages of a request for each claim, or why there are none."""
 
     def __init__(self, name: str, answers: Mapping[str, _Answer]) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""The report of a checked text as one page: its rows, as a run that lasts for the request."""
+"""Make the report of a checked text as one page, from a temporary run."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ _NAME = "checked-text"
 
 
 class CheckedText(Given):
-    """A checked text, as the events of `/check` tell it."""
+    """A checked text, from the events of `/check`."""
 
     response: Response
     sentences: list[Sentence] = Field(max_length=MAX_ITEMS)

@@ -1,4 +1,4 @@
-"""What an upload reads and writes: its file, and the output and the end of its process."""
+"""Write the file of an upload, and read the output of its process and end it."""
 
 import asyncio
 import contextlib

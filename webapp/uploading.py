@@ -1,4 +1,4 @@
-"""`/upload`: files of responses, evaluated in the background with progress and cancel."""
+"""Serve `/upload`: files of responses, evaluated in the background with progress and cancel."""
 
 import os
 import tempfile
@@ -43,7 +43,7 @@ _LINES = "application/octet-stream"
 async def upload(
     request: Request, asked: Annotated[models.UploadOptions, Query()], desk: AtDesk
 ) -> answers.UploadStatus:
-    """Take a file of responses and evaluate it in the background, into an ordinary run."""
+    """Upload a file of responses, which is evaluated in the background as an ordinary run."""
     checked_sources(asked.sources)
     named_columns(asked.map or "")
     job_of(desk, asked, asked.sources)  # what is wrong with the options is reported now
@@ -69,18 +69,18 @@ async def list_uploads(desk: AtDesk) -> list[answers.UploadStatus]:
 
 @router.get("/upload/{upload_id}")
 async def show_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
-    """Return where an upload is."""
+    """Return the state of an upload."""
     return answers.UploadStatus.model_validate(desk.uploads.one(upload_id).status())
 
 
 async def found(upload_id: UploadId, desk: AtDesk) -> Upload:
-    """Return the upload; that there is none is reported before a stream begins."""
+    """Return the upload; an unknown one is reported before a stream begins."""
     return desk.uploads.one(upload_id)
 
 
 @router.get("/upload/{upload_id}/events", response_class=EventSourceResponse)
 async def follow_upload(one: Annotated[Upload, Depends(found)]) -> AsyncIterator[ServerSentEvent]:
-    """Tell where an upload is, at each change, until it is over."""
+    """Stream the state of an upload at each change until it ends."""
     while True:
         changed = one.changed
         yield ServerSentEvent(event="status", data=one.status())
@@ -91,14 +91,14 @@ async def follow_upload(one: Annotated[Upload, Depends(found)]) -> AsyncIterator
 
 @router.delete("/upload/{upload_id}")
 async def cancel_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
-    """Cancel an upload that is not over; what is unfinished of its run is removed."""
+    """Cancel an unfinished upload; its unfinished run is deleted."""
     found = await desk.uploads.cancel(upload_id)
     return answers.UploadStatus.model_validate(found.status())
 
 
 @router.post("/upload/{upload_id}/resume", status_code=202)
 async def resume_upload(upload_id: UploadId, desk: AtDesk) -> answers.UploadStatus:
-    """Go on with an upload that stopped when the service was killed, where it was."""
+    """Resume an upload that stopped when the service was killed."""
     found = await desk.uploads.resume(upload_id)
     return answers.UploadStatus.model_validate(found.status())
 

@@ -1,4 +1,4 @@
-"""Uploads: each a file that a process of its own evaluates into an ordinary run.
+"""Evaluate uploaded files, each in a process of its own, as ordinary runs.
 
 A process and not a thread, because then a million rows are evaluated as `ufo evaluate` does it, on
 every core, and neither its memory nor its end is the service's.
@@ -83,7 +83,7 @@ class Upload:
         }
 
     def tell(self) -> None:
-        """Wake the tasks that wait for a change."""
+        """Wake the tasks that wait for a change of the state."""
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -116,7 +116,7 @@ class Uploads:
     async def take(
         self, name: str, chunks: AsyncIterator[bytes], flags: Mapping[str, object], most: int
     ) -> Upload:
-        """Keep a file of responses of up to `most` bytes, and begin to evaluate it.
+        """Store a file of responses of up to `most` bytes, and start its evaluation.
 
         Raises:
             Refused: it is too large, or too many are waiting.
@@ -145,7 +145,7 @@ class Uploads:
         return upload
 
     async def cancel(self, identifier: str) -> Upload:
-        """Stop an upload that is not over, and remove what is unfinished of its run.
+        """Stop an unfinished upload, and delete its unfinished run.
 
         Raises:
             Conflict: it is over, or another service has resumed it.
@@ -164,7 +164,7 @@ class Uploads:
         return upload
 
     async def resume(self, identifier: str) -> Upload:
-        """Go on with an upload that stopped when its service was killed.
+        """Resume an upload that stopped when its service was killed.
 
         Raises:
             Conflict: it did not stop, or another service has resumed it.
@@ -180,7 +180,7 @@ class Uploads:
         return upload
 
     async def close(self) -> None:
-        """Stop all that is under way, and all that waits for it before one of these begins."""
+        """Stop the waiting uploads, then the running ones."""
         going = [one.work for one in self.listed() if one.work is not None]
         for work in going:
             work.cancel()
@@ -208,7 +208,7 @@ class Uploads:
             upload.tell()
 
     def _clear(self, upload: Upload) -> None:
-        """Keep the state of an upload that is over, and nothing else but a finished run."""
+        """Delete all files of an ended upload except its state and a finished run."""
         if upload.state != FINISHED:
             # Nobody could go on with an attempt of this name.
             shutil.rmtree(self._results / f"run={upload.run}", ignore_errors=True)
@@ -255,7 +255,7 @@ class Uploads:
         (upload.folder / _STATUS).write_text(text, encoding="utf-8")
 
     def _load(self) -> None:
-        """Find the uploads of earlier services; what they did not finish can be resumed.
+        """Find the uploads of earlier services; unfinished ones can be resumed.
 
         Uploads that another service is evaluating are left to it.
         """

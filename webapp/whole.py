@@ -1,4 +1,4 @@
-"""One response of a run whole, with the scores that follow from its evidence."""
+"""Return one response of a run with all of its rows and scores."""
 
 from typing import Any
 

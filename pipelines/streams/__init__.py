@@ -1,1 +1,1 @@
-"""Files that go on arriving (`--streaming`): windows, each a run of its own."""
+"""Evaluate files as they arrive (`--streaming`), in windows that are runs of their own."""

@@ -48,7 +48,7 @@ _UNREAD = "unread"
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What the steps of the pipeline know of their stream: plain values that are sent to workers.
+    """The settings of a stream for its steps: plain values that are sent to workers.
 
     `first` is the number of the first window that is not finished. `identifier` is the id of the
     command, and of its attempt at each window. `ending` finishes a window, once its folder, its

@@ -140,10 +140,10 @@ class Windows:
         return window if storage.write_new(storage.join(folder, WINDOW), text) else None
 
     def publish(self, folder: str, window: str) -> None:
-        """Move the finished window in `folder` to where readers look, unless it is there already.
+        """Publish the finished window in `folder`, unless it is published already.
 
         Raises:
-            RunError: it cannot be moved to where readers look.
+            RunError: it cannot be moved.
         """
         final = self.final(window)
         if folder != final:
@@ -220,5 +220,5 @@ class Windows:
 
 
 def move_in(staged: str, final: str) -> None:
-    """Move a finished window to where readers look, in one step."""
+    """Publish a finished window in one step."""
     os.rename(staged, final)
