@@ -33,7 +33,7 @@ def shipped_category(host: str) -> str | None:
 class Setup:
     """The set-up of the service.
 
-    `results` is where runs lie and uploads go. `evaluate` is a command that takes the flags of `ufo
+    `results` is the folder of runs and uploads. `evaluate` is a command that takes the flags of `ufo
     evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by name;
     `html` makes its report, one page; `keep_label` keeps what a person says of a unit beside the
     runs of a folder.
