@@ -33,10 +33,10 @@ def shipped_category(host: str) -> str | None:
 class Setup:
     """The set-up of the service.
 
-    `results` is the folder of runs and uploads. `evaluate` is a command that takes the flags of `ufo
-    evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by name;
-    `html` makes its report, one page; `keep_label` keeps what a person says of a unit beside the
-    runs of a folder.
+    `results` is the folder of runs and uploads. `evaluate` is a command that takes the flags of
+    `ufo evaluate`: uploads are evaluated by a process of their own. `plots` draw a run as SVG, by
+    name; `html` makes its report, one page; `keep_label` keeps what a person says of a unit beside
+    the runs of a folder.
     `judge` is the default one, and `judge_note` says how often it is right on what types of sources
     give; `model` is the one that it asks, None where no endpoint is configured.
     `web_retrievers` are those that can serve here, and `category_of` says of which kind a host is.

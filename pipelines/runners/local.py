@@ -176,7 +176,7 @@ def _in_processes(
                 finished(chunk, future.result())
         raise
     finally:
-        pool.shutdown(wait=not under_way, kill_workers=bool(under_way))
+        pool.shutdown(kill_workers=bool(under_way))
 
 
 def _take(
