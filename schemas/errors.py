@@ -4,10 +4,10 @@ UfoError                     anything that ends a command with a message
 ├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct
 │   ├── SourceUnavailable    a fact source named explicitly that is not configured
 │   ├── PluginError          a plug-in that does not load; names its package or file
-│   ├── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
-│   └── NothingToEvaluate    the input has no line
+│   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
 └── RunError                 exit 1: the run could not start or finish
-    ├── NothingUsable        the input has lines, and none of them can be used
+    ├── NothingUsable        no record of the input can be used
+    │   └── NothingToEvaluate    the input has no record
     ├── Interrupted          stopped by a signal; the same command completes the run
     └── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run
 
@@ -53,16 +53,16 @@ class IndexUnusable(UsageError):
     """An index folder that cannot be used as it is; the message names it and the remedy."""
 
 
-class NothingToEvaluate(UsageError):
-    """The input has no line that is not blank."""
-
-
 class RunError(UfoError):
     """The run could not start or finish."""
 
 
 class NothingUsable(RunError):
-    """The input has lines, and none of them can be used; the message has the first."""
+    """No record of the input can be used; the message has the first."""
+
+
+class NothingToEvaluate(NothingUsable):
+    """The input has no record."""
 
 
 class Interrupted(RunError):

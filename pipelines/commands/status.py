@@ -47,7 +47,7 @@ def lines_of(status: "Status") -> list[str]:
         return [f"{head}{when}{shown}", *scored, f"  next  {status.next}"]
     found = [head + (f" on {status.host}, process {status.pid}" if status.host else "")]
     chunks = f"{_of(status.chunks, status.of_chunks)} chunks, " if status.chunks is not None else ""
-    lines = f"{_of(status.lines, status.of_lines)} lines"
+    lines = f"{_of(status.lines, status.of_lines)} records"
     found.append(f"  done  {chunks}{lines}" + (f": {rows}" if rows else ""))
     if status.job:
         found.append(f"  job   {status.job} on {status.runner}")

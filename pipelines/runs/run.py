@@ -44,6 +44,7 @@ from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, RunError, UsageError
 from ufo.schemas.records import Part
 from ufo.schemas.tables import SCHEMA_VERSION
+from ufo.transforms.columns import is_used
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.shared import end_run
@@ -240,21 +241,24 @@ def chunks_of(
     local: bool = True,
     reuse: Reuse | None = None,
     parse: Callable[[str, bytes, int], Any] | None = None,
+    used: Callable[[str], bool] | None = None,
 ) -> Iterator[Chunk]:
     """Return the chunks of the input, which is read lazily.
 
-    `local` if workers of this machine evaluate them. `parse` replaces the parser of records.
+    `local` if workers of this machine evaluate them. `parse` replaces the parser of records, and
+    `used` tells which columns it reads.
 
     Raises:
-        NothingToEvaluate: the input has no line.
-        NothingUsable: no line is usable.
+        NothingUsable: the input has no record, or none that is usable.
         UsageError: `--map` names a column that no record has.
     """
     report = InputReport()
     if parse is None:
         parse = partial(parse_line, columns=plan.settings.map, unknown=report.add_unknown)
     folder = attempt.input_folder(local)
-    plain = [plain_file(file, folder, local) for file in plan.files]
+    used = used or partial(is_used, plan.settings.map)
+    plain = [plain_file(file, folder, used, local) for file in plan.files]
+    report.add_left_out(plain)
     size, most = attempt.fingerprint["chunk_size"], plan.settings.max_line_bytes
     check_columns(plain, plan.settings.map, most)
     takes = reuse.takes if reuse else lambda record: False

@@ -103,7 +103,7 @@ def test_an_attempt_of_another_machine_and_one_that_tells_nothing(
     assert found["state"] == "elsewhere"
     assert "other.example" in found["next"]
     note.write_text(json.dumps({**told, "lines": None}))
-    assert "1 chunks, 2 lines" in ufo("status", tmp_path / "out").out
+    assert "1 chunks, 2 records" in ufo("status", tmp_path / "out").out
     note.unlink()
     (found,) = of(ufo, tmp_path / "out")
     assert found["state"] == "stopped"
