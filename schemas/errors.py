@@ -24,6 +24,9 @@ EXIT_USAGE = 2
 EXIT_BELOW = 3
 EXIT_CAPPED = 4
 
+REMEDY = "evaluate its run again, or remove the run's folder"
+"""What to do about a damaged part file of a run."""
+
 
 class UfoError(Exception):
     """Ends the command with a message and `exit_code`."""
@@ -73,6 +76,11 @@ class CostCapped(RunError):
     """The next request could pass --max_cost; what was paid for is kept."""
 
     exit_code = EXIT_CAPPED
+
+
+def damaged_part(path: str, why: object, remedy: str = REMEDY) -> RunError:
+    """Return the error for a part file of a run that is not as it was written."""
+    return RunError(f"{path!r} is damaged: {why}; {remedy}.")
 
 
 def ends_run(error: BaseException) -> bool:

@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 from uuid import uuid4
@@ -117,6 +118,15 @@ def write(path: str, data: bytes) -> None:
         if not is_remote(path):
             sink.flush()
             os.fsync(sink.fileno())
+
+
+def sha256_of(path: str) -> str:
+    """Return the SHA-256 of a file's bytes, in hex digits."""
+    digest = sha256()
+    with open_read(path) as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def fetch(path: str, here: Path) -> None:

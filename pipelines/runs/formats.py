@@ -1,4 +1,4 @@
-"""Read JSON arrays and objects, CSV and Parquet as JSON: one line for each record or row, in order."""
+"""Read JSON, CSV and Parquet as JSON Lines: one line for each record or row, in order."""
 
 import csv
 import io
