@@ -11,6 +11,7 @@ runner.
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -96,6 +97,8 @@ def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
     # The graph is the same for every chunk: its types are checked by the tests, not each time.
     options = PipelineOptions(["--no_pipeline_type_check"])
     pipeline = beam.Pipeline(runner=FnApiRunner(), options=options)
+    # A folder for other languages' steps, of which there are none; a killed process would leave it.
+    os.rmdir(pipeline.local_tempdir)
     splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
     steps(splits, job, folder)
     started = time.monotonic()

@@ -16,6 +16,7 @@ each is rebuilt from its message alone.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 
 EXIT_DONE = 0
@@ -26,6 +27,13 @@ EXIT_CAPPED = 4
 
 REMEDY = "evaluate its run again, or remove the run's folder"
 """What to do about a damaged part file of a run."""
+
+
+_NO_MEMORY = re.compile(
+    r"realloc failed|failed to map segment|cannot allocate|bad.?alloc|(?:out of|not enough) memory"
+    r"|(?:failed|unable) to allocate|can't start new thread",
+    re.IGNORECASE,
+)
 
 
 class UfoError(Exception):
@@ -86,7 +94,16 @@ def damaged_part(path: str, why: object, remedy: str = REMEDY) -> RunError:
 def ends_run(error: BaseException) -> bool:
     """Return whether an error would also occur for every further response: one of
     ours, one with `final` set, or a lack of memory."""
-    return isinstance(error, UfoError | MemoryError) or bool(getattr(error, "final", False))
+    ours = isinstance(error, UfoError) or bool(getattr(error, "final", False))
+    return ours or lacks_memory(error)
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Return whether an allocation failed. Not everything raises MemoryError then: Beam's coders
+    assert, a library that cannot be loaded is an ImportError, a thread a RuntimeError."""
+    kinds = (AssertionError, ImportError, OSError, RuntimeError, SystemError)
+    said = isinstance(error, kinds) and _NO_MEMORY.search(str(error))
+    return isinstance(error, MemoryError) or bool(said)
 
 
 def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:

@@ -41,7 +41,7 @@ from ufo.pipelines.runs.progress import POOLED, Progress, deciders
 from ufo.pipelines.runs.reuse import Reuse
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
-from ufo.schemas.errors import NothingUsable, RunError, UsageError
+from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import SCHEMA_VERSION
 from ufo.transforms.columns import is_used
@@ -216,19 +216,22 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
 
 @contextmanager
 def _errors_explained(attempt: Attempt) -> Iterator[None]:
-    """Report what is kept when a file error stops the run; delete an attempt that has not begun.
+    """Report what is kept when a file error, or a lack of memory outside of chunks, stops the run;
+    delete an attempt that has not begun.
 
     Raises:
-        RunError: a file could not be read or written.
+        RunError: a file could not be read or written, or memory was not enough.
     """
     try:
         yield
     except (UsageError, NothingUsable):
         attempt.abandon()
         raise
-    except OSError as error:
+    except (OSError, MemoryError) as error:
+        less = "no memory left after the last chunk; a smaller --chunk_size or fewer --workers"
+        why = f"{less} take less" if lacks_memory(error) else error
         raise RunError(
-            f"the run stopped: {error}. What was finished is kept in {attempt.folder}; the "
+            f"the run stopped: {why}. What was finished is kept in {attempt.folder}; the "
             "same command resumes it."
         ) from error
 
