@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
-VERSION = re.search(r'VERSION = "(.+)"', (HERE / "pipelines/version.py").read_text())[1]
+VERSION = re.search(r'VERSION = "(.+)"', (HERE / "ufo/pipelines/version.py").read_text())[1]
 PACKAGE_DATA = {
     "ufo": ["py.typed"],
     "ufo.schemas.views": ["*.sql"],

@@ -30,7 +30,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the sdist, and with the wheel that was built from that sdist."""
     folder = tmp_path_factory.mktemp("built")
     source = folder / "source"
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*NOT_PACKAGED))
+    ignored = shutil.ignore_patterns(*NOT_PACKAGED)
+    shutil.copytree(ROOT, source, symlinks=True, ignore=ignored)
     build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist")
     run(*build, source, cwd=folder)
     return folder / "dist"
@@ -101,3 +102,11 @@ def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_pat
 def test_the_python_interface_is_installed(installed: Path, tmp_path: Path) -> None:
     code = "import ufo; print(ufo.check_sync('Oslo is big.', references='Oslo is big.').score)"
     assert run(installed / "bin/python", "-c", code, cwd=tmp_path) == "1.0\n"
+
+
+def test_a_project_has_files_with_the_names_of_our_packages(
+    installed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "tests/project", tmp_path / "project")
+    said = run(installed / "bin/python", "main.py", cwd=tmp_path / "project")
+    assert said == "answers indexes [1.0, 1.0, 1.0, 1.0]\n"
