@@ -1,6 +1,7 @@
 """The wheel and the sdist, installed elsewhere, run from any folder."""
 
 import os
+import re
 import shutil
 import site
 import subprocess
@@ -83,6 +84,29 @@ def test_code_and_data_are_in_both(built: Path) -> None:
         "ufo",
         "ufo_factuality",
     }
+
+
+@pytest.mark.parametrize("repository", ["", "https://example.org/us/ufo"])
+def test_a_package_index_can_show_the_readme(
+    repository: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UFO_REPOSITORY", repository)
+    code = (
+        "import sys; from setuptools import build_meta as backend; "
+        "print(backend.prepare_metadata_for_build_wheel(sys.argv[1]))"
+    )
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "ufo", source / "ufo", ignore=shutil.ignore_patterns(*NOT_PACKAGED))
+    for name in ("setup.py", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, source)
+    folder = run(sys.executable, "-c", code, tmp_path, cwd=source).splitlines()[-1]
+    metadata = (tmp_path / folder / "METADATA").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", metadata)
+    assert all(link.startswith(("https://", "#")) for link in links)
+    assert ("docs/semantics.md" in metadata) == bool(repository)
+    assert ("Project-URL: Issues, https://example.org/us/ufo/issues" in metadata) == bool(
+        repository
+    )
 
 
 def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_path: Path) -> None:
