@@ -149,7 +149,7 @@ def test_results_of_a_damaged_run_are_not_reused(
     finished: Path, arguments: list[object], ufo: Ufo
 ) -> None:
     path = part_of(finished / "run=r", "sentences")
-    flip(path, 4, path.stat().st_size // 2)
+    flip(path, 12, 2)
     done = ufo(*arguments, finished, "--run", "s", "--since", "r")
     assert done.code == 1
     assert f"{str(path)!r} is damaged: " in done.err
