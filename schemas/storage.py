@@ -9,7 +9,7 @@ import glob
 import io
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -118,6 +118,17 @@ def write(path: str, data: bytes) -> None:
         if not is_remote(path):
             sink.flush()
             os.fsync(sink.fileno())
+
+
+def flush(paths: Iterable[str]) -> None:
+    """Wait until these files are on disk; on other file systems they are once written.
+
+    It costs little more for many files than for one.
+    """
+    for path in paths:
+        if not is_remote(path):
+            with open(path, "rb") as stream:
+                os.fsync(stream.fileno())
 
 
 def sha256_of(path: str) -> str:

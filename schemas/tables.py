@@ -133,9 +133,10 @@ def read_rows(path: str, columns: Sequence[str] | None = None, remedy: str = REM
 
 
 def write_part(table: str, path: str, rows: pa.Table) -> Part:
-    """Write rows of a table to a Parquet file: whole and on disk, or not there."""
-    sink = io.BytesIO()
-    pq.write_table(rows, sink, compression="zstd")
-    content = sink.getvalue()
-    storage.write(path, content)
+    """Write rows of a table to a Parquet file: whole, or not there."""
+    buffer = io.BytesIO()
+    pq.write_table(rows, buffer, compression="zstd")
+    content = buffer.getvalue()
+    with storage.writing(path) as sink:
+        sink.write(content)
     return Part(table, path, rows.num_rows, sha256(content).hexdigest())

@@ -240,7 +240,8 @@ class Attempt:
         return parts
 
     def mark_done(self, chunk: int | str, parts: Sequence[Part]) -> None:
-        """Record that a chunk is finished; all its parts must be written."""
+        """Record that a chunk is finished, once its parts, which must be written, are on disk."""
+        storage.flush(part.path for part in parts)
         text = json.dumps([asdict(part) for part in parts])
         storage.write(storage.join(self.chunk_folder(chunk), DONE), text.encode())
 

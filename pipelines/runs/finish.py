@@ -128,6 +128,8 @@ def finish_tables(
         "fingerprint": attempt.fingerprint,
         "tables": tables,
     }
+    listed = (file for entry in tables.values() for file in entry["files"])
+    storage.flush(storage.join(attempt.run_folder, file) for file in listed)
     text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
     storage.write(storage.join(attempt.run_folder, _MANIFEST), text.encode())
     sweep(attempt.run_folder, tables)

@@ -216,24 +216,18 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
 
 @contextmanager
 def _errors_explained(attempt: Attempt) -> Iterator[None]:
-    """Report what is kept when a file error, or a lack of memory outside of chunks, stops the run;
-    delete an attempt that has not begun.
-
-    Raises:
-        RunError: a file could not be read or written, or memory was not enough.
-    """
+    """Report by a RunError what is kept when a file error, or a lack of memory outside of chunks,
+    stops the run; delete an attempt that has not begun."""
     try:
         yield
     except (UsageError, NothingUsable):
         attempt.abandon()
         raise
     except (OSError, MemoryError) as error:
-        less = "no memory left after the last chunk; a smaller --chunk_size or fewer --workers"
-        why = f"{less} take less" if lacks_memory(error) else error
-        raise RunError(
-            f"the run stopped: {why}. What was finished is kept in {attempt.folder}; the "
-            "same command resumes it."
-        ) from error
+        less = "no memory left after the last chunk; a smaller --chunk_size or fewer --workers help"
+        why = f"the run stopped: {less if lacks_memory(error) else error}"
+        kept = f"What was finished is kept in {attempt.folder}; the same command resumes it."
+        raise RunError(f"{why}. {kept}") from error
 
 
 def chunks_of(
@@ -248,8 +242,7 @@ def chunks_of(
 ) -> Iterator[Chunk]:
     """Return the chunks of the input, which is read lazily.
 
-    `local` if workers of this machine evaluate them. `parse` replaces the parser of records, and
-    `used` tells which columns it reads.
+    `local` if workers of this machine evaluate them. `parse` and `used` replace how it is read.
 
     Raises:
         NothingUsable: the input has no record, or none that is usable.
@@ -259,8 +252,8 @@ def chunks_of(
     if parse is None:
         parse = partial(parse_line, columns=plan.settings.map, unknown=report.add_unknown)
     folder = attempt.input_folder(local)
-    used = used or partial(is_used, plan.settings.map)
-    plain = [plain_file(file, folder, used, local) for file in plan.files]
+    reads = used or partial(is_used, plan.settings.map)
+    plain = [plain_file(file, folder, reads, local) for file in plan.files]
     report.add_left_out(plain)
     size, most = attempt.fingerprint["chunk_size"], plan.settings.max_line_bytes
     check_columns(plain, plan.settings.map, most)

@@ -57,8 +57,8 @@ class Status:
     models were asked. `changed_at` is when the last chunk, or the run, was finished.
 
     On an engine (`runner`) a run is one `job`, not chunks, and what its workers have counted so far
-    is in `steps`, by step and name. `score` is a finished run's factuality score in words, with
-    its warnings; empty if the folder is remote. `checked` says what `--check` found.
+    is in `steps`, by step and name. `score` is a finished run's score in words, with warnings;
+    empty if the folder is remote. `checked` says what `--check` found.
     """
 
     run: str
@@ -87,8 +87,7 @@ class Status:
 def statuses(output: str, check: bool = False) -> list[Status]:
     """Return the runs of a folder, ordered by their last change.
 
-    With `check` every part file of a finished run is read, and compared with the checksum that the
-    manifest has of it.
+    With `check` the part files of finished runs are compared with their checksums.
 
     Raises:
         UsageError: there is no such folder.
@@ -120,10 +119,10 @@ def _checked(one: Status) -> Status:
     manifest = manifest_of(one.folder) if one.state == FINISHED else None
     if manifest is None:
         return one
-    if damage := damage_of(one.folder, manifest["tables"]):
+    tables = manifest["tables"]
+    if damage := damage_of(one.folder, tables):
         return replace(one, state=DAMAGED, next="\n".join(damage))
-    tables = manifest["tables"].values()
-    known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables)
+    known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables.values())
     return replace(one, checked="every part file is what was written" if known else _UNKNOWN)
 
 
@@ -156,8 +155,7 @@ def _means(runs: Sequence[Run], damaged: dict[str, str]) -> dict[str, dict[str, 
 def _scored(one: Status, scored: Mapping[str, Any], damaged: Mapping[str, str]) -> Status:
     if one.run in damaged:
         return replace(one, state=DAMAGED, next=damaged[one.run])
-    row = scored.get(one.run)
-    if row is None:
+    if not (row := scored.get(one.run)):
         return one
     score, coverage = row["factuality_score"], row["coverage"]
     return replace(one, factuality_score=score, coverage=coverage, score=score_in_words(row))
