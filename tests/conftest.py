@@ -74,8 +74,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_unconfigure() -> None:
-    # hypothesis leaves a callback with the garbage collector. Through it the interpreter's end finds
-    # modules still in use, and DuckDB prints sixty lines on what it takes for leaks.
+    # hypothesis leaves a callback with the garbage collector. Through it modules are still in use
+    # when the interpreter ends, and DuckDB prints sixty lines on what it takes for leaks.
     gc.callbacks.clear()
 
 
