@@ -6,6 +6,7 @@ its unfinished chunks.
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -50,7 +51,7 @@ def run_chunks(
     """Evaluate all chunks and return their parts in the chunks' order.
 
     Chunks that are finished already are skipped. A single chunk, or one worker, is evaluated in
-    this process.
+    this process, except under IPython.
 
     Raises:
         Interrupted: by Ctrl-C; what was finished is kept.
@@ -81,16 +82,16 @@ def run_chunks(
     try:
         # No more processes than chunks, since each gets an equal share of an endpoint's limits.
         first = list(islice(todo, workers))
-        if len(first) < 2:
+        if len(first) > 1 or (first and _in_ipython()):
+            share = job.among(len(first))
+            with own_folder():  # from it a later process learns whose semaphores were left
+                _in_processes(chain(first, todo), share, attempt, len(first), finished)
+        else:
             for chunk in chain(first, todo):
                 check_stop()
                 with _memory_errors_explained(attempt, [chunk]):
                     found = run_chunk(chunk, job, attempt.chunk_folder(chunk.number))
                 finished(chunk, found)
-        else:
-            share = job.among(len(first))
-            with own_folder():  # from it a later process learns whose semaphores were left
-                _in_processes(chain(first, todo), share, attempt, len(first), finished)
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(
@@ -99,6 +100,17 @@ def run_chunks(
             ) from None
         raise of_step(error, attempt) from error
     return [part for number in sorted(parts) for part in parts[number]]
+
+
+def _in_ipython() -> bool:
+    """Return whether this process is IPython, as the kernel of a notebook is.
+
+    There Beam imports its data frames with the first step of any pipeline, which fails without
+    pandas and with a pandas newer than it knows (https://github.com/apache/beam/issues/27221). A
+    worker process is not IPython.
+    """
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
 
 
 def is_interrupt(error: BaseException | None) -> bool:
