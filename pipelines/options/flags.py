@@ -18,7 +18,8 @@ from ufo.transforms.secrets import named_secrets
 TIES = ("not_factual", "factual")
 
 
-def _names(text: str) -> list[str]:
+def source_names(text: str) -> list[str]:
+    """Return the names of a list that commas separate."""
     found = [name.strip() for name in text.split(",") if name.strip()]
     if not found:
         raise UsageError("--sources names no source")
@@ -137,7 +138,7 @@ class Sources:
         "fact sources in the order they are asked, by name or path/to/file.py:Class (default: all "
         "that are configured)",
         "A,B,C",
-        read=_names,
+        read=source_names,
     )
     mode: str = of_results(
         "seq: the first source with an answer decides (default); mv: majority vote over all "
