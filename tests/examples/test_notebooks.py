@@ -29,6 +29,7 @@ def test_a_notebook_shows_what_is_stored(
         kernel_name="python3",
         resources={"metadata": {"path": str(tmp_path)}},
         record_timing=False,
+        coalesce_streams=True,
     )
     client.execute()
     found.metadata = stored.metadata  # without the version of this Python
