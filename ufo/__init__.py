@@ -36,7 +36,7 @@ from ufo.schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage,
 from ufo.schemas.temporary import own_folder
 from ufo.transforms.judges.base import Judge, Judged, Judgement
 from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.llm.base import Client
+from ufo.transforms.llm.base import Client, LlmError
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.loop import process_loop, wait_for
 from ufo.transforms.sources.base import FactSource, Found, Retrieved
@@ -206,6 +206,7 @@ async def check(
 
     Raises:
         UsageError: an option or a source is wrong, or the text is empty.
+        RunError: a model cannot be asked.
 
     Examples:
         >>> import asyncio
@@ -238,8 +239,11 @@ async def _check(
     record = parse("text", json.dumps(given).encode())
     if isinstance(record, Failure):
         raise UsageError(record.message)
-    async with opened(job, client) as (sources, judge):
-        return Check(await check_text(record, sources, judge, job.mode, job.tie, job.units))
+    try:
+        async with opened(job, client) as (sources, judge):
+            return Check(await check_text(record, sources, judge, job.mode, job.tie, job.units))
+    except LlmError as error:
+        raise RunError(error.message) from error
 
 
 def check_sync(text: str, **options: Any) -> Check:

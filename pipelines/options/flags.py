@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ufo.pipelines.options.arguments import of_results, of_run, of_source, option, options_of
+from ufo.pipelines.options.arguments import (
+    names_of,
+    of_results,
+    of_run,
+    of_source,
+    option,
+    options_of,
+)
 from ufo.pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
 from ufo.schemas.errors import UsageError
 from ufo.transforms.columns import named_columns
@@ -256,10 +263,15 @@ GROUPS = {
 }
 """The options of `ufo evaluate` by the titles of its help."""
 
-_OF_ONE_RUN = ("max_cost", "repeat")
+_OF_RUNS = {*names_of(Run, Gate, Output), "max_cost", "repeat"} - {"config"}
+OF_TEXT = {
+    title: [one for one in options if one.name not in _OF_RUNS] for title, options in GROUPS.items()
+}
+"""The options of `ufo check`."""
 OF_SERVICE = [
     one
-    for one in options_of(Retrieval, Knowledge, Web, Judging, Asking, Models, Limits, Answers)
-    if one.name not in _OF_ONE_RUN
+    for options in OF_TEXT.values()
+    for one in options
+    if one.name not in names_of(Output, Sources)
 ]
 """What a service can be started with: what a text is judged by and checked against."""
