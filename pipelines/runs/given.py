@@ -68,7 +68,7 @@ def _table(given: Any, name: str) -> pa.Table | None:
     return table.drop_columns([one for one in table.column_names if _UNNAMED_INDEX.fullmatch(one)])
 
 
-def _write_records(given: Iterable[Mapping[str, Any] | str], path: str, name: str) -> int:
+def _write_records(given: object, path: str, name: str) -> int:
     """Write texts and records as JSON Lines; returns how many there are."""
     # A mapping would be taken for a list of texts: those of its keys.
     if not isinstance(given, Iterable) or isinstance(given, (Mapping, bytes)):

@@ -70,12 +70,14 @@ def test_a_file_of_options_and_a_source_of_ones_own(ufo: Run, tmp_path: Path) ->
     assert "Glossary" in found.out
 
 
-def test_colours_are_for_terminals_that_want_them(command: Run, about: Path) -> None:
+def test_colours_are_for_terminals_that_want_them(
+    command: Callable[..., list[str]], about: Path
+) -> None:
     def printed(**environment: str) -> str:
         ours, theirs = pty.openpty()
         with open(ours, "rb", closefd=True) as screen:
             subprocess.run(
-                [*command("check", "Ada Lovelace was born in Paris.", "--references", about)],
+                command("check", "Ada Lovelace was born in Paris.", "--references", about),
                 env={**os.environ, "TERM": "xterm", **environment},
                 stdout=theirs,
                 check=True,
