@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
+    "Client",
     "Evaluation",
     "Evidence",
     "FactSource",
