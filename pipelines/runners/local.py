@@ -6,7 +6,6 @@ its unfinished chunks.
 """
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -109,8 +108,11 @@ def _in_ipython() -> bool:
     pandas and with a pandas newer than it knows (https://github.com/apache/beam/issues/27221). A
     worker process is not IPython.
     """
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and ipython.get_ipython() is not None
+    try:
+        from IPython import get_ipython  # as Beam does with its first pipeline
+    except ImportError:
+        return False
+    return get_ipython() is not None
 
 
 def is_interrupt(error: BaseException | None) -> bool:
