@@ -18,7 +18,7 @@ from ufo.pipelines.runs.attempt import Attempt
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress, deciders
 from ufo.pipelines.stopping import check_stop
-from ufo.schemas.errors import Interrupted, RunError, UfoError, ends_run
+from ufo.schemas.errors import Interrupted, RunError, UfoError, UsageError, ends_run
 from ufo.schemas.records import Part
 from ufo.schemas.temporary import own_folder
 from ufo.transforms.job import Job
@@ -113,6 +113,19 @@ def _in_ipython() -> bool:
     except ImportError:
         return False
     return get_ipython() is not None
+
+
+def check_ipython() -> None:
+    """Raise a UsageError where this process is IPython and Beam cannot build a pipeline in it."""
+    if not _in_ipython():
+        return
+    try:
+        import apache_beam.runners.interactive.interactive_environment  # noqa: F401
+    except Exception as error:  # of Beam's data frames: of many types
+        raise UsageError(
+            "from a notebook Beam submits a job only with pandas 2.2 or 2.3; install that, or run "
+            f"`ufo evaluate` in a shell ({type(error).__name__}: {error})"
+        ) from error
 
 
 def is_interrupt(error: BaseException | None) -> bool:

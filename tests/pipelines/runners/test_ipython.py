@@ -42,10 +42,21 @@ print(*recalled.scores["recall"].to_pylist())
 """
 
 
+def in_ipython(code: str, folder: Path, before: Path) -> "subprocess.CompletedProcess[str]":
+    script = folder / "cell.py"
+    script.write_text(code)
+    done = subprocess.run(
+        [sys.executable, "-m", "IPython", "--quick", script],
+        env={**os.environ, "PYTHONPATH": str(before), "IPYTHONDIR": str(folder / "ipython")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
 @pytest.mark.parametrize("version", ["none", "2.2.", "3."])
 def test_evaluate_recall_and_check(version: str, tmp_path: Path) -> None:
-    script = tmp_path / "cell.py"
-    script.write_text(SCRIPT)
     before = tmp_path  # what is in this folder comes before what is installed, in workers too
     if version == "2.2.":
         before = OLDEST
@@ -54,12 +65,18 @@ def test_evaluate_recall_and_check(version: str, tmp_path: Path) -> None:
     elif version == "none":
         code = "raise ModuleNotFoundError(\"No module named 'pandas'\", name='pandas')\n"
         (tmp_path / "pandas.py").write_text(code)
-    done = subprocess.run(
-        [sys.executable, "-m", "IPython", "--quick", script],
-        env={**os.environ, "PYTHONPATH": str(before), "IPYTHONDIR": str(tmp_path / "ipython")},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = in_ipython(SCRIPT, tmp_path, before)
     assert done.stdout.startswith(version), done.stdout + done.stderr
     assert done.stdout.split()[1:] == ["1.0", "1.0", "Knows", "none", "1.0"]
+
+
+def test_a_job_for_an_engine_is_refused_where_beam_cannot_build_it(tmp_path: Path) -> None:
+    code = """
+import ufo
+try:
+    ufo.evaluate(["Hm."], "reference", quiet=True, judge="offline", runner="FlinkRunner")
+except ufo.UsageError as error:
+    print(error)
+"""
+    said = in_ipython(code, tmp_path, tmp_path).stdout
+    assert said.startswith("from a notebook Beam submits a job only with pandas 2.2 or 2.3")
