@@ -55,7 +55,10 @@ def in_ipython(code: str, folder: Path, before: Path) -> "subprocess.CompletedPr
     return done
 
 
-@pytest.mark.parametrize("version", ["none", "2.2.", "3."])
+@pytest.mark.parametrize(
+    "version",
+    ["none", pytest.param("2.2.", marks=pytest.mark.slow), "3."],  # 2.2: a part of CI
+)
 def test_evaluate_recall_and_check(version: str, tmp_path: Path) -> None:
     before = tmp_path  # what is in this folder comes before what is installed, in workers too
     if version == "2.2.":
