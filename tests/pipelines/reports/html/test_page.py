@@ -273,5 +273,5 @@ def test_a_contradicted_claim_names_question_model_and_response(
     write_run(tmp_path, rows_of(votes, models={"r1": "alder"}))
     (listed,) = re.findall(r'<ul class="plain contradictions".*?</ul>', page_of(tmp_path), re.S)
     assert Reader(listed).text == (
-        "✗ Claim u1. what ref says of u1 Page u1 What of r1? · alder · r1"
+        "✗ Claim u1. What of r1? · alder · r1 what ref says of u1 Page u1"
     )
