@@ -71,6 +71,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--screenshots", metavar="DIR", help="take screenshots of the page, and keep them here"
     )
+    parser.addoption(
+        "--write-notebooks",
+        action="store_true",
+        help="keep what the notebooks of the examples show, in place of comparing it",
+    )
 
 
 def pytest_unconfigure() -> None:
