@@ -194,7 +194,7 @@ class InputReport:
         """Yield the chunks from the first usable line on; pass the warning to `say` at the end.
 
         Raises:
-            NothingUsable: no line is usable.
+            NothingUsable: no record is usable.
         """
         held = []
         for chunk in chunks:
