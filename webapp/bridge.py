@@ -23,18 +23,31 @@ async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
 
     async with aclosing(streamed(one(), seconds)) as found:
         async for result in found:
+            assert not isinstance(result, Pulse)
             return result
     raise AssertionError("a coroutine returns once")
 
 
-async def streamed(work: AsyncGenerator[T, None], seconds: float) -> AsyncGenerator[T, None]:
+class Pulse:
+    """It is yielded at intervals, and says that the work goes on."""
+
+
+class _End:
+    pass
+
+
+async def streamed(
+    work: AsyncGenerator[T, None], seconds: float, pulse: float | None = None
+) -> AsyncGenerator[T | Pulse, None]:
     """Yield what a generator yields that runs on the process's loop; it is closed with ours.
+
+    With `pulse`, a `Pulse` is yielded every so many seconds.
 
     Raises:
         Refused: it took longer than `seconds` in all.
     """
     here = asyncio.get_running_loop()
-    items: asyncio.Queue[T | None] = asyncio.Queue()
+    items: asyncio.Queue[T | Pulse | _End] = asyncio.Queue()
 
     async def run() -> None:
         try:
@@ -49,12 +62,20 @@ async def streamed(work: AsyncGenerator[T, None], seconds: float) -> AsyncGenera
                 1.0,
             ) from None
         finally:
-            here.call_soon_threadsafe(items.put_nowait, None)
+            here.call_soon_threadsafe(items.put_nowait, _End())
 
+    async def beat(every: float) -> None:
+        while True:
+            await asyncio.sleep(every)
+            items.put_nowait(Pulse())
+
+    beating = here.create_task(beat(pulse)) if pulse else None
     running = asyncio.run_coroutine_threadsafe(run(), process_loop())
     try:
-        while (item := await items.get()) is not None:
+        while not isinstance(item := await items.get(), _End):
             yield item
         await asyncio.wrap_future(running)
     finally:
         running.cancel()
+        if beating is not None:
+            beating.cancel()

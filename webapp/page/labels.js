@@ -43,15 +43,8 @@ export function besideScore(score) {
   return `⚠ ${score.n_unusable} of ${score.n_judgements} judgements unusable`;
 }
 
-/**
- * Return the factuality score as it is shown: where nothing was decided there is none.
- *
- * @param {T.Score | undefined} score
- */
-export const shownScore = (score) => (score?.coverage ? score.factuality_score : null);
-
 /** @type {Label} */
-export const WAITING = { symbol: "…", name: "waiting", look: "plain", means: "not judged yet" };
+export const WAITING = { symbol: "…", name: "not judged yet", look: "plain", means: "a claim of it is not judged yet" };
 
 /** @type {Record<string, Label>} */
 export const CLAIMS = {
@@ -72,7 +65,7 @@ export const CLAIMS = {
     look: "fault",
     means: "the model would not judge it; this says nothing of it",
   },
-  waiting: { symbol: "…", name: "Waiting", look: "plain", means: "not judged yet" },
+  waiting: { symbol: "…", name: "Not judged yet", look: "plain", means: "no source has answered yet" },
 };
 
 /** @type {Label} */

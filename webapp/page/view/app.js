@@ -37,6 +37,31 @@ export function app(state, act) {
   );
 }
 
+/**
+ * What is shown where an exception ended the rendering: no page that stands still.
+ *
+ * @param {S.State} state
+ * @param {unknown} error
+ * @param {Actions} act
+ */
+export function failureView(state, error, act) {
+  const { checked } = state;
+  return h(
+    "div",
+    { class: "page" },
+    head(state, act),
+    problemBox(
+      {
+        title: "The page cannot show this",
+        detail: String(error),
+        remedy: "Go back to the text, or reload the page; if it stays, report it with this message.",
+      },
+      button("Back to the text", () => act.go({ view: "check" }, { editing: true })),
+      checked && button("Download what was found", () => act.download(checked)),
+    ),
+  );
+}
+
 /** The address belongs to the state, so that the jump is made by hand. @param {Event} event */
 function toMain(event) {
   event.preventDefault();

@@ -63,7 +63,7 @@ export function detailView(checked, derived, { labels, saves }, open, running, a
       verdict?.past_error ?? false,
       labels[id] ?? null,
       saves[id] ?? null,
-      !running,
+      !running && verdict !== undefined,
       isOpen,
       isOpen ? open.whole : NONE,
       derived.facts,
@@ -116,7 +116,7 @@ function hint(checked, sentence, running) {
   if (sentence !== null) {
     return h("p", { class: "muted" }, "This sentence makes no claim that can be checked.");
   }
-  if (checked.units.length === 0 && !running) {
+  if (checked.units.length === 0 && checked.failures.length === 0 && !running) {
     return h(
       "p",
       { class: "muted" },

@@ -6,10 +6,9 @@ import { h } from "../dom.js";
 import { detailView } from "./detail.js";
 import { failuresView, messageView } from "./message.js";
 import { runName } from "../text.js";
-import { button, problemBox } from "./parts.js";
+import { button } from "./parts.js";
 import { scoresView } from "./scores.js";
 import { selectionView } from "./selection.js";
-import { stagesView } from "./stages.js";
 import { textView } from "./text.js";
 
 /** @import * as S from "../state.js" */
@@ -25,9 +24,9 @@ export function resultView(state, act) {
   const derived = checked && derive(checked, selection, state.rescored);
   return [
     bar(state, act),
-    place.view === "check" && stagesView(job, act),
-    job.problem && problemBox(job.problem),
-    !checked && place.view === "response" && h("p", { class: "card" }, "Loading"),
+    checked || job.status !== "idle"
+      ? messageView(state, derived, act)
+      : place.view === "response" && h("p", { class: "card" }, "Loading"),
     job.status !== "idle" &&
       !checked?.sentences.length &&
       h("p", { class: "card sentences", dir: "auto" }, draft.text),
@@ -38,7 +37,6 @@ export function resultView(state, act) {
         "div",
         { class: `result${running ? " running" : ""}` },
         failuresView(checked.failures),
-        messageView(checked, derived, running, act),
         !running && isScored(checked) && scoresView(checked, derived),
         h(
           "div",
@@ -55,9 +53,8 @@ export function resultView(state, act) {
  * @param {S.State} state
  * @param {Actions} act
  */
-function bar({ place, checked, labels, open, job, draft }, act) {
+function bar({ place, checked, labels, open, job }, act) {
   const { run } = place;
-  const question = checked?.response.question ?? (run === null ? draft.question : null);
   return h(
     "div",
     { class: "bar" },
@@ -74,7 +71,7 @@ function bar({ place, checked, labels, open, job, draft }, act) {
         class: "quiet",
         "aria-pressed": String(open.all),
       }),
-    checked && checked.scores.headline && [
+    checked && checked.sentences.length > 0 && job.status !== "running" && [
       button("Download as JSON", () => act.download(checked), { class: "quiet" }),
       button("as a report", () => void act.downloadReport(checked), { class: "quiet", "aria-label": "Download as a report" }),
     ],
@@ -82,8 +79,6 @@ function bar({ place, checked, labels, open, job, draft }, act) {
       (run === null
         ? button("Download your labels", () => act.saveLabels(), { class: "quiet" })
         : h("a", { href: labelSheet(run), download: "labels.csv" }, "Download the labels of this run")),
-    question && h("p", { class: "question", dir: "auto" }, h("span", { class: "muted" }, "Question: "), question),
-    checked?.response.model && h("p", { class: "muted" }, `Answer of ${checked.response.model}`),
   );
 }
 
