@@ -7,16 +7,16 @@ from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'VERSION = "(.+)"', (HERE / "pipelines/version.py").read_text())[1]
-TOP_LEVEL = ("ufo", "schemas", "indexes", "transforms", "webapp", "pipelines", "examples")
 PACKAGE_DATA = {
-    "schemas.views": ["*.sql"],
-    "pipelines.reports.html": ["*.css", "templates/*.html"],
-    "transforms.llm": ["*.yaml"],
-    "transforms.prompts": ["*.txt"],
-    "transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
-    "transforms.sources.web": ["*.yaml"],
-    "webapp": ["page/**"],
-    "examples": ["*", "notebooks/*"],
+    "ufo": ["py.typed"],
+    "ufo.schemas.views": ["*.sql"],
+    "ufo.pipelines.reports.html": ["*.css", "templates/*.html"],
+    "ufo.transforms.llm": ["*.yaml"],
+    "ufo.transforms.prompts": ["*.txt"],
+    "ufo.transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
+    "ufo.transforms.sources.web": ["*.yaml"],
+    "ufo.webapp": ["page/**"],
+    "ufo.examples": ["*", "notebooks/*"],
 }
 
 EXTRAS = {
@@ -82,27 +82,24 @@ setup(
     license="Apache-2.0",
     license_files=["LICENSE", "NOTICE"],
     python_requires=">=3.11",
-    packages=find_packages(
-        include=[f"{name}{below}" for name in TOP_LEVEL for below in ("", ".*")]
-    ),
-    package_data=PACKAGE_DATA
-    | {name: [*PACKAGE_DATA.get(name, ()), "py.typed"] for name in TOP_LEVEL},
+    packages=find_packages(include=["ufo", "ufo.*"]),  # through the links below ufo/
+    package_data=PACKAGE_DATA,
     entry_points={
-        "console_scripts": ["ufo = pipelines.cli:program"],
+        "console_scripts": ["ufo = ufo.pipelines.cli:program"],
         "ufo.fact_sources": [
-            "reference = transforms.sources.reference:ReferenceSource",
-            "wikipedia = transforms.sources.wikipedia:WikipediaSource",
-            "web = transforms.sources.web.source:WebSource",
-            "llm = transforms.sources.llm:LlmSource",
+            "reference = ufo.transforms.sources.reference:ReferenceSource",
+            "wikipedia = ufo.transforms.sources.wikipedia:WikipediaSource",
+            "web = ufo.transforms.sources.web.source:WebSource",
+            "llm = ufo.transforms.sources.llm:LlmSource",
         ],
         "ufo.judges": [
-            "offline = transforms.judges.offline.judge:OfflineJudge",
-            "llm = transforms.judges.llm.judge:LlmJudge",
-            "cascade = transforms.judges.cascade:CascadeJudge",
+            "offline = ufo.transforms.judges.offline.judge:OfflineJudge",
+            "llm = ufo.transforms.judges.llm.judge:LlmJudge",
+            "cascade = ufo.transforms.judges.cascade:CascadeJudge",
         ],
         "ufo.verifiers": [
-            "bundled = transforms.verifiers.bundled:BundledVerifier",
-            "overlap = transforms.verifiers.overlap:OverlapVerifier",
+            "bundled = ufo.transforms.verifiers.bundled:BundledVerifier",
+            "overlap = ufo.transforms.verifiers.overlap:OverlapVerifier",
         ],
     },
     install_requires=[

@@ -27,14 +27,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pipelines.cli import main as ufo  # noqa: E402
-from pipelines.importers import import_records  # noqa: E402
-from pipelines.runs.compare import compare, in_words  # noqa: E402
-from pipelines.runs.inputs import find_inputs  # noqa: E402
-from schemas.errors import UfoError  # noqa: E402
-from schemas.records import FactUnit, Passage  # noqa: E402
-from schemas.results import open_results  # noqa: E402
-from transforms.sources.base import FactSource  # noqa: E402
+from ufo.pipelines.cli import main as ufo  # noqa: E402
+from ufo.pipelines.importers import import_records  # noqa: E402
+from ufo.pipelines.runs.compare import compare, in_words  # noqa: E402
+from ufo.pipelines.runs.inputs import find_inputs  # noqa: E402
+from ufo.schemas.errors import UfoError  # noqa: E402
+from ufo.schemas.records import FactUnit, Passage  # noqa: E402
+from ufo.schemas.results import open_results  # noqa: E402
+from ufo.transforms.sources.base import FactSource  # noqa: E402
 
 PROMPTS = ROOT / "benchmarks" / "baseline_prompts"
 RUNS = ("selfcheck", "one_document")

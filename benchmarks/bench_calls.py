@@ -36,22 +36,22 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.calls_cases import CASES, PASSAGES, SAMPLES, Case, build  # noqa: E402
-from schemas.records import FactUnit, InputRecord, Passage  # noqa: E402
 from tests.llm_server import Chat, LlmServer, Reply, prompts  # noqa: E402
 from tests.llm_server.judge import OfflineAnswers  # noqa: E402
 from tests.llm_server.tokens import count  # noqa: E402
-from transforms.check_text import CheckedText, check_text  # noqa: E402
-from transforms.judges.context import JudgeContext  # noqa: E402
-from transforms.judges.llm.judge import LlmJudge  # noqa: E402
-from transforms.judges.llm.settings import LlmSettings  # noqa: E402
-from transforms.judges.offline.judge import OfflineJudge  # noqa: E402
-from transforms.llm.client import OpenAiClient  # noqa: E402
-from transforms.llm.endpoint import endpoints  # noqa: E402
-from transforms.llm.settings import ClientSettings  # noqa: E402
-from transforms.sources.base import FactSource  # noqa: E402
-from transforms.sources.context import SourceContext  # noqa: E402
-from transforms.sources.llm import BUNDLED, PER_QUERY, SAMPLINGS, LlmSource  # noqa: E402
-from transforms.sources.reference import ReferenceSource  # noqa: E402
+from ufo.schemas.records import FactUnit, InputRecord, Passage  # noqa: E402
+from ufo.transforms.check_text import CheckedText, check_text  # noqa: E402
+from ufo.transforms.judges.context import JudgeContext  # noqa: E402
+from ufo.transforms.judges.llm.judge import LlmJudge  # noqa: E402
+from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
+from ufo.transforms.judges.offline.judge import OfflineJudge  # noqa: E402
+from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
+from ufo.transforms.llm.endpoint import endpoints  # noqa: E402
+from ufo.transforms.llm.settings import ClientSettings  # noqa: E402
+from ufo.transforms.sources.base import FactSource  # noqa: E402
+from ufo.transforms.sources.context import SourceContext  # noqa: E402
+from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, SAMPLINGS, LlmSource  # noqa: E402
+from ufo.transforms.sources.reference import ReferenceSource  # noqa: E402
 
 SIZES = (5, 10, 20)
 MODEL = "offline-judge"

@@ -108,7 +108,7 @@ def evaluate(
 ) -> float:
     """Run the command, unless `more` says so in one chunk; returns its seconds."""
     command = (
-        *(sys.executable, "-m", "pipelines.cli", "evaluate", "--input", source, "--json"),
+        *(sys.executable, "-m", "ufo.pipelines.cli", "evaluate", "--input", source, "--json"),
         *("--output", output, "--sources", "reference"),
         *("--chunk_size", calls, "--judge", "llm", "--model", "offline-judge"),
         *("--base_url", url, "--concurrency", in_flight, "--cache", cache, *more),

@@ -36,9 +36,9 @@ from benchmarks.index_parts import (  # noqa: E402
     own_process,
     projected,
 )
-from indexes.embedders import checked_name, make_embedder  # noqa: E402
-from indexes.index import RETRIEVERS, open_index  # noqa: E402
-from pipelines.logs import quiet_beam  # noqa: E402
+from ufo.indexes.embedders import checked_name, make_embedder  # noqa: E402
+from ufo.indexes.index import RETRIEVERS, open_index  # noqa: E402
+from ufo.pipelines.logs import quiet_beam  # noqa: E402
 
 SECTIONS = ("hotpotqa", "scale", "faiss")
 
@@ -47,7 +47,7 @@ SECTIONS = ("hotpotqa", "scale", "faiss")
 
 
 def hotpotqa(data: Path, work: Path, embedder: str) -> dict[str, Any]:
-    from pipelines.build_index import build
+    from ufo.pipelines.build_index import build
 
     questions = lines(data / "hotpotqa/questions.jsonl")
     texts = [question["question"] for question in questions]
@@ -123,7 +123,7 @@ def of_size(data: Path, work: Path, count: int, smaller: dict[str, Any] | None) 
 def faiss_part(data: str, count: str, work: str, embedder: str) -> dict[str, Any]:
     import faiss
 
-    from indexes import dense
+    from ufo.indexes import dense
 
     faiss.omp_set_num_threads(1)
     dense.FLAT = 0

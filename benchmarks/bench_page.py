@@ -50,7 +50,7 @@ def service(folder: str, *options: str, **environment: str) -> Iterator[httpx.Cl
     words = [
         sys.executable,
         "-m",
-        "pipelines.cli",
+        "ufo.pipelines.cli",
         "serve",
         "--port",
         "0",

@@ -105,7 +105,7 @@ def run_once(size: int, folder: Path, workers: int | None, verifier: str) -> dic
     if not path.exists():
         write_input(path, size)
     output = Path(tempfile.mkdtemp(dir=folder))
-    command = [sys.executable, "-m", "pipelines.evaluate", "--input", str(path)]
+    command = [sys.executable, "-m", "ufo.pipelines.evaluate", "--input", str(path)]
     command += ["--output", str(output), "--sources", "reference", "--json"]
     command += ["--judge", "offline", "--verifier", verifier]
     command += [f"--workers={workers}"] if workers else []

@@ -79,7 +79,7 @@ class Setting:
         if not source.exists():
             write_input(source, size)
         output = Path(tempfile.mkdtemp(dir=self.folder))
-        command = [sys.executable, "-m", "pipelines.evaluate", "--judge", "offline", "--json"]
+        command = [sys.executable, "-m", "ufo.pipelines.evaluate", "--judge", "offline", "--json"]
         command += ["--input", str(source), "--output", str(output), "--sources", self.sources]
         command += ["--index", str(self.folder / "index")] if "wikipedia" in self.sources else []
         before = Watch(list(self.cluster))
@@ -268,7 +268,7 @@ def build_index(folder: Path) -> None:
     write_pages(folder / "pages.jsonl")
     build = ["index", "build", "--input", str(folder / "pages.jsonl")]
     subprocess.run(
-        [sys.executable, "-m", "pipelines.cli", *build, "--output", str(folder / "index")],
+        [sys.executable, "-m", "ufo.pipelines.cli", *build, "--output", str(folder / "index")],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         check=True,

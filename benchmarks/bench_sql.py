@@ -24,7 +24,7 @@ from typing import Any
 
 import duckdb
 
-from schemas.results import open_results
+from ufo.schemas.results import open_results
 
 UNITS, SOURCES, PASSAGES = 15, 4, 5
 ROWS_A_RESPONSE = UNITS * SOURCES * PASSAGES

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.records import Passage
+from ufo.schemas.records import Passage
 
 CASES = ("reference", "distinct", "shared", "voting")
 PASSAGES = SAMPLES = 5

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.index_corpora import lines
-from transforms.sentences import segment
+from ufo.transforms.sentences import segment
 
 
 @dataclass(frozen=True, slots=True)

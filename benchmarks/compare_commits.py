@@ -30,7 +30,7 @@ JUDGED = ("--judge", "offline", "--verifier", "overlap", "--run", "compared")
 
 def ufo(code: Path, *words: object) -> None:
     """Run a command of the checked out code."""
-    command = [sys.executable, "-m", "pipelines.cli", *map(str, words)]
+    command = [sys.executable, "-m", "ufo.pipelines.cli", *map(str, words)]
     environment = os.environ | {"PYTHONPATH": str(code)}
     subprocess.run(command, cwd=code, env=environment, check=True, stdout=subprocess.DEVNULL)
 

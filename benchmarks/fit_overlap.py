@@ -29,10 +29,10 @@ from benchmarks.regressions import (  # noqa: E402
     examples_of_families,
     fit,
 )
-from transforms.verifiers.base import Pair, Probabilities  # noqa: E402
-from transforms.verifiers.overlap.features import NAMES, features  # noqa: E402
-from transforms.verifiers.overlap.verifier import UNSAID, UNSAID_AT_MOST  # noqa: E402
-from transforms.verifiers.regressions import Regressions  # noqa: E402
+from ufo.transforms.verifiers.base import Pair, Probabilities  # noqa: E402
+from ufo.transforms.verifiers.overlap.features import NAMES, features  # noqa: E402
+from ufo.transforms.verifiers.overlap.verifier import UNSAID, UNSAID_AT_MOST  # noqa: E402
+from ufo.transforms.verifiers.regressions import Regressions  # noqa: E402
 
 # What each of the developers' sets weighs; all training pairs together weigh `TRAINING`. Claims
 # are not fitted on: they are judged by the pairs of `stance`.

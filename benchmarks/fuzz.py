@@ -25,22 +25,22 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from schemas.functions import Control, Fact, FactFunction
-from schemas.records import ERROR, FactUnit, OpenUnits
 from tests.local_web import Engines, LocalWeb
 from tests.local_web.documents import attributes, links, slow_pdf
 from tests.local_web.pages import PAGES, html
 from tests.local_web.pdf import pdf
-from transforms.judges.llm.parsing import arguments_of
-from transforms.llm import wire
-from transforms.llm.retry import Retry
-from transforms.llm.settings import CallSettings
-from transforms.llm.shared import end_run
-from transforms.loop import wait_for
-from transforms.sources.context import SourceContext
-from transforms.sources.web.page import FetchedPage
-from transforms.sources.web.readers import Readers
-from transforms.sources.web.source import WebSource
+from ufo.schemas.functions import Control, Fact, FactFunction
+from ufo.schemas.records import ERROR, FactUnit, OpenUnits
+from ufo.transforms.judges.llm.parsing import arguments_of
+from ufo.transforms.llm import wire
+from ufo.transforms.llm.retry import Retry
+from ufo.transforms.llm.settings import CallSettings
+from ufo.transforms.llm.shared import end_run
+from ufo.transforms.loop import wait_for
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.readers import Readers
+from ufo.transforms.sources.web.source import WebSource
 
 SECONDS = 1.0  # of computing for a document here: what is slow is killed sooner than in a run
 BETWEEN = 100  # bad documents between two good ones

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.index_corpora import lines
-from indexes import bm25_large
-from indexes.index import open_index
-from indexes.names import NameTable
-from indexes.store import PassageStore
+from ufo.indexes import bm25_large
+from ufo.indexes.index import open_index
+from ufo.indexes.names import NameTable
+from ufo.indexes.store import PassageStore
 
 MEMORY_BYTES = 4 << 30  # what building, opening and asking may take
 ENWIKI_PASSAGES = 21_000_000  # of 100 words in the English Wikipedia, about
@@ -82,8 +82,8 @@ def own_mb(field: str = "RssAnon", process: str = "self") -> int:
 
 
 def build_part(documents: str, path: str) -> dict[str, Any]:
-    from pipelines.build_index import build
-    from pipelines.options.settings import cores
+    from ufo.pipelines.build_index import build
+    from ufo.pipelines.options.settings import cores
 
     before = _processor_seconds()
     result = build(documents, path, workers=cores())

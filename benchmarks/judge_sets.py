@@ -14,9 +14,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from transforms.extraction.queries import query_of
-from transforms.passages import Ranking, windows
-from transforms.verifiers.base import Pair
+from ufo.transforms.extraction.queries import query_of
+from ufo.transforms.passages import Ranking, windows
+from ufo.transforms.verifiers.base import Pair
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SETS = ("stance", "claims", "wice", "wice_whole", "begin_wow", "begin_cmu")

@@ -23,11 +23,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.judge_sets import DATA, SUPPORTED, Record, load  # noqa: E402
-from schemas.records import FactUnit, OpenUnits, Passage  # noqa: E402
-from transforms.judges.cascade import CONFIDENCE, stays  # noqa: E402
-from transforms.judges.offline.judge import OfflineJudge, Weighed  # noqa: E402
-from transforms.sources.base import Found, Retrieved  # noqa: E402
-from transforms.verifiers.registry import DEFAULT, usable  # noqa: E402
+from ufo.schemas.records import FactUnit, OpenUnits, Passage  # noqa: E402
+from ufo.transforms.judges.cascade import CONFIDENCE, stays  # noqa: E402
+from ufo.transforms.judges.offline.judge import OfflineJudge, Weighed  # noqa: E402
+from ufo.transforms.sources.base import Found, Retrieved  # noqa: E402
+from ufo.transforms.verifiers.registry import DEFAULT, usable  # noqa: E402
 
 SETS = ("stance", "wice_whole")  # whose labels are of a claim and one text
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, CONFIDENCE, 0.95, 0.99)

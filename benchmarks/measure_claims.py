@@ -2,8 +2,8 @@
 
 Data: Factcheck-GPT (`factcheck_gpt/benchmark.jsonl`, standalone claims) and FActScore
 (`factscore/*.jsonl`, atomic facts of biographies). Each response's sentences go through
-`transforms.extraction.extract` in order, with the prompt as `question` and with the paragraphs of
-the response. The last line of stdout is JSON.
+`ufo.transforms.extraction.extract` in order, with the prompt as `question` and with the paragraphs
+of the response. The last line of stdout is JSON.
 
     python benchmarks/measure_claims.py [--data FOLDER] [--quick] [--show N]
 
@@ -53,10 +53,10 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.claim_sets import Response, load  # noqa: E402
 from benchmarks.index_corpora import lines  # noqa: E402
-from transforms.english.word_set import word_set  # noqa: E402
-from transforms.extraction import Extracted, extract, paragraph_starts, query_of  # noqa: E402
-from transforms.passages import Ranking  # noqa: E402
-from transforms.sentences import Span  # noqa: E402
+from ufo.transforms.english.word_set import word_set  # noqa: E402
+from ufo.transforms.extraction import Extracted, extract, paragraph_starts, query_of  # noqa: E402
+from ufo.transforms.passages import Ranking  # noqa: E402
+from ufo.transforms.sentences import Span  # noqa: E402
 
 LEVELS = {"loose": 0.6, "strict": 0.8}
 BEST = 5

@@ -37,11 +37,11 @@ sys.path.insert(0, str(ROOT))
 import ufo  # noqa: E402
 from benchmarks.embedder import HELP, embedder_name  # noqa: E402
 from benchmarks.evidence_agreement import Labels, agreement, labels_of  # noqa: E402
-from indexes.embedders import checked_name, make_embedder  # noqa: E402
-from indexes.tokens import terms_of  # noqa: E402
-from schemas.errors import UfoError  # noqa: E402
 from tests.local_web import Engines, LocalWeb  # noqa: E402
-from transforms.sources.web.select import BM25, DENSE, PageText  # noqa: E402
+from ufo.indexes.embedders import checked_name, make_embedder  # noqa: E402
+from ufo.indexes.tokens import terms_of  # noqa: E402
+from ufo.schemas.errors import UfoError  # noqa: E402
+from ufo.transforms.sources.web.select import BM25, DENSE, PageText  # noqa: E402
 
 SNIPPET = "snippet"
 UNITS = ("claim", "sentence")

@@ -33,13 +33,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.prompts import FORMULATIONS, OUTCOMES, Labelled, judged, read_pairs  # noqa: E402
-from schemas.records import ERROR  # noqa: E402
-from transforms.judges.llm.formulation import Case  # noqa: E402
-from transforms.judges.llm.settings import LlmSettings  # noqa: E402
-from transforms.llm.base import VERIFIER, Completion, Request  # noqa: E402
-from transforms.llm.client import OpenAiClient  # noqa: E402
-from transforms.llm.endpoint import Endpoint  # noqa: E402
-from transforms.llm.settings import ClientSettings  # noqa: E402
+from ufo.schemas.records import ERROR  # noqa: E402
+from ufo.transforms.judges.llm.formulation import Case  # noqa: E402
+from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
+from ufo.transforms.llm.base import VERIFIER, Completion, Request  # noqa: E402
+from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
+from ufo.transforms.llm.endpoint import Endpoint  # noqa: E402
+from ufo.transforms.llm.settings import ClientSettings  # noqa: E402
 
 PASSAGE = "passage"
 ALL = "all attacks"

@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from schemas.statistics.estimates import (
+from ufo.schemas.statistics.estimates import (
     Clusters,
     Floats,
     correlations,
@@ -26,7 +26,7 @@ from schemas.statistics.estimates import (
     unpaired_t,
     wilson,
 )
-from schemas.statistics.labelled import corrected, kappa
+from ufo.schemas.statistics.labelled import corrected, kappa
 
 UNITS = 5
 SPREAD = 2.0  # a + b of the beta distribution of questions' difficulty

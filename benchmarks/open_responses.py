@@ -26,9 +26,9 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.page_in_browser import ARGUMENTS, NAMES  # noqa: E402
-from pipelines.commands.serve import example_index, setup  # noqa: E402
-from schemas.results import open_results  # noqa: E402
-from webapp.server import served  # noqa: E402
+from ufo.pipelines.commands.serve import example_index, setup  # noqa: E402
+from ufo.schemas.results import open_results  # noqa: E402
+from ufo.webapp.server import served  # noqa: E402
 
 _STATES = """
 SELECT response_id, list(state ORDER BY sentence_index) AS states
@@ -56,7 +56,7 @@ def main() -> int:
         words = ["--input", str(source), "--output", f"{folder}/runs", "--judge", "offline"]
         words += ["--sources", given.sources, "--index", example_index()]
         words += [f"--map={given.map}"] if given.map else []
-        command = [sys.executable, "-m", "pipelines.cli", "evaluate", *words]
+        command = [sys.executable, "-m", "ufo.pipelines.cli", "evaluate", *words]
         subprocess.run(command, check=True, cwd=ROOT, stdout=sys.stderr)
         found = _opened(Path(folder) / "runs")
     print(json.dumps(found, indent=1, ensure_ascii=False))

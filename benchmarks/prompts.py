@@ -5,7 +5,7 @@
 
 It prints JSON. `tokens` has for each step the mean tokens of the `prefix`, the same in each call
 but for its numbers (system message and function), and of the `data`; counted without a model's
-vocabulary (`transforms.llm.window`), and nothing is sent for it.
+vocabulary (`ufo.transforms.llm.window`), and nothing is sent for it.
 
 With an endpoint, `replies` has for each formulation the shares of pairs (fact, passage) with a
 usable judgement in the first reply (`usable_first`) and after the repair (`usable`), and with the
@@ -32,8 +32,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from schemas.recall import RecallAnswer, RecallInput  # noqa: E402
-from schemas.records import (  # noqa: E402
+from ufo.schemas.recall import RecallAnswer, RecallInput  # noqa: E402
+from ufo.schemas.records import (  # noqa: E402
     ERROR,
     NOANS,
     REFUTED,
@@ -43,12 +43,12 @@ from schemas.records import (  # noqa: E402
     OpenUnits,
     Passage,
 )
-from transforms.judges.context import JudgeContext  # noqa: E402
-from transforms.judges.llm.asking import Askers  # noqa: E402
-from transforms.judges.llm.formulation import Case  # noqa: E402
-from transforms.judges.llm.judge import LlmJudge, formulation  # noqa: E402
-from transforms.judges.llm.settings import LlmSettings  # noqa: E402
-from transforms.llm.base import (  # noqa: E402
+from ufo.transforms.judges.context import JudgeContext  # noqa: E402
+from ufo.transforms.judges.llm.asking import Askers  # noqa: E402
+from ufo.transforms.judges.llm.formulation import Case  # noqa: E402
+from ufo.transforms.judges.llm.judge import LlmJudge, formulation  # noqa: E402
+from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
+from ufo.transforms.llm.base import (  # noqa: E402
     EXTRACTOR,
     VERIFIER,
     Choice,
@@ -56,16 +56,16 @@ from transforms.llm.base import (  # noqa: E402
     Completion,
     Request,
 )
-from transforms.llm.capabilities import Capabilities  # noqa: E402
-from transforms.llm.client import OpenAiClient  # noqa: E402
-from transforms.llm.endpoint import Endpoint  # noqa: E402
-from transforms.llm.settings import ClientSettings  # noqa: E402
-from transforms.llm.window import count  # noqa: E402
-from transforms.llm.wire import body  # noqa: E402
-from transforms.prompts import load_prompts  # noqa: E402
-from transforms.recall.formulations import DEFAULT  # noqa: E402
-from transforms.recall.llm import LlmRecaller  # noqa: E402
-from transforms.sentences import segment  # noqa: E402
+from ufo.transforms.llm.capabilities import Capabilities  # noqa: E402
+from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
+from ufo.transforms.llm.endpoint import Endpoint  # noqa: E402
+from ufo.transforms.llm.settings import ClientSettings  # noqa: E402
+from ufo.transforms.llm.window import count  # noqa: E402
+from ufo.transforms.llm.wire import body  # noqa: E402
+from ufo.transforms.prompts import load_prompts  # noqa: E402
+from ufo.transforms.recall.formulations import DEFAULT  # noqa: E402
+from ufo.transforms.recall.llm import LlmRecaller  # noqa: E402
+from ufo.transforms.sentences import segment  # noqa: E402
 
 FORMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "function": {},

@@ -66,9 +66,9 @@ from benchmarks.verifier_training.stages import (  # noqa: E402
     model_of,
     say,
 )
-from transforms.verifiers.base import Probabilities  # noqa: E402
-from transforms.verifiers.bundled.encoding import Encoder  # noqa: E402
-from transforms.verifiers.bundled.verifier import INPUTS  # noqa: E402
+from ufo.transforms.verifiers.base import Probabilities  # noqa: E402
+from ufo.transforms.verifiers.bundled.encoding import Encoder  # noqa: E402
+from ufo.transforms.verifiers.bundled.verifier import INPUTS  # noqa: E402
 
 PAIRS = 150_000
 TUNING_PAIRS = 14_400

@@ -76,7 +76,7 @@ def kind_of(words: Sequence[str]) -> str:
         ("job-server.jar", "beam job server"),
         ("flink_pool.py", "worker pool"),
         ("SdkHarness", "beam worker"),
-        ("pipelines.evaluate", "ufo"),
+        ("ufo.pipelines.evaluate", "ufo"),
         ("resource_tracker", "tracker"),
         ("forkserver", "worker"),
         ("loky", "worker"),

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from indexes.dump import Page, PageBroken, RawPage, Site, parse_page, title_in
-from indexes.names import normal_name
-from indexes.passages import WORDS, passages_of
-from indexes.reader import Block, RawDocument
-from indexes.store import PASSAGE_SCHEMA, StoredPassage
-from indexes.wikitext import Section, is_disambiguation, redirect_target, sections_of
-from schemas.records import Failure
-from schemas.text import storable, without_nul
+from ufo.indexes.dump import Page, PageBroken, RawPage, Site, parse_page, title_in
+from ufo.indexes.names import normal_name
+from ufo.indexes.passages import WORDS, passages_of
+from ufo.indexes.reader import Block, RawDocument
+from ufo.indexes.store import PASSAGE_SCHEMA, StoredPassage
+from ufo.indexes.wikitext import Section, is_disambiguation, redirect_target, sections_of
+from ufo.schemas.records import Failure
+from ufo.schemas.text import storable, without_nul
 
 STEP = "index"
 COUNTS = (

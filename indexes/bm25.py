@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from rank_bm25 import BM25Okapi
 
-from indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
-from indexes.retriever import Hit, inverse_frequency
-from indexes.store import read_mapped
-from indexes.tokens import query_terms, terms_of
+from ufo.indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
+from ufo.indexes.retriever import Hit, inverse_frequency
+from ufo.indexes.store import read_mapped
+from ufo.indexes.tokens import query_terms, terms_of
 
 TERMS = "bm25-terms.arrow"
 TOKENS = "bm25-tokens.arrow"
@@ -63,12 +63,12 @@ class Bm25:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.retriever.Retriever`."""
+        """See `ufo.indexes.retriever.Retriever`."""
         rows = within or [None] * len(queries)
         return [self._search(query, k, only) for query, only in zip(queries, rows, strict=True)]
 
     def rarity(self, terms: Sequence[str]) -> list[float]:
-        """See `indexes.retriever.Lexicon`."""
+        """See `ufo.indexes.retriever.Lexicon`."""
         return [inverse_frequency(len(rows), self._size) for rows in map(self._rows_with, terms)]
 
     def _rows_with(self, term: str) -> _Rows:

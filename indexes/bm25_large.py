@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import tantivy
 
-from indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
-from indexes.retriever import Hit, inverse_frequency
-from indexes.tokens import STOP_WORDS
+from ufo.indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
+from ufo.indexes.retriever import Hit, inverse_frequency
+from ufo.indexes.tokens import STOP_WORDS
 
 FOLDER = "tantivy"
 SETTINGS = {
@@ -69,12 +69,12 @@ class LargeBm25:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.retriever.Retriever`."""
+        """See `ufo.indexes.retriever.Retriever`."""
         rows = within or [None] * len(queries)
         return [self._search(query, k, only) for query, only in zip(queries, rows, strict=True)]
 
     def rarity(self, terms: Sequence[str]) -> list[float]:
-        """See `indexes.retriever.Lexicon`."""
+        """See `ufo.indexes.retriever.Lexicon`."""
         return [
             inverse_frequency(self._searcher.doc_freq("body", term), self._size) for term in terms
         ]

@@ -15,10 +15,10 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
-from indexes.embedders import Embedder
-from indexes.ranked import embedded_text, ranked_passages
-from indexes.retriever import Hit
-from indexes.vectors import Vectors
+from ufo.indexes.embedders import Embedder
+from ufo.indexes.ranked import embedded_text, ranked_passages
+from ufo.indexes.retriever import Hit
+from ufo.indexes.vectors import Vectors
 
 INDEX = "dense.faiss"
 ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of
@@ -53,7 +53,7 @@ class Dense:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.retriever.Retriever`; scores are cosines, and those up to 0 are not hits."""
+        """See `ufo.indexes.retriever.Retriever`; scores are cosines; up to 0 is no hit."""
         if not queries:
             return []
         return self.search_vectors(self._embed(queries), k, within)

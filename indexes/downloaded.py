@@ -13,10 +13,10 @@ from uuid import uuid4
 
 from filelock import FileLock
 
-from indexes.manifest import MANIFEST, file_sha256, listed_files, read_manifest
-from schemas import storage
-from schemas.errors import IndexUnusable
-from schemas.kept import kept_folder
+from ufo.indexes.manifest import MANIFEST, file_sha256, listed_files, read_manifest
+from ufo.schemas import storage
+from ufo.schemas.errors import IndexUnusable
+from ufo.schemas.kept import kept_folder
 
 _AT_ONCE = 4
 _REMEDY = (

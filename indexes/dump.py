@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from indexes.compressed import InputDamaged
-from schemas.text import without_nul
+from ufo.indexes.compressed import InputDamaged
+from ufo.schemas.text import without_nul
 
 MAX_PAGE_BYTES = 64 << 20
 DEFAULT_BASE = "https://en.wikipedia.org/wiki/"

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from indexes.vectors import Vectors, unit_rows
-from schemas.errors import RunError, UsageError
-from schemas.extras import need
+from ufo.indexes.vectors import Vectors, unit_rows
+from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.extras import need
 
 OPENAI = "openai"
 DEFAULT_MODEL = "text-embedding-3-small"
@@ -42,7 +42,7 @@ class ApiEmbedder:
         self._client = openai.OpenAI(max_retries=_RETRIES)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See `indexes.embedders.Embedder`.
+        """See `ufo.indexes.embedders.Embedder`.
 
         Raises:
             RunError: the endpoint fails, or its replies are inconsistent.

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from indexes.vectors import Vectors, unit_rows
-from schemas.errors import UsageError
-from schemas.extras import need
-from schemas.models import TENSORS, TEXTS, OnnxModel, checksum
+from ufo.indexes.vectors import Vectors, unit_rows
+from ufo.schemas.errors import UsageError
+from ufo.schemas.extras import need
+from ufo.schemas.models import TENSORS, TEXTS, OnnxModel, checksum
 
 EXTRA = "hub"
 _BATCH = 64
@@ -52,7 +52,7 @@ class OnnxEmbedder:
         self.version = checksum(str(folder), [*texts, onnx])[:16]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See `indexes.embedders.Embedder`."""
+        """See `ufo.indexes.embedders.Embedder`."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         # onnxruntime releases the GIL while it computes.
@@ -91,7 +91,7 @@ class LocalEmbedder:
         self.dimension = int(self._model.get_embedding_dimension())
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See `indexes.embedders.Embedder`."""
+        """See `ufo.indexes.embedders.Embedder`."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         return unit_rows(

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from indexes.embed_api import DEFAULT_MODEL, OPENAI, ApiEmbedder
-from indexes.embed_local import EXTRA, LocalEmbedder, OnnxEmbedder
-from indexes.vectors import Vectors
-from schemas.errors import IndexUnusable, UsageError
-from schemas.models import folder_of, is_hub_name, onnx_file
+from ufo.indexes.embed_api import DEFAULT_MODEL, OPENAI, ApiEmbedder
+from ufo.indexes.embed_local import EXTRA, LocalEmbedder, OnnxEmbedder
+from ufo.indexes.vectors import Vectors
+from ufo.schemas.errors import IndexUnusable, UsageError
+from ufo.schemas.models import folder_of, is_hub_name, onnx_file
 
 ALLOWED: Final = (
     "openai or openai:MODEL (a /v1/embeddings endpoint), the folder of an ONNX or "

@@ -15,17 +15,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexes import bm25, bm25_large
-from indexes.blocks import COUNTS
-from indexes.embedders import description, make_embedder
-from indexes.keys import Keys, name_keys
-from indexes.manifest import file_sha256, is_index, write_manifest
-from indexes.names import ALIAS_SCHEMA, ALIASES, follow, name_table, normal_name
-from indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
-from schemas.errors import UsageError
-from schemas.extras import need
-from schemas.records import Failure
-from schemas.tables import sort_key, to_arrow
+from ufo.indexes import bm25, bm25_large
+from ufo.indexes.blocks import COUNTS
+from ufo.indexes.embedders import description, make_embedder
+from ufo.indexes.keys import Keys, name_keys
+from ufo.indexes.manifest import file_sha256, is_index, write_manifest
+from ufo.indexes.names import ALIAS_SCHEMA, ALIASES, follow, name_table, normal_name
+from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
+from ufo.schemas.errors import UsageError
+from ufo.schemas.extras import need
+from ufo.schemas.records import Failure
+from ufo.schemas.tables import sort_key, to_arrow
 
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
@@ -189,7 +189,7 @@ def add_engines(
     content = content | {"settings": content["settings"] | {"engine": engine.SETTINGS}}
     if embedder is not None:
         need("dense", f"the embedder {embedder}")
-        from indexes import dense  # FAISS is heavy, and needed for vectors alone
+        from ufo.indexes import dense  # FAISS is heavy, and needed for vectors alone
 
         made = make_embedder(embedder)
         files += dense.build(building, made, say)

@@ -9,8 +9,8 @@ and the difference between them is not significant.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from indexes.retriever import Hit, Retriever
-from schemas.errors import UsageError
+from ufo.indexes.retriever import Hit, Retriever
+from ufo.schemas.errors import UsageError
 
 _DEPTH = 100  # hits of each engine that are fused
 
@@ -41,7 +41,7 @@ class Hybrid:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `indexes.retriever.Retriever`; a score is the sum of weighted reciprocal ranks."""
+        """See `ufo.indexes.retriever.Retriever`; scores are sums of reciprocal ranks."""
         depth = max(k, _DEPTH)
         lexical = self._bm25.search(queries, depth, within)
         dense = self._dense.search(queries, depth, within)

@@ -15,17 +15,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from indexes import bm25, bm25_large
-from indexes.downloaded import local_index
-from indexes.embedders import embedder_of
-from indexes.hybrid import Fusion, Hybrid
-from indexes.manifest import read_manifest
-from indexes.names import NameTable, normal_name
-from indexes.rerank import Reranker
-from indexes.retriever import Lexicon, Retriever
-from indexes.store import PassageStore, StoredPassage
-from schemas.errors import IndexUnusable, UsageError, unknown_value
-from schemas.extras import need
+from ufo.indexes import bm25, bm25_large
+from ufo.indexes.downloaded import local_index
+from ufo.indexes.embedders import embedder_of
+from ufo.indexes.hybrid import Fusion, Hybrid
+from ufo.indexes.manifest import read_manifest
+from ufo.indexes.names import NameTable, normal_name
+from ufo.indexes.rerank import Reranker
+from ufo.indexes.retriever import Lexicon, Retriever
+from ufo.indexes.store import PassageStore, StoredPassage
+from ufo.schemas.errors import IndexUnusable, UsageError, unknown_value
+from ufo.schemas.extras import need
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class Index:
 
         With `named`, the names in each query (by `names_in`), the passages are re-ranked: the
         passages of pages with these names, and of pages named in the best passages, become
-        candidates, and `k` are chosen that answer the query together (`indexes.rerank`). Without
-        it the order is the retriever's.
+        candidates, and `k` are chosen that answer the query together (`ufo.indexes.rerank`).
+        Without it the order is the retriever's.
 
         Raises:
             UsageError: `k` is below 1.
@@ -132,7 +132,7 @@ def _bm25(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Opt
 
 def _dense(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
     need("dense", "search by vectors")
-    from indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
+    from ufo.indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
 
     return Dense(folder, embedder_of(folder, manifest, options.embedder).embed)
 
@@ -164,9 +164,10 @@ def open_index(
 ) -> Index:
     """Open an index folder; return the same object as before while its manifest does not change.
 
-    `path` may be a prefix of another file system (`gs://…`), see `indexes.downloaded`. `embedder`
-    must be the one of the index's vectors; `fusion_k` and `bm25_weight` are for the hybrid
-    retriever. With `verify` the checksums of large files are compared too, not only their sizes.
+    `path` may be a prefix of another file system (`gs://…`), see `ufo.indexes.downloaded`.
+    `embedder` must be the one of the index's vectors; `fusion_k` and `bm25_weight` are for the
+    hybrid retriever. With `verify` the checksums of large files are compared too, not only their
+    sizes.
 
     Raises:
         IndexUnusable: the folder is not a complete index of a known version, or lacks the vectors.

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import IndexUnusable
+from ufo.schemas.errors import IndexUnusable
 
 FORMAT = "ufo-index"
 VERSION = 3

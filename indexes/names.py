@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from indexes.keys import Keys, Positions, keys_in, name_keys
-from indexes.store import column_view, read_mapped
-from indexes.tokens import STOP_WORDS
+from ufo.indexes.keys import Keys, Positions, keys_in, name_keys
+from ufo.indexes.store import column_view, read_mapped
+from ufo.indexes.tokens import STOP_WORDS
 
 ALIASES = "aliases.arrow"
 ALIAS_SCHEMA = pa.schema(

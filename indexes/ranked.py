@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from indexes.names import ALIAS, ALIASES
-from indexes.store import PAGES, PASSAGES, column_view, read_mapped
-from indexes.tokens import STOP_WORDS, words_of
+from ufo.indexes.names import ALIAS, ALIASES
+from ufo.indexes.store import PAGES, PASSAGES, column_view, read_mapped
+from ufo.indexes.tokens import STOP_WORDS, words_of
 
 TITLE_WEIGHT = 2
 # Sections in the store that are never hits: lists of titles and links, which match queries about

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from indexes.compressed import InputDamaged
-from indexes.dump import RawPage, Site, read_pages
-from indexes.slices import Slice, slice_chunks
+from ufo.indexes.compressed import InputDamaged
+from ufo.indexes.dump import RawPage, Site, read_pages
+from ufo.indexes.slices import Slice, slice_chunks
 
 BLOCK_PAGES = 200
 BLOCK_BYTES = 8 << 20

@@ -16,10 +16,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from indexes.names import NameTable, base_name, normal_name
-from indexes.retriever import Hit, Lexicon, Retriever
-from indexes.store import PassageStore
-from indexes.tokens import distinct_terms, query_terms
+from ufo.indexes.names import NameTable, base_name, normal_name
+from ufo.indexes.retriever import Hit, Lexicon, Retriever
+from ufo.indexes.store import PassageStore
+from ufo.indexes.tokens import distinct_terms, query_terms
 
 NAMED = 0.3  # for a passage of a page that the query names
 LINKED = 0.3  # for a passage of a page that one of the best passages names

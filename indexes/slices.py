@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexes.compressed import InputDamaged, read_chunks
+from ufo.indexes.compressed import InputDamaged, read_chunks
 
 SLICE_BYTES = 4 << 20  # of the compressed file
 SHARED_BYTES = 4 << 20  # a smaller file has one reader

@@ -14,7 +14,7 @@ import html
 import re
 from dataclasses import dataclass
 
-from indexes.templates import readable_value
+from ufo.indexes.templates import readable_value
 
 _MAX_DEPTH = 200  # of nested templates, links and tables; deeper opening brackets are dropped
 

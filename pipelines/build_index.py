@@ -22,17 +22,17 @@ from pathlib import Path
 
 from loky import ProcessPoolExecutor
 
-from indexes import folder
-from indexes.embedders import checked_name, make_embedder
-from indexes.manifest import VERSION
-from indexes.passages import WORDS
-from indexes.reader import BLOCK_PAGES
-from indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
-from pipelines.logs import quiet_beam
-from pipelines.runners.local import is_interrupt
-from pipelines.runners.processes import as_worker
-from schemas.errors import Interrupted, RunError, UsageError
-from schemas.records import Failure
+from ufo.indexes import folder
+from ufo.indexes.embedders import checked_name, make_embedder
+from ufo.indexes.manifest import VERSION
+from ufo.indexes.passages import WORDS
+from ufo.indexes.reader import BLOCK_PAGES
+from ufo.indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
+from ufo.pipelines.logs import quiet_beam
+from ufo.pipelines.runners.local import is_interrupt
+from ufo.pipelines.runners.processes import as_worker
+from ufo.schemas.errors import Interrupted, RunError, UsageError
+from ufo.schemas.records import Failure
 
 _PROGRESS_SECONDS = 2.0
 
@@ -64,7 +64,7 @@ def build(
 
     An index that is there already is replaced when the new one is whole; a build that was stopped
     resumes where it was stopped if it is requested again. `embedder` adds vectors (see
-    `indexes.embedders`), `workers` is the number of processes that read. Raises UsageError for
+    `ufo.indexes.embedders`), `workers` is the number of processes that read. Raises UsageError for
     inputs that are not files, an output that is something else and an embedder that cannot be used,
     RunError where the inputs hold no article or the build cannot go on, Interrupted by Ctrl-C.
     """
@@ -121,7 +121,7 @@ def _write_blocks(
 ) -> None:
     """Write the blocks of all slices, in several processes where that is worth starting them."""
     # Not above: a worker imports this file first of all, and only then keeps Beam from remarking.
-    from pipelines.index_steps import write_blocks
+    from ufo.pipelines.index_steps import write_blocks
 
     settings = (str(building), words, block_pages, list(beam_options))
     processes = min(workers, len(slices))

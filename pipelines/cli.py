@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from importlib import import_module
 from typing import Any, NoReturn
 
-from pipelines import logs
-from pipelines.options.arguments import Parser
-from pipelines.stopping import end_with_owner, signals_interrupt
-from pipelines.version import VERSION
-from schemas.errors import EXIT_FAILED, EXIT_USAGE, UfoError, UsageError, unknown_value
-from schemas.extras import explained
-from schemas.temporary import temporary_files_in_own_folder
+from ufo.pipelines import logs
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.stopping import end_with_owner, signals_interrupt
+from ufo.pipelines.version import VERSION
+from ufo.schemas.errors import EXIT_FAILED, EXIT_USAGE, UfoError, UsageError, unknown_value
+from ufo.schemas.extras import explained
+from ufo.schemas.temporary import temporary_files_in_own_folder
 
 # The commands in the order of `ufo --help`: the module that adds each by its `register`, and what
 # it is for. Only the module of the command that is asked for is imported.
@@ -82,7 +82,7 @@ def _run(words: list[str], whole: bool) -> int:
     parser.add_argument("--version", action="version", version=f"ufo {VERSION}")
     commands: Any = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     if words and words[0] in _COMMANDS:
-        import_module(f"pipelines.commands.{_COMMANDS[words[0]][0]}").register(commands)
+        import_module(f"ufo.pipelines.commands.{_COMMANDS[words[0]][0]}").register(commands)
     else:
         for name, (_, purpose) in _COMMANDS.items():
             commands.add_parser(name, help=purpose)

@@ -1,8 +1,8 @@
-"""`python -m pipelines.evaluate` is `ufo evaluate`."""
+"""`python -m ufo.pipelines.evaluate` is `ufo evaluate`."""
 
 import sys
 
-from pipelines.cli import main
+from ufo.pipelines.cli import main
 
 if __name__ == "__main__":
     sys.argv.insert(1, "evaluate")

@@ -5,8 +5,8 @@
 
     splits ─ read ─ facts ─ verdicts of every answer by every formulation ─ write ─ Parquet parts
 
-What a step does is in `transforms`, how it lives on Beam in `transforms.beam`, and how a run is
-cut, resumed and finished in `pipelines.runs`. The same graph runs in process and on a portable
+What a step does is in `transforms`, how it lives on Beam in `ufo.transforms.beam`, and how a run is
+cut, resumed and finished in `ufo.pipelines.runs`. The same graph runs in process and on a portable
 runner.
 """
 
@@ -22,19 +22,19 @@ import pyarrow.parquet as pq
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-from pipelines import logs
-from pipelines.runs.chunks import Chunk
-from pipelines.runs.finish import COUNTERS, Counters, FinishSpec, check_complete
-from schemas import storage
-from schemas.recall import RecallInput
-from schemas.records import Part
-from transforms.beam import check, extract, read, write
-from transforms.beam import recall as recall_steps
-from transforms.job import COUNTED, Job
-from transforms.llm import spans
-from transforms.recall.job import RecallJob
-from transforms.recall.read import parse_recall
-from transforms.splits import Split
+from ufo.pipelines import logs
+from ufo.pipelines.runs.chunks import Chunk
+from ufo.pipelines.runs.finish import COUNTERS, Counters, FinishSpec, check_complete
+from ufo.schemas import storage
+from ufo.schemas.recall import RecallInput
+from ufo.schemas.records import Part
+from ufo.transforms.beam import check, extract, read, write
+from ufo.transforms.beam import recall as recall_steps
+from ufo.transforms.job import COUNTED, Job
+from ufo.transforms.llm import spans
+from ufo.transforms.recall.job import RecallJob
+from ufo.transforms.recall.read import parse_recall
+from ufo.transforms.splits import Split
 
 Graph = Callable[[Any, Any, str], Any]
 """Splits, job, folder: applies the steps of a run, the last of which writes below the folder."""

@@ -7,10 +7,10 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-from indexes import folder
-from indexes.blocks import is_written, process_block, write_block
-from indexes.reader import Block, read_blocks
-from indexes.slices import Slice
+from ufo.indexes import folder
+from ufo.indexes.blocks import is_written, process_block, write_block
+from ufo.indexes.reader import Block, read_blocks
+from ufo.indexes.slices import Slice
 
 
 def write_blocks(

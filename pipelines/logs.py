@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas.errors import ends_run
-from schemas.exports import visible
-from transforms.llm.spans import STEP, belong_to, carried
-from transforms.llm.usage import worker_id
+from ufo.schemas.errors import ends_run
+from ufo.schemas.exports import visible
+from ufo.transforms.llm.spans import STEP, belong_to, carried
+from ufo.transforms.llm.usage import worker_id
 
 LOGGER = "ufo"
 _FIELDS = "ufo_fields"

@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TextIO
 
-from schemas.errors import UsageError
-from schemas.storage import is_remote, join, make_folder, send, write
+from ufo.schemas.errors import UsageError
+from ufo.schemas.storage import is_remote, join, make_folder, send, write
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""`python -m pipelines.recall` is `ufo recall`."""
+"""`python -m ufo.pipelines.recall` is `ufo recall`."""
 
 import sys
 
-from pipelines.cli import main
+from ufo.pipelines.cli import main
 
 if __name__ == "__main__":
     sys.argv.insert(1, "recall")

@@ -8,9 +8,9 @@ is left alone.
 import os
 from importlib.metadata import entry_points
 
-from schemas.errors import UsageError
-from schemas.extras import need
-from transforms.llm.spans import NAME
+from ufo.schemas.errors import UsageError
+from ufo.schemas.extras import need
+from ufo.transforms.llm.spans import NAME
 
 EXPORTER = "OTEL_TRACES_EXPORTER"
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from typing import Final
 
-from schemas.errors import UsageError
+from ufo.schemas.errors import UsageError
 
 MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "llm": ("openai", "httpx2"),

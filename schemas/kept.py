@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from schemas.temporary import shared_folder
+from ufo.schemas.temporary import shared_folder
 
 DAYS_UNUSED: Final = 30
 """After so long without use, a folder goes when the next one comes."""

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from schemas.errors import UsageError
-from schemas.extras import need
+from ufo.schemas.errors import UsageError
+from ufo.schemas.extras import need
 
 TEXTS: Final = (".json", ".txt", ".model")
 """How the names of settings and vocabularies end."""

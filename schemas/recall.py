@@ -1,6 +1,6 @@
-"""Declare the records and tables of factual recall (FaaF; see `transforms.recall`).
+"""Declare the records and tables of factual recall (FaaF; see `ufo.transforms.recall`).
 
-As in `schemas.records`, each is declared once and its types are plain.
+As in `ufo.schemas.records`, each is declared once and its types are plain.
 """
 
 from collections.abc import Sequence

@@ -17,12 +17,12 @@ from typing import Self
 import duckdb
 import pyarrow as pa
 
-from schemas.errors import RunError, UfoError, UsageError
-from schemas.labels import label_files
-from schemas.runs import Run, check_files, choose_runs, finished_runs
-from schemas.statistics.in_sql import add_statistics
-from schemas.tables import LABELS, TABLES, arrow_schema
-from schemas.views import THRESHOLD, View, load_views, tables_of, with_needs
+from ufo.schemas.errors import RunError, UfoError, UsageError
+from ufo.schemas.labels import label_files
+from ufo.schemas.runs import Run, check_files, choose_runs, finished_runs
+from ufo.schemas.statistics.in_sql import add_statistics
+from ufo.schemas.tables import LABELS, TABLES, arrow_schema
+from ufo.schemas.views import THRESHOLD, View, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 

@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import RunError, UsageError, unknown_value
-from schemas.storage import is_remote
-from schemas.tables import SCHEMA_VERSION, TABLES
+from ufo.schemas.errors import RunError, UsageError, unknown_value
+from ufo.schemas.storage import is_remote
+from ufo.schemas.tables import SCHEMA_VERSION, TABLES
 
 MANIFEST = "manifest.json"
 FORMAT = "ufo-run"

@@ -2,7 +2,7 @@
 
 Paths of this machine go to the operating system, with any character in their names. What has a
 scheme (`gs://`, `s3://`, `hdfs://`, `abfs://`, `file://`) goes to pyarrow's file systems, see
-`schemas.remote`.
+`ufo.schemas.remote`.
 """
 
 import glob
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 from uuid import uuid4
 
-from schemas.remote import (
+from ufo.schemas.remote import (
     RemoteFile,
     content,
     explained,
@@ -25,7 +25,7 @@ from schemas.remote import (
     listed,
     matching,
 )
-from schemas.remote import (
+from ufo.schemas.remote import (
     is_remote as is_remote,
 )
 

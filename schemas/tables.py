@@ -10,8 +10,8 @@ from typing import Any, get_type_hints
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas import recall, records, storage
-from schemas.labels import Label
+from ufo.schemas import recall, records, storage
+from ufo.schemas.labels import Label
 
 SCHEMA_VERSION = 1
 

@@ -12,8 +12,8 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pipelines.options import flags, recall
-from pipelines.options.arguments import Affects, Option
+from ufo.pipelines.options import flags, recall
+from ufo.pipelines.options.arguments import Affects, Option
 
 FILE = Path(__file__).parents[1] / "docs/flags.md"
 _HEAD = """# Options

@@ -11,9 +11,9 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from schemas.tables import KEYS, RECORDS
-from schemas.views import load_views
 from scripts.flags import write_or_check
+from ufo.schemas.tables import KEYS, RECORDS
+from ufo.schemas.views import load_views
 
 FILE = Path(__file__).parents[1] / "docs/tables.md"
 _HEAD = """# Tables and views

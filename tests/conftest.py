@@ -12,7 +12,7 @@ import hypothesis
 import pyarrow.parquet as pq
 import pytest
 
-from schemas.records import (
+from ufo.schemas.records import (
     ERROR,
     NO_PASSAGES,
     NOANS,
@@ -26,8 +26,8 @@ from schemas.records import (
     Sentence,
     SourceStatus,
 )
-from schemas.tables import TABLES, to_arrow
-from transforms.votes import tally, verdicts
+from ufo.schemas.tables import TABLES, to_arrow
+from ufo.transforms.votes import tally, verdicts
 
 # A shell that starts us with `&` has us ignore Ctrl-C, and what tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

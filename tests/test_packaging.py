@@ -55,10 +55,10 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def data_files() -> set[str]:
     """Every file below the packages that is no code: SQL, prompts, examples."""
     found = set()
-    for top in ("ufo", "schemas", "indexes", "transforms", "webapp", "pipelines", "examples"):
+    for top in ("schemas", "indexes", "transforms", "webapp", "pipelines", "examples"):
         for path in (ROOT / top).rglob("*"):
             if path.is_file() and path.suffix not in (".py", ".pyc"):
-                found.add(path.relative_to(ROOT).as_posix())
+                found.add(f"ufo/{path.relative_to(ROOT).as_posix()}")
     return found
 
 
@@ -70,19 +70,23 @@ def test_code_and_data_are_in_both(built: Path) -> None:
     in_wheel = set(zipfile.ZipFile(wheel).namelist())
     expected = data_files() | {
         "ufo/__init__.py",
-        "webapp/app.py",
-        "pipelines/evaluate.py",
-        "transforms/beam/check.py",
+        "ufo/py.typed",
+        "ufo/webapp/app.py",
+        "ufo/pipelines/evaluate.py",
+        "ufo/transforms/beam/check.py",
     }
-    assert {"schemas/views/scores.sql", "webapp/page/index.html", "ufo/py.typed"} <= expected
+    assert {"ufo/schemas/views/scores.sql", "ufo/webapp/page/index.html"} <= expected
     assert expected - in_wheel == set()
     assert (expected | {"README.md", "setup.py"}) - in_sdist == set()
-    assert not [name for name in in_wheel if name.startswith(("tests/", "scripts/", "setup"))]
+    assert {name.partition("/")[0].partition("-")[0] for name in in_wheel} == {
+        "ufo",
+        "ufo_factuality",
+    }
 
 
 def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_path: Path) -> None:
     ufo, python = installed / "bin/ufo", installed / "bin/python"
-    code = "import examples, pipelines.cli; print(examples.__path__[0], pipelines.cli.__file__)"
+    code = "import ufo.examples as e, ufo.pipelines.cli as c; print(e.__path__[0], c.__file__)"
     examples, program = run(python, "-c", code, cwd=tmp_path).split()
     assert Path(program).is_relative_to(installed)
     run(ufo, "index", "build", "--input", f"{examples}/encyclopaedia.xml", "--output", "index",

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from pipelines.options.flags import GROUPS
-from pipelines.version import VERSION
 from scripts import tables
+from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.version import VERSION
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,8 +35,10 @@ def test_the_service_of_compose_has_flags_that_exist() -> None:
 
 def test_the_image_takes_what_a_wheel_is_built_from() -> None:
     sent = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
-    tops = {path.parent.name for path in ROOT.glob("*/py.typed")}
-    assert {"setup.py", "README.md", "LICENSE", "NOTICE", "constraints.txt", *tops} <= sent
+    linked = {path.name for path in (ROOT / "ufo").iterdir() if path.is_symlink()}
+    assert {"setup.py", "README.md", "LICENSE", "NOTICE", "constraints.txt", "ufo"} <= sent
+    assert linked == {"schemas", "indexes", "transforms", "webapp", "pipelines", "examples"}
+    assert linked <= sent
 
 
 def test_the_workflow_calls_what_a_person_calls() -> None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import ufo
-from schemas.temporary import own_folder
+from ufo.schemas.temporary import own_folder
 
 ETNA = "Mount Etna is in Sicily."
 RECORDS: list[dict[str, Any]] = [
@@ -314,9 +314,9 @@ def test_help_and_the_import_do_without_what_is_heavy() -> None:
     loaded = "print({'apache_beam', 'matplotlib', 'openai', 'pandas'} & set(sys.modules))"
     assert python(f"import sys, ufo; {loaded}") == "set()\n"
     helped = (
-        "import sys, contextlib, io, pipelines.cli\n"
+        "import sys, contextlib, io, ufo.pipelines.cli\n"
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
-        "    pipelines.cli.main({})\n"
+        "    ufo.pipelines.cli.main({})\n"
     )
     assert python(helped.format(["--help"]) + loaded) == "set()\n"
     assert python(helped.format(["evaluate", "--help"]) + loaded) == "set()\n"

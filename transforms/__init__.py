@@ -1,1 +1,1 @@
-"""The steps of the pipeline as plain functions, one file each; `transforms.beam` wraps them."""
+"""The steps of the pipeline as plain functions, one file each; `ufo.transforms.beam` wraps them."""

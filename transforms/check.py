@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from schemas.errors import ends_run
-from schemas.records import (
+from ufo.schemas.errors import ends_run
+from ufo.schemas.records import (
     ERROR,
     UNPARSABLE,
     Evidence,
@@ -16,9 +16,9 @@ from schemas.records import (
     Usage,
     Verdict,
 )
-from transforms.judges.base import Judge, Judged
-from transforms.sources.base import FactSource, Found, failed, message_of
-from transforms.votes import SEQ, decides, tally, verdicts
+from ufo.transforms.judges.base import Judge, Judged
+from ufo.transforms.sources.base import FactSource, Found, failed, message_of
+from ufo.transforms.votes import SEQ, decides, tally, verdicts
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Checked:
 async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Checked:
     """Retrieve passages for each open unit from `source`, and verify them by `judge`.
 
-    Raises only errors that end the run (`schemas.errors.ends_run`).
+    Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
     return await _verified(open_units, source, judge, await _look_up(open_units, source))
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from schemas.records import (
+from ufo.schemas.records import (
     Evidence,
     FactUnit,
     Failure,
@@ -18,15 +18,15 @@ from schemas.records import (
     Usage,
     Verdict,
 )
-from transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
-from transforms.extract import CLAIM, Extracted, extract
-from transforms.job import Job
-from transforms.judges import make_judge
-from transforms.judges.base import Judge
-from transforms.llm.base import Client
-from transforms.sources.base import FactSource
-from transforms.sources.registry import make_source
-from transforms.votes import SEQ
+from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
+from ufo.transforms.extract import CLAIM, Extracted, extract
+from ufo.transforms.job import Job
+from ufo.transforms.judges import make_judge
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.llm.base import Client
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.registry import make_source
+from ufo.transforms.votes import SEQ
 
 
 @dataclass(slots=True)

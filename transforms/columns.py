@@ -4,8 +4,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from schemas.errors import UsageError, unknown_value
-from transforms.values import OF_CELLS, number_of
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.transforms.values import OF_CELLS, number_of
 
 FIELDS: Final = (
     *("response", "id", "model", "question", "dataset", "reference_answers", "label", "claims"),

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from schemas.errors import ends_run
-from schemas.ids import unit_ids
-from schemas.records import (
+from ufo.schemas.errors import ends_run
+from ufo.schemas.ids import unit_ids
+from ufo.schemas.records import (
     FactUnit,
     Failure,
     GivenClaim,
@@ -20,11 +20,11 @@ from schemas.records import (
     Sentence,
     Usage,
 )
-from transforms.align import align
-from transforms.judges.base import Draft, Drafts, Judge, Queries
-from transforms.read import record_hash
-from transforms.sentences import Span, segment
-from transforms.sources.base import message_of
+from ufo.transforms.align import align
+from ufo.transforms.judges.base import Draft, Drafts, Judge, Queries
+from ufo.transforms.read import record_hash
+from ufo.transforms.sentences import Span, segment
+from ufo.transforms.sources.base import message_of
 
 CLAIM = "claim"
 SENTENCE = "sentence"
@@ -56,7 +56,7 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
     label the sentences: one is false if any of its claims is false, and true if all of its labelled
     claims are true.
 
-    Raises only errors that end the run (`schemas.errors.ends_run`).
+    Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
     spans = segment(record.text, record.language or "en")
     doubts: Counter[str] = Counter()

@@ -5,17 +5,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from schemas.storage import is_remote
-from transforms.columns import Columns
-from transforms.judges import JudgeSpec
-from transforms.llm.base import VERIFIER
-from transforms.read import MAX_LINE_BYTES
-from transforms.registry import absolute_type
-from transforms.sources.context import SourceContext
-from transforms.sources.registry import SourceSpec
+from ufo.schemas.storage import is_remote
+from ufo.transforms.columns import Columns
+from ufo.transforms.judges import JudgeSpec
+from ufo.transforms.llm.base import VERIFIER
+from ufo.transforms.read import MAX_LINE_BYTES
+from ufo.transforms.registry import absolute_type
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.registry import SourceSpec
 
 if TYPE_CHECKING:
-    from transforms.llm.settings import ClientSettings
+    from ufo.transforms.llm.settings import ClientSettings
 
 IN_FLIGHT = 256
 COUNTED = "ufo."

@@ -11,7 +11,7 @@ from concurrent.futures import Future, wait
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from schemas.errors import ends_run
+from ufo.schemas.errors import ends_run
 
 _ENDING_SECONDS = 5.0  # for replies to requests in flight at the end of a run
 

@@ -1,6 +1,7 @@
 """Split long texts into passages, and rank these for a query.
 
-Used for references and web pages. The passages of a Wikipedia dump are made by `indexes.passages`.
+Used for references and web pages. The passages of a Wikipedia dump are made by
+`ufo.indexes.passages`.
 """
 
 import heapq
@@ -8,8 +9,8 @@ from collections.abc import Sequence
 
 from rank_bm25 import BM25Okapi
 
-from indexes.tokens import query_terms, terms_of
-from transforms.sentences import segment
+from ufo.indexes.tokens import query_terms, terms_of
+from ufo.transforms.sentences import segment
 
 WHOLE_WORDS = 120
 WINDOW_WORDS = 100

@@ -11,12 +11,12 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from schemas.ids import content_id
-from schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
-from schemas.text import without_nul
-from transforms.columns import Columns, nearest, sorted_out
-from transforms.sentences import segment
-from transforms.values import (
+from ufo.schemas.ids import content_id
+from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
+from ufo.schemas.text import without_nul
+from ufo.transforms.columns import Columns, nearest, sorted_out
+from ufo.transforms.sentences import segment
+from ufo.transforms.values import (
     OF_CELLS,
     Unusable,
     check_writable,

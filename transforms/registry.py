@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
-from schemas.errors import PluginError, UsageError, unknown_value
+from ufo.schemas.errors import PluginError, UsageError, unknown_value
 
 CONTEXT = "context"
 """The parameter of a plug-in's constructor for the run's context, which is not an option."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from schemas.records import Verdict
+from ufo.schemas.records import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Score:
 class Credibility:
     """A row of `sentence_scores`, or the scores of the whole text with `sentence_index` None.
 
-    `state` is one of `transforms.states`, None for the whole text.
+    `state` is one of `ufo.transforms.states`, None for the whole text.
     """
 
     sentence_index: int | None

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from schemas.records import (
+from ufo.schemas.records import (
     ERROR,
     NO_SOURCE,
     NOANS,
@@ -19,10 +19,10 @@ from schemas.records import (
     Tally,
     Verdict,
 )
-from transforms.score_rows import CategoryShare, Contribution, Credibility, Score, Scores
-from transforms.selection import OTHER, Selection
-from transforms.states import headline, state_of
-from transforms.votes import ALL, MV, SEQ, SINGLE, main_mode, tally, verdicts
+from ufo.transforms.score_rows import CategoryShare, Contribution, Credibility, Score, Scores
+from ufo.transforms.selection import OTHER, Selection
+from ufo.transforms.states import headline, state_of
+from ufo.transforms.votes import ALL, MV, SEQ, SINGLE, main_mode, tally, verdicts
 
 RED = "red"
 ORANGE = "orange"
@@ -76,7 +76,7 @@ def score(
         passages: by their ids.
         sources: in the user's order; evidence of another source does not count.
         n_sentences: how many sentences the response has.
-        mode, tie: as in `transforms.votes`.
+        mode, tie: as in `ufo.transforms.votes`.
         extraction_failed: whether a failure of the extraction is known, so that a sentence without
             a claim may have one.
     """

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from schemas.errors import RunError, UsageError
-from schemas.extras import need
+from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.extras import need
 
 Read = Callable[[str], bytes]
 """The content of a version of a secret, by its name."""

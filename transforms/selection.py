@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from schemas.records import Passage
+from ufo.schemas.records import Passage
 
 OTHER = "other"
 """The category of a passage without a category."""

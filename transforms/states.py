@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from transforms.votes import main_mode
+from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
-    from schemas.results import Results
+    from ufo.schemas.results import Results
 
 CONTRADICTED = "contradicted"
 SUPPORTED = "supported"

@@ -6,7 +6,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
 from typing import Any, Final
 
-from schemas.text import without_nul
+from ufo.schemas.text import without_nul
 
 PROBLEM: Final = "unusable because"
 """The key by which a reader of another format marks an invalid record, with the reason."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from schemas.records import (
+from ufo.schemas.records import (
     ERROR,
     MULTI,
     NO_SOURCE,

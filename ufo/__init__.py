@@ -22,9 +22,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.reports.answers import Check, Evaluation, Recall
-from pipelines.version import VERSION as __version__
-from schemas.errors import (
+from ufo.pipelines.reports.answers import Check, Evaluation, Recall
+from ufo.pipelines.version import VERSION as __version__
+from ufo.schemas.errors import (
     IndexUnusable,
     PluginError,
     RunError,
@@ -32,20 +32,20 @@ from schemas.errors import (
     UfoError,
     UsageError,
 )
-from schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
-from schemas.results import Results
-from schemas.temporary import own_folder
-from transforms.judges.base import Judge, Judged, Judgement
-from transforms.judges.context import JudgeContext
-from transforms.llm.base import Client
-from transforms.llm.fake import FakeClient
-from transforms.loop import process_loop, wait_for
-from transforms.sources.base import FactSource, Found, Retrieved
-from transforms.sources.context import SourceContext
-from transforms.verifiers.base import Pair, Probabilities, Verifier
+from ufo.schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
+from ufo.schemas.temporary import own_folder
+from ufo.transforms.judges.base import Judge, Judged, Judgement
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.llm.base import Client
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.loop import process_loop, wait_for
+from ufo.transforms.sources.base import FactSource, Found, Retrieved
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
-    from transforms.job import Job
+    from ufo.schemas.results import Results
+    from ufo.transforms.job import Job
 
 __all__ = [
     "Check",
@@ -114,7 +114,7 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
-    from pipelines.runs.evaluate import evaluated
+    from ufo.pipelines.runs.evaluate import evaluated
 
     values = {"mode": mode, **options}
     run = partial(evaluated, sources=sources)
@@ -149,7 +149,7 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
-    from pipelines.runs.recall import recalled
+    from ufo.pipelines.runs.recall import recalled
 
     return Recall(*_finished(records, "records", output, options, recalled))
 
@@ -159,8 +159,8 @@ def _finished(
     name: str,
     output: str | Path | None,
     options: Mapping[str, Any],
-    run: Callable[[Mapping[str, Any], bool], tuple[Results, str]],
-) -> tuple[Results, str, ExitStack]:
+    run: Callable[[Mapping[str, Any], bool], tuple["Results", str]],
+) -> tuple["Results", str, ExitStack]:
     """Return the results of a run of what is given, its folder, and what deletes the output folder
     if that is a temporary one; the next command does so if this process is killed."""
     temporary = ExitStack()
@@ -235,7 +235,7 @@ async def check(
         >>> result.score
         1.0
     """
-    from pipelines.runs.sources import job_of_text
+    from ufo.pipelines.runs.sources import job_of_text
 
     job = job_of_text({"mode": mode, **options}, sources)
     checked = _check(text, question, references, job, client)
@@ -250,8 +250,8 @@ async def _check(
     job: "Job",
     client: Client | None,
 ) -> Check:
-    from transforms.check_text import check_text, opened
-    from transforms.read import parse
+    from ufo.transforms.check_text import check_text, opened
+    from ufo.transforms.read import parse
 
     trusted = references if isinstance(references, str) else list(references or ())
     given = {"response": text, "question": question, "reference_answers": trusted}

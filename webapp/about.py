@@ -9,15 +9,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from indexes.embedders import has_vectors
-from indexes.index import RETRIEVERS, open_index
-from schemas.errors import PluginError
-from schemas.records import CATEGORIES
-from transforms.judges import JUDGES
-from transforms.sources.registry import SOURCES
-from webapp import answers, models
-from webapp.basis import size_of
-from webapp.desk import AtDesk
+from ufo.indexes.embedders import has_vectors
+from ufo.indexes.index import RETRIEVERS, open_index
+from ufo.schemas.errors import PluginError
+from ufo.schemas.records import CATEGORIES
+from ufo.transforms.judges import JUDGES
+from ufo.transforms.sources.registry import SOURCES
+from ufo.webapp import answers, models
+from ufo.webapp.basis import size_of
+from ufo.webapp.desk import AtDesk
 
 router = APIRouter(tags=["about"])
 
@@ -104,7 +104,7 @@ def examples() -> list[answers.Example]:
 
 @cache
 def _examples() -> list[dict[str, Any]]:
-    lines = (files("examples") / "responses.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (files("ufo.examples") / "responses.jsonl").read_text(encoding="utf-8").splitlines()
     names = answers.Example.model_fields
     rows = [{k: v for k, v in json.loads(line).items() if k in names} for line in lines]
     for row in rows:

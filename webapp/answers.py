@@ -1,12 +1,21 @@
-"""Declare the service's responses, beside the records of `schemas.records`."""
+"""Declare the service's responses, beside the records of `ufo.schemas.records`."""
 
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from schemas.labels import Label
-from schemas.records import Evidence, FactUnit, Failure, Passage, Response, Sentence, Usage, Verdict
-from transforms.score_rows import Scores
+from ufo.schemas.labels import Label
+from ufo.schemas.records import (
+    Evidence,
+    FactUnit,
+    Failure,
+    Passage,
+    Response,
+    Sentence,
+    Usage,
+    Verdict,
+)
+from ufo.transforms.score_rows import Scores
 
 
 class Problem(BaseModel):

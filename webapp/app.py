@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from webapp import (
+from ufo.webapp import (
     about,
     browsing,
     checking,
@@ -20,9 +20,9 @@ from webapp import (
     text_report,
     uploading,
 )
-from webapp.answers import Problem
-from webapp.desk import Desk, Setup
-from webapp.guard import Guard
+from ufo.webapp.answers import Problem
+from ufo.webapp.desk import Desk, Setup
+from ufo.webapp.guard import Guard
 
 _TITLE = "ufo"
 _ABOUT = "How factual is LLM output? Each step of ufo, and finished runs. Errors are RFC 9457."

@@ -4,14 +4,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from schemas.errors import UsageError, unknown_value
-from schemas.records import Failure, InputRecord
-from transforms.job import Job
-from transforms.judges import JUDGES
-from transforms.read import parse
-from transforms.sources.registry import SOURCES
-from webapp import models
-from webapp.desk import Desk
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.records import Failure, InputRecord
+from ufo.transforms.job import Job
+from ufo.transforms.judges import JUDGES
+from ufo.transforms.read import parse
+from ufo.transforms.sources.registry import SOURCES
+from ufo.webapp import models
+from ufo.webapp.desk import Desk
 
 _FLAGS = set(models.Asking.model_fields) - {"sources"}
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from indexes.manifest import read_manifest
-from schemas.errors import UfoError
-from schemas.records import Response
-from transforms.english.language import is_english
-from transforms.judges.offline import judged_by
-from webapp.answers import Basis
+from ufo.indexes.manifest import read_manifest
+from ufo.schemas.errors import UfoError
+from ufo.schemas.records import Response
+from ufo.transforms.english.language import is_english
+from ufo.transforms.judges.offline import judged_by
+from ufo.webapp.answers import Basis
 
 _UNKNOWN = "How often it agrees with people is not known here: `ufo label` measures it."
 Asked = tuple[str, str, Mapping[str, Any]]

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
 from typing import Any, TypeVar
 
-from transforms.loop import process_loop
-from webapp.limits import Refused
+from ufo.transforms.loop import process_loop
+from ufo.webapp.limits import Refused
 
 T = TypeVar("T")
 

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from schemas.results import Results
-from schemas.runs import Run
-from transforms.states import run_headline
-from transforms.votes import main_mode
-from webapp import answers
-from webapp.desk import AtDesk
-from webapp.listed import LISTED, QUESTIONS
-from webapp.problems import NotFound
-from webapp.whole import whole
+from ufo.schemas.results import Results
+from ufo.schemas.runs import Run
+from ufo.transforms.states import run_headline
+from ufo.transforms.votes import main_mode
+from ufo.webapp import answers
+from ufo.webapp.desk import AtDesk
+from ufo.webapp.listed import LISTED, QUESTIONS
+from ufo.webapp.problems import NotFound
+from ufo.webapp.whole import whole
 
 router = APIRouter(tags=["runs"])
 

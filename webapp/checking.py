@@ -9,20 +9,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from schemas.records import InputRecord, Passage
-from transforms.check_text import Step, opened, steps
-from transforms.job import Job
-from transforms.llm.shared import silences
-from transforms.score_rows import Scores
-from transforms.scores import score
-from transforms.selection import Selection
-from webapp import models
-from webapp.asked import job_of, record_of
-from webapp.bridge import Pulse, streamed
-from webapp.desk import AtDesk
-from webapp.events import Events
-from webapp.limits import Limits
-from webapp.problems import log, problem_of
+from ufo.schemas.records import InputRecord, Passage
+from ufo.transforms.check_text import Step, opened, steps
+from ufo.transforms.job import Job
+from ufo.transforms.llm.shared import silences
+from ufo.transforms.score_rows import Scores
+from ufo.transforms.scores import score
+from ufo.transforms.selection import Selection
+from ufo.webapp import models
+from ufo.webapp.asked import job_of, record_of
+from ufo.webapp.bridge import Pulse, streamed
+from ufo.webapp.desk import AtDesk
+from ufo.webapp.events import Events
+from ufo.webapp.limits import Limits
+from ufo.webapp.problems import log, problem_of
 
 router = APIRouter(tags=["check"])
 

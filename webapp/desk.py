@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from schemas.labels import Label
-from schemas.records import SourceStatus
-from schemas.results import Results
-from transforms.job import Job
-from transforms.sources.web.categories import shipped_categories
-from webapp.limits import Limits, Slots
-from webapp.runs import OpenRuns
-from webapp.uploads import Uploads
+from ufo.schemas.labels import Label
+from ufo.schemas.records import SourceStatus
+from ufo.schemas.results import Results
+from ufo.transforms.job import Job
+from ufo.transforms.sources.web.categories import shipped_categories
+from ufo.webapp.limits import Limits, Slots
+from ufo.webapp.runs import OpenRuns
+from ufo.webapp.uploads import Uploads
 
 JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
 """From flags by their names, and names of sources (None: those that can serve). Raises UsageError.

@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from webapp.desk import AtDesk
-from webapp.models import Given, Text
-from webapp.problems import NotFound
+from ufo.webapp.desk import AtDesk
+from ufo.webapp.models import Given, Text
+from ufo.webapp.problems import NotFound
 
 router = APIRouter(tags=["check"])
 FOLDER = ".drafts"

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from schemas.records import Evidence, FactUnit, Passage, Response, Usage
-from transforms.check_text import Answered, Asked, Step
-from transforms.extract import Extracted
-from transforms.job import Job
-from transforms.score_rows import Credibility, Scores
-from transforms.scores import score
-from webapp.answers import Basis
-from webapp.basis import basis
+from ufo.schemas.records import Evidence, FactUnit, Passage, Response, Usage
+from ufo.transforms.check_text import Answered, Asked, Step
+from ufo.transforms.extract import Extracted
+from ufo.transforms.job import Job
+from ufo.transforms.score_rows import Credibility, Scores
+from ufo.transforms.scores import score
+from ufo.webapp.answers import Basis
+from ufo.webapp.basis import basis
 
 
 class Events:

@@ -18,9 +18,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from schemas.hosts import host_in
-from webapp.limits import Limits, Rate, Refused
-from webapp.problems import answer, problem, refusal
+from ufo.schemas.hosts import host_in
+from ufo.webapp.limits import Limits, Rate, Refused
+from ufo.webapp.problems import answer, problem, refusal
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "ufo_session"

@@ -6,15 +6,15 @@ import io
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from schemas.exports import without_formula
-from schemas.labels import PAGE_SHEET, Label
-from schemas.runs import RUN_PREFIX
-from schemas.tables import LABELS, from_arrow
-from transforms.votes import main_mode
-from webapp import models
-from webapp.browsing import RunName
-from webapp.desk import AtDesk
-from webapp.problems import NotFound
+from ufo.schemas.exports import without_formula
+from ufo.schemas.labels import PAGE_SHEET, Label
+from ufo.schemas.runs import RUN_PREFIX
+from ufo.schemas.tables import LABELS, from_arrow
+from ufo.transforms.votes import main_mode
+from ufo.webapp import models
+from ufo.webapp.browsing import RunName
+from ufo.webapp.desk import AtDesk
+from ufo.webapp.problems import NotFound
 
 router = APIRouter(tags=["labels"])
 

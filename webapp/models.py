@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, GetPydanticSchema
 
-from schemas.text import without_nul
-from transforms.judges.llm.settings import LLM_OPTIONS
+from ufo.schemas.text import without_nul
+from ufo.transforms.judges.llm.settings import LLM_OPTIONS
 
 MAX_TEXT = 100_000
 MAX_ITEMS = 2_000

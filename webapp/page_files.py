@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from webapp.problems import NotFound
+from ufo.webapp.problems import NotFound
 
 router = APIRouter(include_in_schema=False)
 _TYPES = {
@@ -59,5 +59,5 @@ def _files() -> dict[str, Traversable]:
             elif one.name[one.name.rfind(".") :] in _TYPES:
                 found[prefix + one.name] = one
 
-    walk(files("webapp") / "page", "")
+    walk(files("ufo.webapp") / "page", "")
     return found

@@ -11,10 +11,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from schemas.errors import CostCapped, RunError, UfoError, UsageError
-from transforms.llm.base import LlmError
-from webapp.answers import FieldError, Problem
-from webapp.limits import Refused
+from ufo.schemas.errors import CostCapped, RunError, UfoError, UsageError
+from ufo.transforms.llm.base import LlmError
+from ufo.webapp.answers import FieldError, Problem
+from ufo.webapp.limits import Refused
 
 MEDIA_TYPE = "application/problem+json"
 _SHOWN = 20

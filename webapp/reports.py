@@ -9,13 +9,13 @@ import pyarrow.csv as pc
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response, StreamingResponse
 
-from schemas.exports import without_formula
-from schemas.results import Results
-from schemas.tables import KEYS, TABLES
-from schemas.views import View, load_views
-from webapp import answers
-from webapp.desk import AtDesk, Desk
-from webapp.problems import NotFound
+from ufo.schemas.exports import without_formula
+from ufo.schemas.results import Results
+from ufo.schemas.tables import KEYS, TABLES
+from ufo.schemas.views import View, load_views
+from ufo.webapp import answers
+from ufo.webapp.desk import AtDesk, Desk
+from ufo.webapp.problems import NotFound
 
 router = APIRouter(tags=["reports"])
 Name = Annotated[str, Path(max_length=100)]

@@ -5,10 +5,10 @@ from collections import OrderedDict
 from dataclasses import replace
 from pathlib import Path
 
-from schemas.labels import label_files
-from schemas.results import Results
-from schemas.runs import RUN_PREFIX, Run, finished_runs
-from webapp.problems import NotFound
+from ufo.schemas.labels import label_files
+from ufo.schemas.results import Results
+from ufo.schemas.runs import RUN_PREFIX, Run, finished_runs
+from ufo.webapp.problems import NotFound
 
 _MOST_OPEN = 8
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager, suppress
 
 import uvicorn
 
-from schemas.errors import UsageError
-from webapp.app import create_app
-from webapp.desk import Setup
-from webapp.guard import LOOPBACK
+from ufo.schemas.errors import UsageError
+from ufo.webapp.app import create_app
+from ufo.webapp.desk import Setup
+from ufo.webapp.guard import LOOPBACK
 
 _ENDING_SECONDS = 5
 

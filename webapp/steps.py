@@ -6,17 +6,17 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter
 
-from indexes.index import open_index
-from schemas.errors import UsageError, ends_run
-from schemas.records import NO_PASSAGES, NOANS, InputRecord, OpenUnits, Passage
-from transforms.check_text import CheckedText, check_text, opened
-from transforms.extract import Extracted, extract
-from transforms.sources.base import FactSource, Found, Retrieved, failed
-from transforms.votes import SINGLE
-from webapp import answers, models
-from webapp.asked import job_of, record_of
-from webapp.bridge import on_the_loop
-from webapp.desk import AtDesk, Desk
+from ufo.indexes.index import open_index
+from ufo.schemas.errors import UsageError, ends_run
+from ufo.schemas.records import NO_PASSAGES, NOANS, InputRecord, OpenUnits, Passage
+from ufo.transforms.check_text import CheckedText, check_text, opened
+from ufo.transforms.extract import Extracted, extract
+from ufo.transforms.sources.base import FactSource, Found, Retrieved, failed
+from ufo.transforms.votes import SINGLE
+from ufo.webapp import answers, models
+from ufo.webapp.asked import job_of, record_of
+from ufo.webapp.bridge import on_the_loop
+from ufo.webapp.desk import AtDesk, Desk
 
 T = TypeVar("T")
 router = APIRouter(tags=["steps"])

@@ -12,8 +12,8 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response as Answer
 
-from schemas.errors import UsageError
-from schemas.records import (
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import (
     Evidence,
     FactUnit,
     Failure,
@@ -23,14 +23,14 @@ from schemas.records import (
     SourceStatus,
     Usage,
 )
-from schemas.results import Results
-from schemas.runs import Run
-from schemas.tables import OF_EVALUATE, SCHEMA_VERSION, to_arrow
-from transforms.extract import EXTRACT
-from transforms.scores import score
-from webapp.desk import AtDesk
-from webapp.models import MAX_ITEMS, Given, Mode, Name, Tie
-from webapp.problems import NotFound
+from ufo.schemas.results import Results
+from ufo.schemas.runs import Run
+from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, to_arrow
+from ufo.transforms.extract import EXTRACT
+from ufo.transforms.scores import score
+from ufo.webapp.desk import AtDesk
+from ufo.webapp.models import MAX_ITEMS, Given, Mode, Name, Tie
+from ufo.webapp.problems import NotFound
 
 router = APIRouter(tags=["check"])
 _NAME = "checked-text"

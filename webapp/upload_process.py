@@ -8,7 +8,7 @@ import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from webapp.limits import Refused
+from ufo.webapp.limits import Refused
 
 _ENDING_SECONDS = 20.0
 

@@ -12,14 +12,14 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
-from schemas.runs import MANIFEST, Run
-from transforms.columns import named_columns
-from webapp import answers, models
-from webapp.asked import checked_sources, flags_of, job_of
-from webapp.browsing import RunName
-from webapp.desk import AtDesk
-from webapp.problems import Conflict
-from webapp.uploads import FINISHED, OVER, Upload
+from ufo.schemas.runs import MANIFEST, Run
+from ufo.transforms.columns import named_columns
+from ufo.webapp import answers, models
+from ufo.webapp.asked import checked_sources, flags_of, job_of
+from ufo.webapp.browsing import RunName
+from ufo.webapp.desk import AtDesk
+from ufo.webapp.problems import Conflict
+from ufo.webapp.uploads import FINISHED, OVER, Upload
 
 router = APIRouter(tags=["uploads"])
 UploadId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]

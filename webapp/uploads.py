@@ -18,10 +18,10 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from schemas.errors import EXIT_DONE, EXIT_FAILED
-from webapp.limits import Refused
-from webapp.problems import Conflict, NotFound
-from webapp.upload_process import end, lines, write
+from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
+from ufo.webapp.limits import Refused
+from ufo.webapp.problems import Conflict, NotFound
+from ufo.webapp.upload_process import end, lines, write
 
 WAITING = "waiting"
 RUNNING = "running"

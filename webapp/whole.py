@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from schemas.labels import PAGE_SHEET
-from schemas.records import Evidence, FactUnit, Passage
-from schemas.results import Results
-from schemas.runs import Run
-from schemas.tables import LABELS, from_arrow
-from transforms.extract import EXTRACT
-from transforms.scores import score
-from webapp import answers
-from webapp.basis import basis, options_of
-from webapp.problems import NotFound
+from ufo.schemas.labels import PAGE_SHEET
+from ufo.schemas.records import Evidence, FactUnit, Passage
+from ufo.schemas.results import Results
+from ufo.schemas.runs import Run
+from ufo.schemas.tables import LABELS, from_arrow
+from ufo.transforms.extract import EXTRACT
+from ufo.transforms.scores import score
+from ufo.webapp import answers
+from ufo.webapp.basis import basis, options_of
+from ufo.webapp.problems import NotFound
 
 
 def whole(results: Results, run: Run, response_id: str) -> answers.CheckedResponse:

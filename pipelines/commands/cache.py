@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pipelines.options.arguments import Parser, number
-from schemas.errors import RunError, UsageError
-from transforms.llm.memory import open_store, unpacked
-from transforms.llm.store import (
+from ufo.pipelines.options.arguments import Parser, number
+from ufo.schemas.errors import RunError, UsageError
+from ufo.transforms.llm.memory import open_store, unpacked
+from ufo.transforms.llm.store import (
     KINDS,
     OFF,
     Entry,
@@ -20,7 +20,7 @@ from transforms.llm.store import (
     checked_uri,
     default_uri,
 )
-from transforms.llm.store_sqlite import SqliteStore
+from ufo.transforms.llm.store_sqlite import SqliteStore
 
 _AT_ONCE: Final = 1_000
 _DAY: Final = 86_400.0

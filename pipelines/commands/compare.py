@@ -3,12 +3,12 @@
 import argparse
 import sys
 
-from pipelines.options.arguments import options_of
-from pipelines.options.flags import Gate
-from pipelines.outputs import text_output
-from pipelines.reports.tabular import as_json, csv_line, page, print_rows
-from pipelines.runs.compare import compare, in_words, is_worse
-from schemas.errors import EXIT_BELOW, EXIT_DONE
+from ufo.pipelines.options.arguments import options_of
+from ufo.pipelines.options.flags import Gate
+from ufo.pipelines.outputs import text_output
+from ufo.pipelines.reports.tabular import as_json, csv_line, page, print_rows
+from ufo.pipelines.runs.compare import compare, in_words, is_worse
+from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE
 
 _ROWS = 20
 

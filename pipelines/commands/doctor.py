@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pipelines.options.arguments import number, options_of
-from pipelines.options.judge_flags import Models
-from pipelines.services import doctor, doctor_search
-from schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
-from transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint, endpoints
+from ufo.pipelines.options.arguments import number, options_of
+from ufo.pipelines.options.judge_flags import Models
+from ufo.pipelines.services import doctor, doctor_search
+from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
+from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint, endpoints
 
 _ENDPOINTS = [one for one in options_of(Models) if one.name != "context"]
 

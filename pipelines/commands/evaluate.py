@@ -7,27 +7,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pipelines import logs
-from pipelines.estimates.bounds import Estimate, Line
-from pipelines.estimates.counting import METHOD
-from pipelines.estimates.estimate import estimate
-from pipelines.options.arguments import Parser
-from pipelines.options.command_line import settings
-from pipelines.options.flags import GROUPS
-from pipelines.options.settings import Settings
-from pipelines.reports.means import means, score_in_words
-from pipelines.reports.tabular import page, print_rows
-from pipelines.reports.unusable import Unusable, unusable
-from pipelines.runs import attempt
-from pipelines.runs.compare import compare, in_words, is_worse
-from pipelines.runs.evaluate import run_evaluate
-from pipelines.runs.results import open_results
-from pipelines.runs.run import Finished
-from pipelines.streams.stream import stream
-from pipelines.tracing import trace_where_asked
-from schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
-from schemas.text import quantity
-from transforms.states import run_headline
+from ufo.pipelines import logs
+from ufo.pipelines.estimates.bounds import Estimate, Line
+from ufo.pipelines.estimates.counting import METHOD
+from ufo.pipelines.estimates.estimate import estimate
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.command_line import settings
+from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.reports.means import means, score_in_words
+from ufo.pipelines.reports.tabular import page, print_rows
+from ufo.pipelines.reports.unusable import Unusable, unusable
+from ufo.pipelines.runs import attempt
+from ufo.pipelines.runs.compare import compare, in_words, is_worse
+from ufo.pipelines.runs.evaluate import run_evaluate
+from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.run import Finished
+from ufo.pipelines.streams.stream import stream
+from ufo.pipelines.tracing import trace_where_asked
+from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
+from ufo.schemas.text import quantity
+from ufo.transforms.states import run_headline
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _TABLE_WIDTH = 110

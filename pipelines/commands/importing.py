@@ -4,11 +4,11 @@ import argparse
 import sys
 from collections import Counter
 
-from pipelines.importers import IMPORTERS, import_records
-from pipelines.outputs import text_output
-from pipelines.reports.tabular import as_json
-from schemas.errors import EXIT_DONE
-from schemas.text import quantity
+from ufo.pipelines.importers import IMPORTERS, import_records
+from ufo.pipelines.outputs import text_output
+from ufo.pipelines.reports.tabular import as_json
+from ufo.schemas.errors import EXIT_DONE
+from ufo.schemas.text import quantity
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -7,14 +7,14 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from indexes.downloaded import local_index
-from indexes.index import ScoredPassage, open_index
-from indexes.manifest import read_manifest
-from indexes.store import write_parquet
-from pipelines.logs import quiet_beam
-from pipelines.options.settings import cores
-from schemas.errors import EXIT_DONE, UsageError
-from schemas.storage import is_remote
+from ufo.indexes.downloaded import local_index
+from ufo.indexes.index import ScoredPassage, open_index
+from ufo.indexes.manifest import read_manifest
+from ufo.indexes.store import write_parquet
+from ufo.pipelines.logs import quiet_beam
+from ufo.pipelines.options.settings import cores
+from ufo.schemas.errors import EXIT_DONE, UsageError
+from ufo.schemas.storage import is_remote
 
 _COUNTED = (
     ("articles", "articles"),
@@ -141,7 +141,7 @@ def run_build(args: argparse.Namespace) -> int:
             "is then an --index like any other."
         )
     quiet_beam()
-    from pipelines.build_index import build
+    from ufo.pipelines.build_index import build
 
     result = build(
         args.input,

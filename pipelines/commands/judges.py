@@ -8,15 +8,15 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from pipelines.options.arguments import Parser
-from pipelines.options.settings import flags_of
-from schemas.errors import EXIT_DONE
-from transforms.judges import JUDGES
-from transforms.registry import Spec
-from transforms.verifiers.registry import VERIFIERS
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.settings import flags_of
+from ufo.schemas.errors import EXIT_DONE
+from ufo.transforms.judges import JUDGES
+from ufo.transforms.registry import Spec
+from ufo.transforms.verifiers.registry import VERIFIERS
 
 if TYPE_CHECKING:
-    from pipelines.labels.fit_verifier import Outcome
+    from ufo.pipelines.labels.fit_verifier import Outcome
 
 _CAN = {
     "extracts": "extracts",
@@ -102,7 +102,7 @@ def _judge(name: str) -> dict[str, Any]:
 
 
 def _fit(arguments: argparse.Namespace) -> int:
-    from pipelines.labels.fit_verifier import MEASURES, fit_verifier, in_words, left_out
+    from ufo.pipelines.labels.fit_verifier import MEASURES, fit_verifier, in_words, left_out
 
     def say(message: str) -> None:
         print(f"ufo: {message}", file=sys.stderr)

@@ -7,12 +7,12 @@ import os
 import sys
 from dataclasses import asdict
 
-from pipelines.labels.import_sheets import import_sheet
-from pipelines.labels.sample_sheets import cells, sample, sample_errors
-from pipelines.options.arguments import number
-from pipelines.outputs import text_output
-from pipelines.runs.results import open_results
-from schemas.errors import EXIT_DONE, UsageError
+from ufo.pipelines.labels.import_sheets import import_sheet
+from ufo.pipelines.labels.sample_sheets import cells, sample, sample_errors
+from ufo.pipelines.options.arguments import number
+from ufo.pipelines.outputs import text_output
+from ufo.pipelines.runs.results import open_results
+from ufo.schemas.errors import EXIT_DONE, UsageError
 
 _UNITS, _ERRORS = 200, 30
 

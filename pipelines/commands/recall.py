@@ -5,21 +5,21 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pipelines import logs
-from pipelines.commands.evaluate import print_estimate
-from pipelines.estimates.recall import estimate_recall
-from pipelines.options.arguments import Parser
-from pipelines.options.recall import GROUPS, recall_settings
-from pipelines.reports.tabular import as_json, page, print_rows
-from pipelines.reports.unusable import Unusable, in_numbers, unusable
-from pipelines.runs import attempt
-from pipelines.runs.recall import SHEET, run_recall
-from pipelines.runs.results import open_results
-from pipelines.tracing import trace_where_asked
-from schemas.errors import EXIT_DONE, EXIT_FAILED
-from schemas.results import Results
-from schemas.text import quantity
-from schemas.views import load_views
+from ufo.pipelines import logs
+from ufo.pipelines.commands.evaluate import print_estimate
+from ufo.pipelines.estimates.recall import estimate_recall
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.recall import GROUPS, recall_settings
+from ufo.pipelines.reports.tabular import as_json, page, print_rows
+from ufo.pipelines.reports.unusable import Unusable, in_numbers, unusable
+from ufo.pipelines.runs import attempt
+from ufo.pipelines.runs.recall import SHEET, run_recall
+from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.tracing import trace_where_asked
+from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
+from ufo.schemas.results import Results
+from ufo.schemas.text import quantity
+from ufo.schemas.views import load_views
 
 VIEWS = {
     "recall_scores": (

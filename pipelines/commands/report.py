@@ -8,18 +8,25 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TextIO
 
-from pipelines.commands.recall import print_recall, recall_summary
-from pipelines.options.arguments import number
-from pipelines.outputs import sent_to
-from pipelines.reports.overview import overview
-from pipelines.reports.tabular import as_json, page, print_reader, print_rows, write_csv, write_json
-from pipelines.reports.text import print_overview
-from pipelines.runs.results import open_results
-from schemas.errors import EXIT_DONE, UsageError, unknown_value
-from schemas.results import Results
-from schemas.storage import is_remote
-from schemas.tables import KEYS, LABELS, TABLES
-from schemas.views import THRESHOLD, View, load_views
+from ufo.pipelines.commands.recall import print_recall, recall_summary
+from ufo.pipelines.options.arguments import number
+from ufo.pipelines.outputs import sent_to
+from ufo.pipelines.reports.overview import overview
+from ufo.pipelines.reports.tabular import (
+    as_json,
+    page,
+    print_reader,
+    print_rows,
+    write_csv,
+    write_json,
+)
+from ufo.pipelines.reports.text import print_overview
+from ufo.pipelines.runs.results import open_results
+from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
+from ufo.schemas.results import Results
+from ufo.schemas.storage import is_remote
+from ufo.schemas.tables import KEYS, LABELS, TABLES
+from ufo.schemas.views import THRESHOLD, View, load_views
 
 _ROWS = 20
 _OVERVIEW_ONLY = "the overview is not one table; name a report, or take --json"
@@ -139,7 +146,7 @@ def _report(args: argparse.Namespace) -> int:
         if args.plots is not None:
             _write_plots(results, args.plots)
         if args.html is not None:
-            from pipelines.reports.html.page import write_html  # it draws with matplotlib
+            from ufo.pipelines.reports.html.page import write_html  # it draws with matplotlib
 
             write_html(results, args.html)
             print(f"wrote {args.html}", file=sys.stderr)
@@ -245,7 +252,7 @@ def _print_view(results: "Results", view: "View", args: argparse.Namespace) -> N
 
 
 def _write_plots(results: "Results", folder: str) -> None:
-    from pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
+    from ufo.pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
 
     try:
         with sent_to(folder) as here:

@@ -12,28 +12,28 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexes.downloaded import local_index
-from indexes.index import open_index
-from pipelines.options.arguments import number
-from pipelines.options.command_line import fitting, settings_of
-from pipelines.options.flags import OF_SERVICE
-from pipelines.options.settings import LLM, default_judge
-from pipelines.runs.sources import choose, job_of_text, unused
-from pipelines.version import VERSION
-from schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
-from schemas.extras import need
-from schemas.kept import cache_folder
-from schemas.labels import Label
-from schemas.records import SourceStatus
-from schemas.results import Results
-from schemas.storage import is_remote
-from transforms.job import Job
-from transforms.judges.offline import judged_by
-from transforms.llm.base import VERIFIER
-from transforms.sources.web.categories import load_categories
+from ufo.indexes.downloaded import local_index
+from ufo.indexes.index import open_index
+from ufo.pipelines.options.arguments import number
+from ufo.pipelines.options.command_line import fitting, settings_of
+from ufo.pipelines.options.flags import OF_SERVICE
+from ufo.pipelines.options.settings import LLM, default_judge
+from ufo.pipelines.runs.sources import choose, job_of_text, unused
+from ufo.pipelines.version import VERSION
+from ufo.schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
+from ufo.schemas.extras import need
+from ufo.schemas.kept import cache_folder
+from ufo.schemas.labels import Label
+from ufo.schemas.records import SourceStatus
+from ufo.schemas.results import Results
+from ufo.schemas.storage import is_remote
+from ufo.transforms.job import Job
+from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.llm.base import VERIFIER
+from ufo.transforms.sources.web.categories import load_categories
 
 if TYPE_CHECKING:
-    from webapp.desk import Setup
+    from ufo.webapp.desk import Setup
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -90,7 +90,7 @@ def register(commands: Any) -> None:
 def handle(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
     need("serve", "`ufo serve`")
-    from webapp.server import serve
+    from ufo.webapp.server import serve
 
     token = arguments.token or os.environ.get(TOKEN_VARIABLE) or None
     given = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
@@ -122,7 +122,7 @@ def setup(
             f"--results {results!r}: the page browses and writes runs on this machine; name a "
             f"folder, and bring runs there: 'gcloud storage cp -r {results.rstrip('/')}/* DIR'"
         )
-    from webapp.desk import Setup
+    from ufo.webapp.desk import Setup
 
     folder = str(local_index(index)) if index else example_index()
     open_index(folder)  # reports an unusable index at the start, and no request waits for it
@@ -140,7 +140,7 @@ def setup(
         results=Path(results).absolute(),
         job_of=partial(_job_of, folder),
         statuses=partial(_statuses, folder, usual),
-        evaluate=(sys.executable, "-m", "pipelines.cli", "evaluate"),
+        evaluate=(sys.executable, "-m", "ufo.pipelines.cli", "evaluate"),
         version=VERSION,
         judge=chosen.judge.name,
         judge_note=partial(judged_by, chosen.verifier),
@@ -158,7 +158,7 @@ def setup(
 
 def example_index() -> str:
     """Return the index of the bundled encyclopaedia, which is built at the first start."""
-    with as_file(files("examples") / "encyclopaedia.xml") as dump:
+    with as_file(files("ufo.examples") / "encyclopaedia.xml") as dump:
         digest = sha256(dump.read_bytes()).hexdigest()[:12]
         folder = str(cache_folder() / f"examples-{digest}")
         try:
@@ -174,7 +174,7 @@ def _build(dump: str, folder: str) -> None:
     words = ("index", "build", "--input", dump, "--output", folder)
     os.makedirs(os.path.dirname(folder), exist_ok=True)
     done = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "pipelines.cli", *words], capture_output=True, text=True
+        [sys.executable, "-m", "ufo.pipelines.cli", *words], capture_output=True, text=True
     )
     if done.returncode != EXIT_DONE:
         raise RunError(f"the index of the examples could not be built: {done.stderr.strip()}")
@@ -200,19 +200,19 @@ def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
 
 
 def _keep_label(directory: Path, label: Label) -> None:
-    from pipelines.labels.page_sheet import keep_label  # rich
+    from ufo.pipelines.labels.page_sheet import keep_label  # rich
 
     keep_label(directory, label)
 
 
 def _html(results: "Results") -> str:
-    from pipelines.reports.html.page import render_html  # matplotlib
+    from ufo.pipelines.reports.html.page import render_html  # matplotlib
 
     return render_html(results)
 
 
 def _plot(name: str, results: "Results") -> str:
-    from pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
+    from ufo.pipelines.reports.plots import plot_contributions, plot_scores  # matplotlib
 
     out = StringIO()
     by = _PLOTS[name]

@@ -4,8 +4,8 @@ import argparse
 import json
 from typing import Any
 
-from schemas.errors import EXIT_DONE
-from transforms.sources.registry import SOURCES
+from ufo.schemas.errors import EXIT_DONE
+from ufo.transforms.sources.registry import SOURCES
 
 
 def register(commands: Any) -> None:

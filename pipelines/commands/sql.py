@@ -6,16 +6,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 
-from pipelines.commands.report import (
+from ufo.pipelines.commands.report import (
     add_output_options,
     add_view_options,
     print_query,
     until_closed,
 )
-from pipelines.options.arguments import number
-from pipelines.runs.results import open_results
-from schemas.errors import EXIT_DONE, Interrupted, RunError
-from schemas.results import Results
+from ufo.pipelines.options.arguments import number
+from ufo.pipelines.runs.results import open_results
+from ufo.schemas.errors import EXIT_DONE, Interrupted, RunError
+from ufo.schemas.results import Results
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

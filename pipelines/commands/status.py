@@ -7,8 +7,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from pipelines.runs.status import Status, statuses
-from schemas.errors import EXIT_DONE
+from ufo.pipelines.runs.status import Status, statuses
+from ufo.schemas.errors import EXIT_DONE
 
 
 def register(commands: Any) -> None:

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from pipelines.estimates.counting import PASSAGE, Counter
-from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
-from transforms.judges.base import Drafts, Judge, Judged, Judgement, Queries
-from transforms.judges.context import JudgeContext
-from transforms.judges.llm.asking import Asker
-from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
-from transforms.judges.llm.judge import LlmJudge
-from transforms.judges.llm.judgement_cache import JudgementCache
-from transforms.judges.llm.settings import LlmSettings
-from transforms.sentences import Span
-from transforms.sources.base import FactSource, Found
-from transforms.sources.llm import LlmSource
+from ufo.pipelines.estimates.counting import PASSAGE, Counter
+from ufo.schemas.records import FactUnit, InputRecord, OpenUnits, Passage
+from ufo.transforms.judges.base import Drafts, Judge, Judged, Judgement, Queries
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm.asking import Asker
+from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.judge import LlmJudge
+from ufo.transforms.judges.llm.judgement_cache import JudgementCache
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.sentences import Span
+from ufo.transforms.sources.base import FactSource, Found
+from ufo.transforms.sources.llm import LlmSource
 
 _PASSAGES = 5
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.estimates.counting import Counter
-from pipelines.options.settings import Settings
-from transforms.loop import wait_for
+from ufo.pipelines.estimates.counting import Counter
+from ufo.pipelines.options.settings import Settings
+from ufo.transforms.loop import wait_for
 
 _ERRORS = 2.0  # standard errors of a sample, which are about 95 %
 

@@ -10,15 +10,15 @@ from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
-from pipelines.options.settings import Settings
-from schemas.records import NOANS, SUPPORTED
-from transforms.llm import wire
-from transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
-from transforms.llm.cache import CachingClient
-from transforms.llm.capabilities import Capabilities
-from transforms.llm.memory import Memory, open_store
-from transforms.llm.store import OFF, StoreError
-from transforms.llm.window import Window, prompt_tokens
+from ufo.pipelines.options.settings import Settings
+from ufo.schemas.records import NOANS, SUPPORTED
+from ufo.transforms.llm import wire
+from ufo.transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
+from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.memory import Memory, open_store
+from ufo.transforms.llm.store import OFF, StoreError
+from ufo.transforms.llm.window import Window, prompt_tokens
 
 PASSAGE: Final = 100  # tokens of a passage that is not fetched, and of what a model knows
 _LEAST_REPLY: Final = 0.05  # of what is expected; "NOANS" where 40 tokens are

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from functools import partial
 
-from pipelines.estimates.assumed import CountedJudge, CountedPassages, FarSource
-from pipelines.estimates.bounds import Estimate, estimated
-from pipelines.estimates.counting import Counter
-from pipelines.estimates.sampling import SAMPLE, sampled
-from pipelines.options.settings import Settings
-from pipelines.runs.sources import choose
-from schemas.records import InputRecord
-from transforms.check_text import check_text
-from transforms.judges import JUDGES, asks_llm_judge, make_judge
-from transforms.judges.base import Judge
-from transforms.judges.llm.judge import LlmJudge
-from transforms.read import parse
-from transforms.sources.base import FactSource
-from transforms.sources.llm import LlmSource
-from transforms.sources.registry import SourceSpec
+from ufo.pipelines.estimates.assumed import CountedJudge, CountedPassages, FarSource
+from ufo.pipelines.estimates.bounds import Estimate, estimated
+from ufo.pipelines.estimates.counting import Counter
+from ufo.pipelines.estimates.sampling import SAMPLE, sampled
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runs.sources import choose
+from ufo.schemas.records import InputRecord
+from ufo.transforms.check_text import check_text
+from ufo.transforms.judges import JUDGES, asks_llm_judge, make_judge
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.llm.judge import LlmJudge
+from ufo.transforms.read import parse
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.llm import LlmSource
+from ufo.transforms.sources.registry import SourceSpec
 
 
 def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from pipelines.estimates.bounds import Estimate, estimated
-from pipelines.estimates.counting import Counter
-from pipelines.estimates.sampling import SAMPLE, sampled
-from pipelines.options.recall import RecallSettings
-from schemas.recall import RecallInput
-from transforms.judges import asks_llm_judge
-from transforms.judges.llm.settings import LlmSettings
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.recall.llm import LlmRecaller
-from transforms.recall.offline import JudgeRecaller
-from transforms.recall.read import parse_recall
-from transforms.recall.step import recall
+from ufo.pipelines.estimates.bounds import Estimate, estimated
+from ufo.pipelines.estimates.counting import Counter
+from ufo.pipelines.estimates.sampling import SAMPLE, sampled
+from ufo.pipelines.options.recall import RecallSettings
+from ufo.schemas.recall import RecallInput
+from ufo.transforms.judges import asks_llm_judge
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.recall.llm import LlmRecaller
+from ufo.transforms.recall.offline import JudgeRecaller
+from ufo.transforms.recall.read import parse_recall
+from ufo.transforms.recall.step import recall
 
 
 def estimate_recall(settings: RecallSettings, sample: int = SAMPLE) -> Estimate:

@@ -6,12 +6,12 @@ from hashlib import blake2b
 from heapq import heappush, heappushpop
 from typing import TypeVar
 
-from pipelines.options.settings import Settings
-from pipelines.runs.chunks import InputReport, check_columns
-from pipelines.runs.inputs import display_names, find_inputs, measure, plain_file
-from schemas.errors import UsageError
-from schemas.records import Failure
-from transforms.splits import Split, lines
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runs.chunks import InputReport, check_columns
+from ufo.pipelines.runs.inputs import display_names, find_inputs, measure, plain_file
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Failure
+from ufo.transforms.splits import Split, lines
 
 SAMPLE = 200
 R = TypeVar("R")

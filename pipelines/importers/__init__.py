@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.importers import fields
-from pipelines.importers.expertqa import expertqa
-from pipelines.importers.factcheck_gpt import factcheck_gpt
-from pipelines.importers.factool import factool
-from pipelines.importers.factscore import factscore
-from pipelines.importers.fava import fava
-from pipelines.importers.felm import felm
-from pipelines.importers.halueval import PAIRS, halueval
-from pipelines.importers.ragtruth import ragtruth
-from pipelines.importers.reading import LEFT_OUT, Record, read_objects
-from pipelines.importers.ufo_system import ufo_system
-from schemas.errors import UsageError, unknown_value
-from transforms.values import Unusable
+from ufo.pipelines.importers import fields
+from ufo.pipelines.importers.expertqa import expertqa
+from ufo.pipelines.importers.factcheck_gpt import factcheck_gpt
+from ufo.pipelines.importers.factool import factool
+from ufo.pipelines.importers.factscore import factscore
+from ufo.pipelines.importers.fava import fava
+from ufo.pipelines.importers.felm import felm
+from ufo.pipelines.importers.halueval import PAIRS, halueval
+from ufo.pipelines.importers.ragtruth import ragtruth
+from ufo.pipelines.importers.reading import LEFT_OUT, Record, read_objects
+from ufo.pipelines.importers.ufo_system import ufo_system
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.transforms.values import Unusable
 
 # (an object of the file, the file, the object's number) → a record, or several.
 Importer = Callable[[Record, Path, int], Record | list[Record]]

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from pipelines.importers.reading import Record
-from transforms.align import align
-from transforms.sentences import Span, segment
+from ufo.pipelines.importers.reading import Record
+from ufo.transforms.align import align
+from ufo.transforms.sentences import Span, segment
 
 
 def places_of(sentences: Sequence[str], text: str) -> list[Span | None]:

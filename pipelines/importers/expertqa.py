@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipelines.importers.reading import (
+from ufo.pipelines.importers.reading import (
     LEFT_OUT,
     NEITHER,
     Record,
@@ -12,7 +12,7 @@ from pipelines.importers.reading import (
     response_text,
     text_of,
 )
-from transforms.values import Unusable
+from ufo.transforms.values import Unusable
 
 
 def expertqa(raw: Record, file: Path, number: int) -> list[Record]:

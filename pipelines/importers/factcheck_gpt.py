@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pipelines.importers.claims import claims_of, places_of
-from pipelines.importers.reading import (
+from ufo.pipelines.importers.claims import claims_of, places_of
+from ufo.pipelines.importers.reading import (
     LEFT_OUT,
     NEITHER,
     UNPLACED,
@@ -13,7 +13,7 @@ from pipelines.importers.reading import (
     response_text,
     text_of,
 )
-from transforms.values import Unusable
+from ufo.transforms.values import Unusable
 
 
 def factcheck_gpt(raw: Record, file: Path, number: int) -> Record:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipelines.importers.reading import (
+from ufo.pipelines.importers.reading import (
     LEFT_OUT,
     NEITHER,
     Record,

@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.importers.reading import LEFT_OUT, UNPLACED, Record, response_text
-from transforms.values import Unusable
+from ufo.pipelines.importers.reading import LEFT_OUT, UNPLACED, Record, response_text
+from ufo.transforms.values import Unusable
 
 _TYPES = ("entity", "relation", "contradictory", "invented", "subjective", "unverifiable")
 _EDITS = ("mark", "delete")

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pipelines.importers.reading import LEFT_OUT, NEITHER, Record, response_text, text_of
-from transforms.values import Unusable, structure_of
+from ufo.pipelines.importers.reading import LEFT_OUT, NEITHER, Record, response_text, text_of
+from ufo.transforms.values import Unusable, structure_of
 
 _YES_NO: Final = {"1": True, "0": False, "true": True, "false": False}
 

@@ -2,9 +2,16 @@
 
 from pathlib import Path
 
-from pipelines.importers.claims import places_of
-from pipelines.importers.reading import LEFT_OUT, UNPLACED, Record, as_text, response_text, text_of
-from transforms.values import Unusable
+from ufo.pipelines.importers.claims import places_of
+from ufo.pipelines.importers.reading import (
+    LEFT_OUT,
+    UNPLACED,
+    Record,
+    as_text,
+    response_text,
+    text_of,
+)
+from ufo.transforms.values import Unusable
 
 # By the two answers: what was asked, and what is known.
 PAIRS = {

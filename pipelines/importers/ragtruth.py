@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pipelines.importers.reading import (
+from ufo.pipelines.importers.reading import (
     LEFT_OUT,
     UNPLACED,
     Record,

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
-from schemas.errors import UsageError
-from transforms.values import OF_CELLS, Unusable, kind_of, object_of
+from ufo.pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
+from ufo.schemas.errors import UsageError
+from ufo.transforms.values import OF_CELLS, Unusable, kind_of, object_of
 
 Record = dict[str, Any]
 

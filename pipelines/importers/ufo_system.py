@@ -11,8 +11,15 @@ response as `modelText` or `mgt`, the question as `question` or `prompt`, fact u
 import re
 from pathlib import Path
 
-from pipelines.importers.reading import Record, as_text, get, named_after, objects_of, response_text
-from transforms.values import Unusable
+from ufo.pipelines.importers.reading import (
+    Record,
+    as_text,
+    get,
+    named_after,
+    objects_of,
+    response_text,
+)
+from ufo.transforms.values import Unusable
 
 _RESPONSES = ("response", "modelText", "mgt")
 _REFERENCES = ("reference_answers", "human_written_evidences", "reference_documents")

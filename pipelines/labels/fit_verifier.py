@@ -7,14 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from pipelines.labels.labelled_claims import VIEWS, LabelledClaim, LabelledClaims, labelled_claims
-from pipelines.runs.results import open_results
-from schemas.errors import RunError, UsageError
-from transforms.verifiers.base import Array, Pair, Verifier
-from transforms.verifiers.fitted import FILE, Fit, is_fitted, write_fit
-from transforms.verifiers.fitting import Labelled
-from transforms.verifiers.gains import Gain, Refit, refit
-from transforms.verifiers.registry import content_of, default_verifier, opened, usable
+from ufo.pipelines.labels.labelled_claims import (
+    VIEWS,
+    LabelledClaim,
+    LabelledClaims,
+    labelled_claims,
+)
+from ufo.pipelines.runs.results import open_results
+from ufo.schemas.errors import RunError, UsageError
+from ufo.transforms.verifiers.base import Array, Pair, Verifier
+from ufo.transforms.verifiers.fitted import FILE, Fit, is_fitted, write_fit
+from ufo.transforms.verifiers.fitting import Labelled
+from ufo.transforms.verifiers.gains import Gain, Refit, refit
+from ufo.transforms.verifiers.registry import content_of, default_verifier, opened, usable
 
 LEAST_CLAIMS = 20
 LEAST_OF_A_KIND = 5

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from pipelines.outputs import sent_to
-from pipelines.reports.tabular import one_line
-from pipelines.runs.formats import delimiter_of
-from pipelines.runs.results import open_results
-from schemas.errors import UsageError
-from schemas.exports import with_formula
-from schemas.labels import FOLDER, TAGS, Label
-from schemas.storage import join
-from schemas.tables import LABELS, sort_key, to_arrow
+from ufo.pipelines.outputs import sent_to
+from ufo.pipelines.reports.tabular import one_line
+from ufo.pipelines.runs.formats import delimiter_of
+from ufo.pipelines.runs.results import open_results
+from ufo.schemas.errors import UsageError
+from ufo.schemas.exports import with_formula
+from ufo.schemas.labels import FOLDER, TAGS, Label
+from ufo.schemas.storage import join
+from ufo.schemas.tables import LABELS, sort_key, to_arrow
 
 _LABELS = {
     # A column of numbers with gaps comes back from pandas as 1.0 and 0.0.

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from schemas.records import UNSUPPORTED_LANGUAGE
-from schemas.results import Results
-from transforms.verifiers.base import Pair
+from ufo.schemas.records import UNSUPPORTED_LANGUAGE
+from ufo.schemas.results import Results
+from ufo.transforms.verifiers.base import Pair
 
 VIEWS = ("human_labels", "evidence_full")
 """What `labelled_claims` reads beside the tables."""

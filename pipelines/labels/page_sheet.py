@@ -5,9 +5,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from filelock import FileLock
 
-from pipelines.labels.import_sheets import write_sheet
-from schemas.labels import FOLDER, Label
-from schemas.tables import LABELS, from_arrow
+from ufo.pipelines.labels.import_sheets import write_sheet
+from ufo.schemas.labels import FOLDER, Label
+from ufo.schemas.tables import LABELS, from_arrow
 
 
 def keep_label(directory: Path, label: Label) -> None:

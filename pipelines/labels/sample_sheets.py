@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.errors import UsageError
-from schemas.exports import without_formula
-from schemas.results import Results
-from transforms.votes import main_mode
+from ufo.schemas.errors import UsageError
+from ufo.schemas.exports import without_formula
+from ufo.schemas.results import Results
+from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
 

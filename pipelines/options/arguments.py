@@ -8,7 +8,7 @@ from enum import Flag, auto
 from functools import partial
 from typing import Any, NoReturn, get_args, get_origin
 
-from schemas.errors import UsageError, unknown_value
+from ufo.schemas.errors import UsageError, unknown_value
 
 
 class Affects(Flag):

@@ -8,9 +8,9 @@ import difflib
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
-from pipelines.logs import quiet_beam
-from pipelines.options.arguments import Parser, one_of
-from schemas.errors import UsageError
+from ufo.pipelines.logs import quiet_beam
+from ufo.pipelines.options.arguments import Parser, one_of
+from ufo.schemas.errors import UsageError
 
 NO_WAIT = "--no_wait_until_finish"
 IN_PROCESS = ("", "DirectRunner", "direct")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from pipelines.options import dataflow
-from pipelines.options.arguments import (
+from ufo.pipelines.options import dataflow
+from ufo.pipelines.options.arguments import (
     Affects,
     Definitions,
     Described,
@@ -17,24 +17,24 @@ from pipelines.options.arguments import (
     names_of,
     options_of,
 )
-from pipelines.options.beam_flags import beam_flags, on_dataflow
-from pipelines.options.config import load
-from pipelines.options.flags import GROUPS
-from pipelines.options.judge_flags import Asking, Judging
-from pipelines.options.settings import (
+from ufo.pipelines.options.beam_flags import beam_flags, on_dataflow
+from ufo.pipelines.options.config import load
+from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.judge_flags import Asking, Judging
+from ufo.pipelines.options.settings import (
     OF_THE_EXTRACTOR,
     OF_THE_LLM_JUDGE,
     Settings,
     default_judge,
     flags_of,
 )
-from schemas.errors import PluginError, UsageError, unknown_value
-from transforms.judges import JUDGES
-from transforms.judges.base import Judge
-from transforms.registry import Spec
-from transforms.secrets import into_environment
-from transforms.sources.base import FactSource
-from transforms.verifiers.registry import usable
+from ufo.schemas.errors import PluginError, UsageError, unknown_value
+from ufo.transforms.judges import JUDGES
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.registry import Spec
+from ufo.transforms.secrets import into_environment
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.verifiers.registry import usable
 
 S = TypeVar("S", bound=Settings)
 

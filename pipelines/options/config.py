@@ -17,10 +17,10 @@ from typing import Any
 
 import yaml
 
-from pipelines.options.arguments import Definitions, Described, Parser, named
-from pipelines.options.beam_flags import beam_flags, beam_parser, takes_value
-from schemas import storage
-from schemas.errors import UsageError, unknown_value
+from ufo.pipelines.options.arguments import Definitions, Described, Parser, named
+from ufo.pipelines.options.beam_flags import beam_flags, beam_parser, takes_value
+from ufo.schemas import storage
+from ufo.schemas.errors import UsageError, unknown_value
 
 
 def load(path: str, parser: Parser) -> Described:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from pipelines.options.beam_flags import NO_WAIT, value_of, waits
-from pipelines.options.settings import OPENED_BY_WORKERS, Settings
-from schemas.errors import UsageError
-from schemas.storage import is_remote
-from transforms.llm.store import OFF
-from transforms.registry import is_file_type
+from ufo.pipelines.options.beam_flags import NO_WAIT, value_of, waits
+from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
+from ufo.schemas.errors import UsageError
+from ufo.schemas.storage import is_remote
+from ufo.transforms.llm.store import OFF
+from ufo.transforms.registry import is_file_type
 
 S = TypeVar("S", bound=Settings)
 

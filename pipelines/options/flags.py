@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.options.arguments import of_results, of_run, of_source, option, options_of
-from pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
-from schemas.errors import UsageError
-from transforms.columns import named_columns
-from transforms.secrets import named_secrets
+from ufo.pipelines.options.arguments import of_results, of_run, of_source, option, options_of
+from ufo.pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
+from ufo.schemas.errors import UsageError
+from ufo.transforms.columns import named_columns
+from ufo.transforms.secrets import named_secrets
 
 TIES = ("not_factual", "factual")
 

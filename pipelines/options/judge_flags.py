@@ -1,18 +1,18 @@
-"""Declare the options of judges and of models; see `pipelines.options.flags`."""
+"""Declare the options of judges and of models; see `ufo.pipelines.options.flags`."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.options.arguments import (
+from ufo.pipelines.options.arguments import (
     Affects,
     of_judge,
     of_results,
     of_source,
     option,
 )
-from transforms.judges.llm.settings import LLM_OPTIONS
-from transforms.llm.store import checked_uri
-from transforms.registry import Spec
+from ufo.transforms.judges.llm.settings import LLM_OPTIONS
+from ufo.transforms.llm.store import checked_uri
+from ufo.transforms.registry import Spec
 
 LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 _OWN = "the same limit for the {} model"

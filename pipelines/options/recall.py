@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pipelines.options.arguments import (
+from ufo.pipelines.options.arguments import (
     Affects,
     Described,
     Parser,
@@ -15,16 +15,16 @@ from pipelines.options.arguments import (
     option,
     options_of,
 )
-from pipelines.options.beam_flags import IN_PROCESS, runner_of
-from pipelines.options.command_line import as_flags, settings
-from pipelines.options.judge_flags import Answers, Limits, Models
-from pipelines.options.settings import Settings
-from schemas.errors import UsageError
-from schemas.functions import EXPLAIN, NONE
-from transforms.judges import asks_llm_judge
-from transforms.judges.llm.settings import LlmSettings
-from transforms.recall.formulations import DEFAULT, canonical
-from transforms.recall.llm import LlmRecaller
+from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
+from ufo.pipelines.options.command_line import as_flags, settings
+from ufo.pipelines.options.judge_flags import Answers, Limits, Models
+from ufo.pipelines.options.settings import Settings
+from ufo.schemas.errors import UsageError
+from ufo.schemas.functions import EXPLAIN, NONE
+from ufo.transforms.judges import asks_llm_judge
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.recall.formulations import DEFAULT, canonical
+from ufo.transforms.recall.llm import LlmRecaller
 
 _ALL_FACTS: Final = 10_000  # in one call; what a reply can hold limits it before
 

@@ -5,27 +5,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from pipelines.options.arguments import Affects, names_of, options_of
-from pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
-from pipelines.options.flags import Gate, Knowledge, Output, Retrieval, Run, Sources, Web
-from pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limits, Models
-from schemas.errors import UsageError
-from schemas.extras import need
-from transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
-from transforms.judges.base import Judge
-from transforms.judges.llm.settings import LlmSettings
-from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, Client
-from transforms.llm.budget import load_prices
-from transforms.llm.endpoint import endpoints
-from transforms.llm.limiter import Limits as EndpointLimits
-from transforms.llm.retry import Retry
-from transforms.llm.settings import CallSettings, ClientSettings
-from transforms.llm.store import VARIABLE, default_uri
-from transforms.registry import Spec
-from transforms.sources.base import FactSource
-from transforms.sources.context import SourceContext
-from transforms.sources.registry import SourceSpec, make_source
-from transforms.verifiers.registry import default_verifier, described
+from ufo.pipelines.options.arguments import Affects, names_of, options_of
+from ufo.pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
+from ufo.pipelines.options.flags import Gate, Knowledge, Output, Retrieval, Run, Sources, Web
+from ufo.pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limits, Models
+from ufo.schemas.errors import UsageError
+from ufo.schemas.extras import need
+from ufo.transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, Client
+from ufo.transforms.llm.budget import load_prices
+from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.limiter import Limits as EndpointLimits
+from ufo.transforms.llm.retry import Retry
+from ufo.transforms.llm.settings import CallSettings, ClientSettings
+from ufo.transforms.llm.store import VARIABLE, default_uri
+from ufo.transforms.registry import Spec
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.registry import SourceSpec, make_source
+from ufo.transforms.verifiers.registry import default_verifier, described
 
 OFFLINE: Final = "offline"
 """The judge where no endpoint is configured."""

@@ -7,19 +7,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.reports.unusable import in_numbers, is_many
-from schemas.extras import need
-from schemas.records import Verdict
-from transforms.extract import EXTRACT
-from transforms.scores import is_unusable, usable_of
-from transforms.states import CONTRADICTED, headline, state_of
+from ufo.pipelines.reports.unusable import in_numbers, is_many
+from ufo.schemas.extras import need
+from ufo.schemas.records import Verdict
+from ufo.transforms.extract import EXTRACT
+from ufo.transforms.scores import is_unusable, usable_of
+from ufo.transforms.states import CONTRADICTED, headline, state_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from schemas.results import Results
-    from transforms.check_text import CheckedText
+    from ufo.schemas.results import Results
+    from ufo.transforms.check_text import CheckedText
 
 
 class FinishedRun:
@@ -83,25 +83,25 @@ class Evaluation(FinishedRun):
     def plot_contributions(self, path: str | Path | None = None) -> "Figure":
         """Draw which source decided how much as a pie; `path` saves it as .png or .svg."""
         need("plots", "a plot")
-        from pipelines.reports.plots import plot_contributions
+        from ufo.pipelines.reports.plots import plot_contributions
 
         return plot_contributions(self._results, path)
 
     def plot_scores(self, path: str | Path | None = None) -> "Figure":
         """Draw the factuality scores as bars; `path` saves it as .png or .svg."""
         need("plots", "a plot")
-        from pipelines.reports.plots import plot_scores
+        from ufo.pipelines.reports.plots import plot_scores
 
         return plot_scores(self._results, path)
 
     def __repr__(self) -> str:
         """Return the report of the run, as `ufo report` prints it."""
-        from pipelines.reports.text import render_overview
+        from ufo.pipelines.reports.text import render_overview
 
         return render_overview(self._results)
 
     def _repr_html_(self) -> str:
-        from pipelines.reports.notebook import evaluation_html
+        from ufo.pipelines.reports.notebook import evaluation_html
 
         return evaluation_html(self._results)
 
@@ -219,7 +219,7 @@ class Check:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from pipelines.reports.notebook import check_html, refuting
+        from ufo.pipelines.reports.notebook import check_html, refuting
 
         passages = {one.passage_id: one for one in self.passages}
         wrong = [

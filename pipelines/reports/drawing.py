@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.transforms import blended_transform_factory
 
-from pipelines.reports.tabular import one_line
+from ufo.pipelines.reports.tabular import one_line
 
 # Okabe and Ito (2008): colours that people with any colour vision can tell apart.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")

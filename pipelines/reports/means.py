@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pipelines.reports.unusable import beside, no_score
-from schemas.results import Results
+from ufo.pipelines.reports.unusable import beside, no_score
+from ufo.schemas.results import Results
 
 Row = dict[str, Any]
 

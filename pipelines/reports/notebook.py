@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pipelines.reports.overview import contradicted
-from pipelines.reports.templates import environment
-from schemas.records import REFUTED, Evidence, FactUnit, Passage, Sentence
-from transforms.states import run_headline
-from transforms.votes import main_mode
+from ufo.pipelines.reports.overview import contradicted
+from ufo.pipelines.reports.templates import environment
+from ufo.schemas.records import REFUTED, Evidence, FactUnit, Passage, Sentence
+from ufo.transforms.states import run_headline
+from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
-    from schemas.results import Results
+    from ufo.schemas.results import Results
 
 _SHOWN = 300
 

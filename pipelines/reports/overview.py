@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from pipelines.reports.unusable import unusable
-from schemas.records import UNSUPPORTED_LANGUAGE
-from schemas.results import Results
-from transforms.states import run_headline, state_of
-from transforms.votes import main_mode
+from ufo.pipelines.reports.unusable import unusable
+from ufo.schemas.records import UNSUPPORTED_LANGUAGE
+from ufo.schemas.results import Results
+from ufo.transforms.states import run_headline, state_of
+from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
 

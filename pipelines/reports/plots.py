@@ -7,13 +7,21 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from pipelines.reports.drawing import COLORS, UNDECIDED, Bar, draw_bars, draw_pie, draw_words, save
-from pipelines.reports.tabular import one_line
-from pipelines.reports.unusable import beside
-from schemas.errors import UsageError, unknown_value
-from schemas.records import NO_SOURCE
-from schemas.results import Results
-from transforms.votes import main_mode
+from ufo.pipelines.reports.drawing import (
+    COLORS,
+    UNDECIDED,
+    Bar,
+    draw_bars,
+    draw_pie,
+    draw_words,
+    save,
+)
+from ufo.pipelines.reports.tabular import one_line
+from ufo.pipelines.reports.unusable import beside
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.records import NO_SOURCE
+from ufo.schemas.results import Results
+from ufo.transforms.votes import main_mode
 
 _ENDINGS = (".png", ".svg")
 _BY = {

@@ -5,7 +5,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from transforms.states import SYMBOLS
+from ufo.transforms.states import SYMBOLS
 
 _KEPT = "\n\t"
 
@@ -14,7 +14,7 @@ _KEPT = "\n\t"
 def environment() -> Environment:
     """Return where the templates are taken from."""
     made = Environment(
-        loader=PackageLoader("pipelines.reports", "html/templates"),
+        loader=PackageLoader("ufo.pipelines.reports", "html/templates"),
         autoescape=True,
         finalize=_finished,
         undefined=StrictUndefined,

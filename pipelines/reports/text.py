@@ -7,14 +7,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipelines.reports.overview import ERRORS_IN_WORDS, Row, overview
-from pipelines.reports.tabular import one_line, page, print_rows
-from pipelines.reports.unusable import beside, is_many, no_score, without_score
-from schemas.records import MULTI, NO_SOURCE
-from schemas.results import Results
-from schemas.text import quantity
-from transforms.states import CONTRADICTED, ERROR, NOT_FOUND, SUPPORTED, SYMBOLS
-from transforms.votes import main_mode
+from ufo.pipelines.reports.overview import ERRORS_IN_WORDS, Row, overview
+from ufo.pipelines.reports.tabular import one_line, page, print_rows
+from ufo.pipelines.reports.unusable import beside, is_many, no_score, without_score
+from ufo.schemas.records import MULTI, NO_SOURCE
+from ufo.schemas.results import Results
+from ufo.schemas.text import quantity
+from ufo.transforms.states import CONTRADICTED, ERROR, NOT_FOUND, SUPPORTED, SYMBOLS
+from ufo.transforms.votes import main_mode
 
 MODES = {
     "seq": "one source after another",

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from schemas.records import (
+from ufo.schemas.records import (
     FILTERED,
     REFUSED,
     TRANSPORT,
@@ -12,7 +12,9 @@ from schemas.records import (
     UNPARSABLE,
     UNSUPPORTED_LANGUAGE,
 )
-from schemas.results import Results, Run
+
+if TYPE_CHECKING:  # `import ufo` comes here, and a program that only checks texts needs no DuckDB
+    from ufo.schemas.results import Results, Run
 
 _CONTEXT = "--context N with the tokens that the model's context holds"
 _MANY = 10  # a score is shown with them where they are more than one in so many

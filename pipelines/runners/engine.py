@@ -17,12 +17,12 @@ from http.client import HTTPException
 from typing import Any
 from urllib.request import ProxyHandler, Request, build_opener
 
-from pipelines.options.beam_flags import runner_of, value_of, waits
-from pipelines.runs.finish import Counters, sum_counters
-from schemas import storage
-from schemas.errors import RunError
-from transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
-from transforms.votes import SEQ, SINGLE
+from ufo.pipelines.options.beam_flags import runner_of, value_of, waits
+from ufo.pipelines.runs.finish import Counters, sum_counters
+from ufo.schemas import storage
+from ufo.schemas.errors import RunError
+from ufo.transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
+from ufo.transforms.votes import SEQ, SINGLE
 
 CHUNK = "portable"
 FILE = "job.json"

@@ -12,16 +12,16 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
 
-from pipelines.logs import quiet_beam
-from pipelines.runners import processes
-from pipelines.runs.attempt import Attempt
-from pipelines.runs.chunks import Chunk
-from pipelines.runs.progress import Progress, deciders
-from pipelines.stopping import check_stop
-from schemas.errors import Interrupted, RunError, UfoError, ends_run
-from schemas.records import Part
-from schemas.temporary import own_folder
-from transforms.job import Job
+from ufo.pipelines.logs import quiet_beam
+from ufo.pipelines.runners import processes
+from ufo.pipelines.runs.attempt import Attempt
+from ufo.pipelines.runs.chunks import Chunk
+from ufo.pipelines.runs.progress import Progress, deciders
+from ufo.pipelines.stopping import check_stop
+from ufo.schemas.errors import Interrupted, RunError, UfoError, ends_run
+from ufo.schemas.records import Part
+from ufo.schemas.temporary import own_folder
+from ufo.transforms.job import Job
 
 _ENDING_SECONDS = 8.0  # longer than a process waits for its last replies
 
@@ -30,7 +30,7 @@ def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
     """Evaluate one chunk in this process; returns the parts that it wrote below `folder`."""
     quiet_beam()  # before the import, which logs
     # Beam is slow to import, and a process whose workers evaluate all chunks does not need it.
-    from pipelines.graph import evaluate_chunk
+    from ufo.pipelines.graph import evaluate_chunk
 
     try:
         return evaluate_chunk(chunk, job, folder)

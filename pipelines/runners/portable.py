@@ -14,19 +14,19 @@ from uuid import uuid4
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines import logs
-from pipelines.graph import evaluate, finish_in_graph, keep_counters, written_parts
-from pipelines.options.beam_flags import waits, workers_of
-from pipelines.runners.engine import CHUNK, COUNTS, LiveCounts, end_earlier, job_of
-from pipelines.runners.local import is_interrupt, of_step
-from pipelines.runs.attempt import Attempt
-from pipelines.runs.chunks import Chunk
-from pipelines.runs.finish import FinishSpec, check_complete
-from pipelines.runs.progress import Progress, deciders
-from schemas import storage
-from schemas.errors import Interrupted
-from schemas.records import Part
-from transforms.splits import Split
+from ufo.pipelines import logs
+from ufo.pipelines.graph import evaluate, finish_in_graph, keep_counters, written_parts
+from ufo.pipelines.options.beam_flags import waits, workers_of
+from ufo.pipelines.runners.engine import CHUNK, COUNTS, LiveCounts, end_earlier, job_of
+from ufo.pipelines.runners.local import is_interrupt, of_step
+from ufo.pipelines.runs.attempt import Attempt
+from ufo.pipelines.runs.chunks import Chunk
+from ufo.pipelines.runs.finish import FinishSpec, check_complete
+from ufo.pipelines.runs.progress import Progress, deciders
+from ufo.schemas import storage
+from ufo.schemas.errors import Interrupted
+from ufo.schemas.records import Part
+from ufo.transforms.splits import Split
 
 SHARDS_A_WORKER = 4
 # A worker holds one batch of responses and one part file in memory.

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 
 from loky import ProcessPoolExecutor
 
-from pipelines import logs
-from pipelines.logs import quiet_beam
-from pipelines.stopping import end_with
-from pipelines.tracing import trace_where_asked
+from ufo.pipelines import logs
+from ufo.pipelines.logs import quiet_beam
+from ufo.pipelines.stopping import end_with
+from ufo.pipelines.tracing import trace_where_asked
 
 _OF_THE_PARENT = (signal.SIGINT, signal.SIGTERM)
 

@@ -20,12 +20,12 @@ from uuid import uuid4
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from schemas import storage
-from schemas.errors import UsageError
-from schemas.records import Part
-from schemas.tables import read_rows, to_arrow, write_rows
-from schemas.temporary import shared_folder
-from transforms.llm.usage_log import UsageReader
+from ufo.schemas import storage
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Part
+from ufo.schemas.tables import read_rows, to_arrow, write_rows
+from ufo.schemas.temporary import shared_folder
+from ufo.transforms.llm.usage_log import UsageReader
 
 _RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _ATTEMPT = "attempt.json"

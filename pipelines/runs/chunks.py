@@ -13,16 +13,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pipelines.runs.inputs import InputFile, PlainFile
-from schemas import storage
-from schemas.errors import NothingUsable, UsageError, unknown_value
-from schemas.records import Failure
-from schemas.text import quantity
-from transforms.columns import FIELDS, Columns, nearest
-from transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
-from transforms.read import parse
-from transforms.splits import Line, Split, lines
-from transforms.values import OF_CELLS, Unusable, object_of
+from ufo.pipelines.runs.inputs import InputFile, PlainFile
+from ufo.schemas import storage
+from ufo.schemas.errors import NothingUsable, UsageError, unknown_value
+from ufo.schemas.records import Failure
+from ufo.schemas.text import quantity
+from ufo.transforms.columns import FIELDS, Columns, nearest
+from ufo.transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
+from ufo.transforms.read import parse
+from ufo.transforms.splits import Line, Split, lines
+from ufo.transforms.values import OF_CELLS, Unusable, object_of
 
 MAX_LINES = 4_000
 _MIN_LINES = 500

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from pipelines.reports.unusable import beside, no_score
-from pipelines.runs.results import choose_runs
-from schemas.errors import UsageError
-from schemas.results import Results
-from schemas.text import quantity
+from ufo.pipelines.reports.unusable import beside, no_score
+from ufo.pipelines.runs.results import choose_runs
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import Results
+from ufo.schemas.text import quantity
 
 Row = dict[str, Any]
 

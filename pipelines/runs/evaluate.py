@@ -6,18 +6,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pipelines.logs import quiet_beam
-from pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of
-from pipelines.options.command_line import settings_of
-from pipelines.options.settings import Settings
-from pipelines.runs.attempt import Attempt, checked_name
-from pipelines.runs.compare import check_baseline
-from pipelines.runs.finish import FinishSpec, Manifest, each_passage_once, finish
-from pipelines.runs.inputs import find_inputs, input_files
-from pipelines.runs.progress import Progress
-from pipelines.runs.results import open_results
-from pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
-from pipelines.runs.run import (
+from ufo.pipelines.logs import quiet_beam
+from ufo.pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of
+from ufo.pipelines.options.command_line import settings_of
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runs.attempt import Attempt, checked_name
+from ufo.pipelines.runs.compare import check_baseline
+from ufo.pipelines.runs.finish import FinishSpec, Manifest, each_passage_once, finish
+from ufo.pipelines.runs.inputs import find_inputs, input_files
+from ufo.pipelines.runs.progress import Progress
+from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
+from ufo.pipelines.runs.run import (
     Finished,
     Plan,
     chunks_of,
@@ -26,19 +26,19 @@ from pipelines.runs.run import (
     make_plan,
     start_usage_log,
 )
-from pipelines.runs.sources import Chosen, choose, job_of, recorded
-from pipelines.services import endpoints
-from schemas import storage
-from schemas.errors import UsageError
-from schemas.records import Part, Usage
-from schemas.results import Results
-from schemas.tables import to_arrow
-from transforms.job import Job
-from transforms.llm.settings import ClientSettings
-from transforms.llm.shared import end_run
-from transforms.loop import wait_for
-from transforms.sources.base import FactSource
-from transforms.sources.web.snapshot import finish_recording
+from ufo.pipelines.runs.sources import Chosen, choose, job_of, recorded
+from ufo.pipelines.services import endpoints
+from ufo.schemas import storage
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Part, Usage
+from ufo.schemas.results import Results
+from ufo.schemas.tables import to_arrow
+from ufo.transforms.job import Job
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.shared import end_run
+from ufo.transforms.loop import wait_for
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.web.snapshot import finish_recording
 
 
 def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
@@ -156,7 +156,7 @@ def _on_engine(
     spec = finish_spec(settings, chosen, attempt, plan.name, job, written)
     quiet_beam()  # before the import, which logs
     # Beam is slow to import, and only an engine needs it in this process.
-    from pipelines.runners.portable import run_portable
+    from ufo.pipelines.runners.portable import run_portable
 
     workers = settings.processes()
     found = run_portable(chunks, attempt, settings.beam, workers, spec, progress)

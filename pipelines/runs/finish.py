@@ -20,12 +20,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.runs.attempt import DONE, Attempt, Fingerprint
-from pipelines.version import VERSION
-from schemas import storage
-from schemas.errors import RunError
-from schemas.records import Part, SourceStatus
-from schemas.tables import (
+from ufo.pipelines.runs.attempt import DONE, Attempt, Fingerprint
+from ufo.pipelines.version import VERSION
+from ufo.schemas import storage
+from ufo.schemas.errors import RunError
+from ufo.schemas.records import Part, SourceStatus
+from ufo.schemas.tables import (
     OF_EVALUATE,
     SCHEMA_VERSION,
     TABLES,
@@ -33,10 +33,10 @@ from schemas.tables import (
     to_arrow,
     write_rows,
 )
-from transforms.job import Job
-from transforms.recall.job import RecallJob
-from transforms.sources.web.snapshot import finish_recording
-from transforms.votes import ALL, MV, SEQ, SINGLE
+from ufo.transforms.job import Job
+from ufo.transforms.recall.job import RecallJob
+from ufo.transforms.sources.web.snapshot import finish_recording
+from ufo.transforms.votes import ALL, MV, SEQ, SINGLE
 
 _MANIFEST = "manifest.json"
 _NEEDED = ("attempt", "counts", "finished_at", "fingerprint", "tables")
@@ -46,7 +46,7 @@ COUNTERS = "counters.json"
 """The file with a chunk's Beam counters. Each chunk has one, so that a retry counts once."""
 
 Counters = dict[str, dict[str, int]]
-"""Step → name → number, as `transforms.beam.counting` declares them."""
+"""Step → name → number, as `ufo.transforms.beam.counting` declares them."""
 
 Manifest = dict[str, Any]
 

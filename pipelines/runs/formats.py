@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, Final
 
 import pyarrow.parquet as pq
 
-from schemas.text import without_nul
-from transforms.values import OF_CELLS, PROBLEM
+from ufo.schemas.text import without_nul
+from ufo.transforms.values import OF_CELLS, PROBLEM
 
 ARRAY: Final = "a JSON array"
 CSV: Final = "CSV"

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final, cast
 from uuid import uuid4
 
-from pipelines.runs.formats import ARRAY, CSV, PARQUET, count_rows, json_rows
-from schemas import storage
-from schemas.errors import NothingToEvaluate, UsageError
-from transforms.columns import NAMES
+from ufo.pipelines.runs.formats import ARRAY, CSV, PARQUET, count_rows, json_rows
+from ufo.schemas import storage
+from ufo.schemas.errors import NothingToEvaluate, UsageError
+from ufo.transforms.columns import NAMES
 
 LINES: Final = "JSON Lines"
 GZIP: Final = "gzip"

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 from rich.cells import cell_len
 
-from pipelines import logs
-from schemas import storage
-from schemas.records import Part
-from schemas.tables import read_rows
-from schemas.text import quantity
-from transforms.llm.usage_log import (
+from ufo.pipelines import logs
+from ufo.schemas import storage
+from ufo.schemas.records import Part
+from ufo.schemas.tables import read_rows
+from ufo.schemas.text import quantity
+from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     DECIDED,

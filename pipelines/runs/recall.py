@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from pipelines.options.recall import RecallSettings, recall_settings_of
-from pipelines.runs.attempt import Attempt
-from pipelines.runs.finish import Manifest, finish_tables
-from pipelines.runs.inputs import find_inputs, input_files
-from pipelines.runs.progress import Progress
-from pipelines.runs.results import open_results
-from pipelines.runs.reuse import Reuse
-from pipelines.runs.run import (
+from ufo.pipelines.options.recall import RecallSettings, recall_settings_of
+from ufo.pipelines.runs.attempt import Attempt
+from ufo.pipelines.runs.finish import Manifest, finish_tables
+from ufo.pipelines.runs.inputs import find_inputs, input_files
+from ufo.pipelines.runs.progress import Progress
+from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.reuse import Reuse
+from ufo.pipelines.runs.run import (
     Finished,
     Plan,
     chunks_of,
@@ -21,16 +21,16 @@ from pipelines.runs.run import (
     make_plan,
     start_usage_log,
 )
-from pipelines.services import endpoints
-from schemas import storage
-from schemas.errors import UsageError
-from schemas.records import Part
-from schemas.results import Results
-from schemas.tables import OF_RECALL
-from transforms.job import IN_FLIGHT
-from transforms.recall.job import RecallJob
-from transforms.recall.read import parse_recall
-from transforms.recall.sheet import sheet
+from ufo.pipelines.services import endpoints
+from ufo.schemas import storage
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Part
+from ufo.schemas.results import Results
+from ufo.schemas.tables import OF_RECALL
+from ufo.transforms.job import IN_FLIGHT
+from ufo.transforms.recall.job import RecallJob
+from ufo.transforms.recall.read import parse_recall
+from ufo.transforms.recall.sheet import sheet
 
 MODE = "recall"
 SHEET = "facts.csv"

@@ -14,13 +14,13 @@ from typing import Any
 
 from filelock import FileLock
 
-from schemas import runs, storage
-from schemas.errors import RunError, UfoError
-from schemas.kept import kept_folder
-from schemas.labels import FOLDER as LABELS
-from schemas.results import Results
-from schemas.runs import MANIFEST, RUN_PREFIX, Run
-from schemas.views import tables_of, with_needs
+from ufo.schemas import runs, storage
+from ufo.schemas.errors import RunError, UfoError
+from ufo.schemas.kept import kept_folder
+from ufo.schemas.labels import FOLDER as LABELS
+from ufo.schemas.results import Results
+from ufo.schemas.runs import MANIFEST, RUN_PREFIX, Run
+from ufo.schemas.views import tables_of, with_needs
 
 _AT_ONCE = 8
 
@@ -33,7 +33,7 @@ def open_results(
     only: Iterable[str] | None = None,
     **options: Any,
 ) -> Results:
-    """Return the results of a run like `schemas.results.open_results`, also of a remote folder.
+    """Return the results of a run like `ufo.schemas.results.open_results`, also of a remote folder.
 
     Raises:
         UsageError, RunError: as there; also if the folder cannot be reached.
@@ -51,7 +51,7 @@ def choose_runs(
     all_runs: bool = False,
     tables: Collection[str] | None = (),
 ) -> list[Run]:
-    """Return runs like `schemas.runs.choose_runs`, also of a remote folder.
+    """Return runs like `ufo.schemas.runs.choose_runs`, also of a remote folder.
 
     `tables` are those whose part files are needed, None for all.
     """

@@ -7,15 +7,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.runs.attempt import differences
-from pipelines.runs.finish import manifest_of
-from pipelines.runs.results import choose_runs, open_results
-from schemas import storage
-from schemas.errors import UsageError
-from schemas.records import InputRecord, Part
-from schemas.tables import arrow_schema, read_rows, write_rows
-from transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
-from transforms.read import record_hash
+from ufo.pipelines.runs.attempt import differences
+from ufo.pipelines.runs.finish import manifest_of
+from ufo.pipelines.runs.results import choose_runs, open_results
+from ufo.schemas import storage
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import InputRecord, Part
+from ufo.schemas.tables import arrow_schema, read_rows, write_rows
+from ufo.transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
+from ufo.transforms.read import record_hash
 
 REUSED = "reused"
 

@@ -13,11 +13,11 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from pipelines import logs
-from pipelines.options.beam_flags import runner_of, waits
-from pipelines.options.settings import Settings
-from pipelines.runners.local import run_chunks
-from pipelines.runs.attempt import (
+from ufo.pipelines import logs
+from ufo.pipelines.options.beam_flags import runner_of, waits
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runners.local import run_chunks
+from ufo.pipelines.runs.attempt import (
     FINAL,
     Attempt,
     Fingerprint,
@@ -27,7 +27,7 @@ from pipelines.runs.attempt import (
     run_lock,
     unrecorded_usage,
 )
-from pipelines.runs.chunks import (
+from ufo.pipelines.runs.chunks import (
     Chunk,
     InputReport,
     check_columns,
@@ -35,22 +35,22 @@ from pipelines.runs.chunks import (
     given_claims_warning,
     in_chunks,
 )
-from pipelines.runs.finish import Manifest, earlier_manifest
-from pipelines.runs.inputs import InputFile, empty_input, plain_file, total_lines
-from pipelines.runs.progress import POOLED, Progress, deciders
-from pipelines.runs.reuse import Reuse
-from pipelines.version import VERSION
-from schemas import storage
-from schemas.errors import NothingUsable, RunError, UsageError
-from schemas.records import Part
-from schemas.tables import SCHEMA_VERSION
-from transforms.job import Job
-from transforms.judges.offline import judged_by
-from transforms.llm.shared import end_run
-from transforms.llm.spans import around
-from transforms.llm.usage_log import UsageLog, UsageReader
-from transforms.loop import wait_for
-from transforms.read import parse as parse_line
+from ufo.pipelines.runs.finish import Manifest, earlier_manifest
+from ufo.pipelines.runs.inputs import InputFile, empty_input, plain_file, total_lines
+from ufo.pipelines.runs.progress import POOLED, Progress, deciders
+from ufo.pipelines.runs.reuse import Reuse
+from ufo.pipelines.version import VERSION
+from ufo.schemas import storage
+from ufo.schemas.errors import NothingUsable, RunError, UsageError
+from ufo.schemas.records import Part
+from ufo.schemas.tables import SCHEMA_VERSION
+from ufo.transforms.job import Job
+from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.llm.shared import end_run
+from ufo.transforms.llm.spans import around
+from ufo.transforms.llm.usage_log import UsageLog, UsageReader
+from ufo.transforms.loop import wait_for
+from ufo.transforms.read import parse as parse_line
 
 
 @dataclass(frozen=True, slots=True)

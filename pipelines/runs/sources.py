@@ -5,19 +5,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.options.arguments import names_of
-from pipelines.options.command_line import settings_of
-from pipelines.options.flags import Knowledge
-from pipelines.options.judge_flags import Answers, Limits, Models
-from pipelines.options.settings import OPENED_BY_WORKERS, Settings
-from schemas.errors import SourceUnavailable, UsageError
-from schemas.records import MULTI, NO_SOURCE, SourceStatus
-from transforms.job import IN_FLIGHT, Job
-from transforms.judges import JUDGES
-from transforms.llm.settings import ClientSettings
-from transforms.registry import Spec, options_of, takes_context
-from transforms.sources.base import FactSource
-from transforms.sources.registry import SOURCES, SourceSpec
+from ufo.pipelines.options.arguments import names_of
+from ufo.pipelines.options.command_line import settings_of
+from ufo.pipelines.options.flags import Knowledge
+from ufo.pipelines.options.judge_flags import Answers, Limits, Models
+from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
+from ufo.schemas.errors import SourceUnavailable, UsageError
+from ufo.schemas.records import MULTI, NO_SOURCE, SourceStatus
+from ufo.transforms.job import IN_FLIGHT, Job
+from ufo.transforms.judges import JUDGES
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.registry import Spec, options_of, takes_context
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.registry import SOURCES, SourceSpec
 
 # Where the user names none: those of these that can serve, the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")

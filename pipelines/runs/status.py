@@ -17,15 +17,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipelines.reports.means import VIEWS, means, score_in_words
-from pipelines.runners.engine import CHUNK, EngineJob, counted, started_job, totals_of
-from pipelines.runs.attempt import PROCESS, Attempt
-from pipelines.runs.finish import manifest_of
-from schemas import storage
-from schemas.errors import RunError, UfoError, UsageError
-from schemas.results import Results
-from schemas.runs import choose_runs
-from transforms.llm.usage_log import (
+from ufo.pipelines.reports.means import VIEWS, means, score_in_words
+from ufo.pipelines.runners.engine import CHUNK, EngineJob, counted, started_job, totals_of
+from ufo.pipelines.runs.attempt import PROCESS, Attempt
+from ufo.pipelines.runs.finish import manifest_of
+from ufo.schemas import storage
+from ufo.schemas.errors import RunError, UfoError, UsageError
+from ufo.schemas.results import Results
+from ufo.schemas.runs import choose_runs
+from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     FAILURES,

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipelines.services import doctor_judging, doctor_tests
-from pipelines.services.doctor_tests import RETRY, Line, Patient, Tell, Tested
-from transforms.llm.base import VERIFIER, LlmError
-from transforms.llm.capabilities import CALL, SAMPLE, Capabilities
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import NO_KEY, Endpoint
-from transforms.llm.settings import ClientSettings
+from ufo.pipelines.services import doctor_judging, doctor_tests
+from ufo.pipelines.services.doctor_tests import RETRY, Line, Patient, Tell, Tested
+from ufo.transforms.llm.base import VERIFIER, LlmError
+from ufo.transforms.llm.capabilities import CALL, SAMPLE, Capabilities
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
+from ufo.transforms.llm.settings import ClientSettings
 
 _REFUSED = ("401", "403")
 _UNREACHED = ("connection", "timeout")

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pipelines.services.doctor_tests import Patient, Tell, Tested
-from schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
-from transforms.judges.context import JudgeContext
-from transforms.judges.llm.judge import LlmJudge
-from transforms.judges.llm.settings import PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
-from transforms.llm.base import LlmError
-from transforms.sources.base import Found, Retrieved
+from ufo.pipelines.services.doctor_tests import Patient, Tell, Tested
+from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm.judge import LlmJudge
+from ufo.transforms.judges.llm.settings import PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
+from ufo.transforms.llm.base import LlmError
+from ufo.transforms.sources.base import Found, Retrieved
 
 PAIRS: Final = (
     (

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.extras import missing
-from schemas.records import Usage
-from transforms.llm.base import LlmError
-from transforms.llm.failures import SendError
-from transforms.llm.limiter import Limiter, Limits
-from transforms.llm.retry import Retry
-from transforms.sources.web.search import (
+from ufo.schemas.extras import missing
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.base import LlmError
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.limiter import Limiter, Limits
+from ufo.transforms.llm.retry import Retry
+from ufo.transforms.sources.web.search import (
     BACKENDS,
     Locale,
     SearchBackend,
@@ -65,7 +65,7 @@ async def _diagnosed(backend: SearchBackend) -> SearchDiagnosis:
     absent = missing("web")
     if problem is not None or absent is not None:
         return SearchDiagnosis(backend.name, "", 0, 0, problem or f"it needs {absent}")
-    from transforms.sources.web.engine import Engine  # of the extra `web`
+    from ufo.transforms.sources.web.engine import Engine  # of the extra `web`
 
     engine = Engine(backend, Limiter(Limits(1)), _TWICE, connections=1)
     rows: list[Usage] = []

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from transforms.llm.base import VERIFIER, Completion, Function, LlmError, Message, Request
-from transforms.llm.capabilities import (
+from ufo.transforms.llm.base import VERIFIER, Completion, Function, LlmError, Message, Request
+from ufo.transforms.llm.capabilities import (
     JSON_OBJECT,
     PROBE,
     REQUIRED,
@@ -14,10 +14,10 @@ from transforms.llm.capabilities import (
     WORDS,
     Capabilities,
 )
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.retry import Retry
-from transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.retry import Retry
+from ufo.transforms.llm.settings import ClientSettings
 
 Line = tuple[str, str, str]
 """What was tested, what came of it, and a note."""

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from pipelines.options.settings import KNOWLEDGE_TYPE, Settings
-from schemas.errors import RunError
-from schemas.records import Usage
-from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
-from transforms.llm.capabilities import CALL, SAMPLE, Capabilities
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.memory import key_of
-from transforms.llm.settings import ClientSettings
-from transforms.llm.shared import shared_memory
-from transforms.loop import wait_for
-from transforms.sources.registry import SourceSpec
+from ufo.pipelines.options.settings import KNOWLEDGE_TYPE, Settings
+from ufo.schemas.errors import RunError
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
+from ufo.transforms.llm.capabilities import CALL, SAMPLE, Capabilities
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.memory import key_of
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.shared import shared_memory
+from ufo.transforms.loop import wait_for
+from ufo.transforms.sources.registry import SourceSpec
 
 _VALID_SECONDS: Final = 7 * 86_400.0  # of what is known of an endpoint: servers are updated
 

@@ -4,8 +4,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from pipelines.streams.windows import Taken, Windows
-from schemas import storage
+from ufo.pipelines.streams.windows import Taken, Windows
+from ufo.schemas import storage
 
 SECONDS = 60.0
 _LOOKS_A_WINDOW = 4

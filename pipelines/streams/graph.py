@@ -26,19 +26,19 @@ from apache_beam.transforms.core import RestrictionProvider
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 from apache_beam.utils.timestamp import Duration, Timestamp
 
-from pipelines.graph import evaluate
-from pipelines.runs.attempt import Attempt
-from pipelines.runs.chunks import InputReport, check_columns, default_chunk_size, in_chunks
-from pipelines.runs.finish import FinishSpec
-from pipelines.runs.inputs import display_names, measure, plain_file, total_lines
-from pipelines.streams.gathering import Gathering
-from pipelines.streams.windows import Windows, number_of
-from schemas import storage
-from schemas.errors import RunError, UsageError
-from schemas.records import Failure, Part
-from transforms.beam.write import Rows, folder_of
-from transforms.read import parse
-from transforms.splits import Split
+from ufo.pipelines.graph import evaluate
+from ufo.pipelines.runs.attempt import Attempt
+from ufo.pipelines.runs.chunks import InputReport, check_columns, default_chunk_size, in_chunks
+from ufo.pipelines.runs.finish import FinishSpec
+from ufo.pipelines.runs.inputs import display_names, measure, plain_file, total_lines
+from ufo.pipelines.streams.gathering import Gathering
+from ufo.pipelines.streams.windows import Windows, number_of
+from ufo.schemas import storage
+from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.records import Failure, Part
+from ufo.transforms.beam.write import Rows, folder_of
+from ufo.transforms.read import parse
+from ufo.transforms.splits import Split
 
 _LOG = logging.getLogger(__name__)
 _END = 1 << 40

@@ -10,22 +10,22 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineState
 
-from pipelines.options.beam_flags import FLINK, runner_of, value_of, waits, workers_of
-from pipelines.options.settings import Settings
-from pipelines.runners import engine
-from pipelines.runners.local import of_step
-from pipelines.runners.portable import SHARDS_A_WORKER
-from pipelines.runs.attempt import Attempt
-from pipelines.runs.evaluate import engine_job, finish_spec
-from pipelines.runs.finish import earlier_manifest
-from pipelines.runs.run import Finished, fingerprint_of
-from pipelines.runs.sources import choose
-from pipelines.services import endpoints
-from pipelines.streams.gathering import Say
-from pipelines.streams.graph import Stream, finished, watched
-from pipelines.streams.windows import Windows, number_of
-from schemas import storage
-from schemas.errors import Interrupted, RunError
+from ufo.pipelines.options.beam_flags import FLINK, runner_of, value_of, waits, workers_of
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runners import engine
+from ufo.pipelines.runners.local import of_step
+from ufo.pipelines.runners.portable import SHARDS_A_WORKER
+from ufo.pipelines.runs.attempt import Attempt
+from ufo.pipelines.runs.evaluate import engine_job, finish_spec
+from ufo.pipelines.runs.finish import earlier_manifest
+from ufo.pipelines.runs.run import Finished, fingerprint_of
+from ufo.pipelines.runs.sources import choose
+from ufo.pipelines.services import endpoints
+from ufo.pipelines.streams.gathering import Say
+from ufo.pipelines.streams.graph import Stream, finished, watched
+from ufo.pipelines.streams.windows import Windows, number_of
+from ufo.schemas import storage
+from ufo.schemas.errors import Interrupted, RunError
 
 _LOOK_SECONDS = 0.5
 # Without checkpoints Flink ends the source of a stream at once. Elements that Flink buffers during

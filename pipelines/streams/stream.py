@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from pipelines.options.beam_flags import BOUNDED, check_detached, runner_of
-from pipelines.options.settings import Settings
-from pipelines.runs.attempt import checked_name, run_lock
-from pipelines.runs.evaluate import run_evaluate
-from pipelines.runs.run import Finished
-from pipelines.runs.sources import choose
-from pipelines.streams.gathering import Gathering, Say
-from pipelines.streams.windows import Windows
-from schemas.errors import NothingToEvaluate, UsageError
+from ufo.pipelines.options.beam_flags import BOUNDED, check_detached, runner_of
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runs.attempt import checked_name, run_lock
+from ufo.pipelines.runs.evaluate import run_evaluate
+from ufo.pipelines.runs.run import Finished
+from ufo.pipelines.runs.sources import choose
+from ufo.pipelines.streams.gathering import Gathering, Say
+from ufo.pipelines.streams.windows import Windows
+from ufo.schemas.errors import NothingToEvaluate, UsageError
 
 _NAME_CHARACTERS = 90
 _OF_ONE_RUN = ("since", "baseline", "fail_under", "max_error_share", "fresh", "dry_run")
@@ -72,7 +72,7 @@ def stream(
     windows = Windows(settings.output, name)
     with run_lock(settings.output, windows.lock, name):
         if runner_of(settings.beam) not in BOUNDED:
-            from pipelines.streams.portable import stream_portable
+            from ufo.pipelines.streams.portable import stream_portable
 
             return stream_portable(settings, windows, on_window, say, sleep)
         windows.take_over()

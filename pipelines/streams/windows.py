@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from schemas import storage
-from schemas.errors import RunError
+from ufo.schemas import storage
+from ufo.schemas.errors import RunError
 
 WINDOW = "window.json"
 EMPTY = "empty"

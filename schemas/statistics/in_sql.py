@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from schemas.statistics.estimates import (
+from ufo.schemas.statistics.estimates import (
     Correlation,
     Interval,
     Test,
@@ -22,7 +22,7 @@ from schemas.statistics.estimates import (
     unpaired_t,
     wilson,
 )
-from schemas.statistics.labelled import Corrected, Kappa, corrected, kappa
+from ufo.schemas.statistics.labelled import Corrected, Kappa, corrected, kappa
 
 Row = tuple[Any, ...]
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from schemas.statistics.estimates import Clusters, Floats, by_cluster, t_bound
+from ufo.schemas.statistics.estimates import Clusters, Floats, by_cluster, t_bound
 
 _NOTHING = 1e-12
 

@@ -25,8 +25,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import UsageError
-from schemas.tables import LABELS, TABLES
+from ufo.schemas.errors import UsageError
+from ufo.schemas.tables import LABELS, TABLES
 
 THRESHOLD = 0.3  # Facts&Evidence's bound of the red band: what threshold() in a view gives
 _FIELDS = ("needs", "order", "shows", "with", "empty", "runs", "parameters")

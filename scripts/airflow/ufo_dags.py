@@ -281,7 +281,7 @@ if RUNNER:
         work = BeamRunPythonPipelineOperator(
             task_id="run_on_beam",
             runner=RUNNER,
-            py_file="pipelines.evaluate",
+            py_file="ufo.pipelines.evaluate",
             py_options=["-m"],
             py_interpreter=str(Path(BIN).parent / "python"),
             pipeline_options=options(first, setting("input"), setting("output"), setting("config")),

@@ -9,10 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from pipelines.options.arguments import Parser
-from pipelines.options.beam_flags import beam_parser, takes_value
-from pipelines.options.dataflow import IMAGE
-from pipelines.options.flags import GROUPS
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.beam_flags import beam_parser, takes_value
+from ufo.pipelines.options.dataflow import IMAGE
+from ufo.pipelines.options.flags import GROUPS
 
 RUNNER = "--runner=DataflowRunner"
 
@@ -43,7 +43,7 @@ def words(given: Sequence[str], image: str | None = None) -> list[str]:
 
 
 if __name__ == "__main__":
-    from pipelines.cli import main
+    from ufo.pipelines.cli import main
 
     sys.argv[1:] = words(sys.argv[1:], os.environ.get(IMAGE))
     sys.exit(main())

@@ -15,9 +15,9 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pipelines.options.arguments import Option
-from pipelines.options.flags import GROUPS
 from scripts.flags import write_or_check
+from ufo.pipelines.options.arguments import Option
+from ufo.pipelines.options.flags import GROUPS
 
 FILE = Path(__file__).with_name("metadata.json")
 REQUIRED = ("input", "output")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from schemas.results import open_results
+from ufo.schemas.results import open_results
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BIN = Path(sys.executable).parent
@@ -15,7 +15,7 @@ Airflow = Callable[..., Any]
 
 # Python of ufo's environment, but the first evaluation is killed once its job is on the engine.
 KILLED_ONCE = """#!/usr/bin/env bash
-if [ "$1 $2" != "-m pipelines.evaluate" ] || [ -e {folder}/was-killed ]; then
+if [ "$1 $2" != "-m ufo.pipelines.evaluate" ] || [ -e {folder}/was-killed ]; then
   exec {bin}/python "$@"
 fi
 touch {folder}/was-killed

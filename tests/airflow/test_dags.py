@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from schemas.results import open_results
+from ufo.schemas.results import open_results
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Airflow = Callable[..., Any]

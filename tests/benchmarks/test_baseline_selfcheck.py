@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from schemas.results import open_results
 from tests.llm_server import LlmServer, Reply
 from tests.llm_server.chat import Chat
+from ufo.schemas.results import open_results
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "baseline_selfcheck.py"
 CLAIMS = (("Oslo is in Norway.", True), ("Oslo is in Peru.", False), ("Oslo hums.", True))

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.judge_figures import Said, auc, balanced_accuracy, calibration_error, figures
 from benchmarks.judge_sets import key_of, load
-from transforms.verifiers.base import Pair, Probabilities
+from ufo.transforms.verifiers.base import Pair, Probabilities
 
 ROOT = Path(__file__).resolve().parents[2]
 TOWNS = ("Arden", "Brill", "Corfe", "Dunster", "Eyam", "Frome", "Goring", "Hythe")

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.options.flags import GROUPS
 from scripts.dataflow import launch, metadata
+from ufo.pipelines.options.flags import GROUPS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts/dataflow"

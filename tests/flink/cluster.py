@@ -17,9 +17,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from schemas.kept import cache_folder
 from tests.llm_server import KEY
 from tests.parts import missing
+from ufo.schemas.kept import cache_folder
 
 ROOT = Path(__file__).parents[2]
 ENDED = ("FINISHED", "CANCELED", "FAILED")

@@ -81,7 +81,7 @@ def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that knows how many bridges each city has."""
-    from pipelines.cli import main
+    from ufo.pipelines.cli import main
 
     folder = tmp_path_factory.mktemp("index")
     text = "{0} has 5 bridges over its river. {0} was founded in 901. {0} has many parks."

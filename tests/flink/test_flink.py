@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pipelines.cli import main
-from schemas.results import open_results
-from schemas.tables import OF_EVALUATE
 from tests.flink.conftest import RESPONSES
 from tests.gcs_server import GcsServer
 from tests.llm_server import KEY, LlmServer
+from ufo.pipelines.cli import main
+from ufo.schemas.results import open_results
+from ufo.schemas.tables import OF_EVALUATE
 
 Run = Callable[..., None]
 # What tells which request an answer came with; requests are counted apart.

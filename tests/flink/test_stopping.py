@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.commands.status import lines_of
-from pipelines.runs.status import FINISHED, RUNNING, STOPPED, Status, statuses
 from tests.llm_server import KEY, LlmServer
 from tests.llm_server.faults import fixed
+from ufo.pipelines.commands.status import lines_of
+from ufo.pipelines.runs.status import FINISHED, RUNNING, STOPPED, Status, statuses
 
 ROOT = Path(__file__).parents[2]
 RESPONSES = 60
@@ -81,7 +81,7 @@ def start(
         "--cache",
         "off",
     )
-    command = [sys.executable, "-m", "pipelines.evaluate", *places, *sources, *models]
+    command = [sys.executable, "-m", "ufo.pipelines.evaluate", *places, *sources, *models]
     started = []
 
     def run() -> "subprocess.Popen[str]":

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.cli import main
-from pipelines.options.beam_flags import NO_WAIT
-from schemas.results import open_results
-from schemas.tables import OF_EVALUATE
 from tests.llm_server import KEY, LlmServer
+from ufo.pipelines.cli import main
+from ufo.pipelines.options.beam_flags import NO_WAIT
+from ufo.schemas.results import open_results
+from ufo.schemas.tables import OF_EVALUATE
 
 ROOT = Path(__file__).parents[2]
 # What tells which request an answer came with; requests are compared apart.
@@ -59,7 +59,7 @@ class Command:
         self.may_be = (0,) if NO_WAIT in flags else (None,)
         self._told = folder / f"told-{time.monotonic_ns()}"
         places = ("--input", str(folder / "in/*.jsonl"), "--output", str(self.output))
-        words = [sys.executable, "-m", "pipelines.evaluate", *FLAGS, *places, *flags]
+        words = [sys.executable, "-m", "ufo.pipelines.evaluate", *FLAGS, *places, *flags]
         with self._told.open("w") as told:
             self.process = subprocess.Popen(
                 words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=told, start_new_session=True

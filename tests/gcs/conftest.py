@@ -80,7 +80,7 @@ class Place:
 
     def _run(self, python: Path, words: tuple[object, ...], variables: dict[str, str]) -> Outcome:
         done = subprocess.run(
-            [python, "-m", "pipelines.cli", *map(str, words)],
+            [python, "-m", "ufo.pipelines.cli", *map(str, words)],
             cwd=ROOT,
             env={**self.environment, **variables},
             capture_output=True,
@@ -91,7 +91,7 @@ class Place:
     def killed(self, method: str, pattern: str, *words: object) -> None:
         """Run a command that is killed, with all its processes, when it asks for such a thing."""
         process = subprocess.Popen(
-            [PYTHON, "-m", "pipelines.cli", *map(str, words)],
+            [PYTHON, "-m", "ufo.pipelines.cli", *map(str, words)],
             cwd=ROOT,
             env=self.environment,
             stdout=subprocess.DEVNULL,
@@ -129,7 +129,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 @pytest.fixture(scope="session")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that knows of each city's bridges."""
-    from pipelines.cli import main
+    from ufo.pipelines.cli import main
 
     folder = tmp_path_factory.mktemp("index")
     pages = [{"title": city, "text": f"{city} has 5 bridges."} for city in CITIES]

@@ -10,8 +10,8 @@ from google.cloud.secretmanager_v1.services.secret_manager_service.transports im
     SecretManagerServiceRestTransport,
 )
 
-from schemas.errors import UfoError
-from transforms.secrets import from_google, into_environment, named_secrets
+from ufo.schemas.errors import UfoError
+from ufo.transforms.secrets import from_google, into_environment, named_secrets
 
 address, named = sys.argv[1:]
 secrets = named_secrets(named)

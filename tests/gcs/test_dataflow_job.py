@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from apache_beam.portability.api import beam_runner_api_pb2
 
-from schemas.results import open_results
 from tests.gcs.conftest import PYTHON, ROOT, Place, as_lines, records
 from tests.llm_server import KEY, LlmServer
+from ufo.schemas.results import open_results
 
 IMAGE = "europe-docker.pkg.dev/my-project/ufo/ufo:1"
 GROUP = "beam:transform:group_by_key:v1"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.manifest import MANIFEST
 from tests.gcs.conftest import Place, as_lines, records
+from ufo.indexes.manifest import MANIFEST
 
 WORDS = ("--sources", "reference", "--workers", 1, "--run", "r")
 

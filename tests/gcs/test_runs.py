@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas.results import open_results
 from tests.gcs.conftest import Place, as_lines, records
 from tests.llm_server import LlmServer
+from ufo.schemas.results import open_results
 
 TABLES = ("responses", "sentences", "fact_units", "evidence", "verdicts", "passages", "failures")
 SOURCES = ("--sources", "reference,wikipedia")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from webapp.checking import score_selection
-from webapp.models import ScoreRequest
+from ufo.webapp.checking import score_selection
+from ufo.webapp.models import ScoreRequest
 
 CASES = json.loads(Path(__file__).with_name("scoring.json").read_text(encoding="utf-8"))["cases"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.records import (
+from ufo.schemas.records import (
     Evidence,
     FactUnit,
     Passage,
@@ -16,8 +16,8 @@ from schemas.records import (
     SourceStatus,
     Verdict,
 )
-from schemas.results import Results, open_results
-from schemas.tables import TABLES
+from ufo.schemas.results import Results, open_results
+from ufo.schemas.tables import TABLES
 
 CASES = json.loads(Path(__file__).with_name("scoring.json").read_text(encoding="utf-8"))["cases"]
 LISTS = ("without_passages", "without_categories", "only_categories", "without_domains")

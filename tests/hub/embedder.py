@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from benchmarks.verifier_training.model import base_folder
-from indexes.embed_local import LocalEmbedder
-from indexes.embedders import make_embedder
-from indexes.index import open_index
-from pipelines.build_index import build
-from schemas.errors import UsageError
+from ufo.indexes.embed_local import LocalEmbedder
+from ufo.indexes.embedders import make_embedder
+from ufo.indexes.index import open_index
+from ufo.pipelines.build_index import build
+from ufo.schemas.errors import UsageError
 
 PAGES = {
     "Radium": "Marie Curie and her husband isolated this element from pitchblende in 1898.",

@@ -24,11 +24,11 @@ from transformers import (
     T5ForTokenClassification,
 )
 
-from schemas.errors import PluginError
 from tests.transforms.verifiers.tiny import SPECIAL, WORDS, tokenizer
-from transforms.verifiers.base import Pair
-from transforms.verifiers.hub import HubVerifier
-from transforms.verifiers.registry import opened, usable
+from ufo.schemas.errors import PluginError
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.hub import HubVerifier
+from ufo.transforms.verifiers.registry import opened, usable
 
 VOCABULARY = len(SPECIAL) + len(WORDS)
 SMALL: dict[str, Any] = {

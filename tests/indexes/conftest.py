@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes import folder
-from indexes.blocks import process_block, write_block
-from indexes.reader import Block, RawDocument
+from ufo.indexes import folder
+from ufo.indexes.blocks import process_block, write_block
+from ufo.indexes.reader import Block, RawDocument
 
 PAGES = {
     "Marie Curie": "Marie Curie was born in Warsaw in 1867. She won two Nobel Prizes.",

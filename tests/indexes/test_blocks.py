@@ -1,8 +1,8 @@
 import pytest
 
-from indexes.blocks import BlockResult, process_block
-from indexes.dump import RawPage, Site
-from indexes.reader import Block, RawDocument
+from ufo.indexes.blocks import BlockResult, process_block
+from ufo.indexes.dump import RawPage, Site
+from ufo.indexes.reader import Block, RawDocument
 
 
 def _page(title: str, text: str, ns: int = 0, extra: str = "") -> RawPage:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from rank_bm25 import BM25Okapi
 
-from indexes.bm25 import K1, B, Bm25, passage_terms
-from indexes.ranked import Ranked
-from indexes.tokens import query_terms
+from ufo.indexes.bm25 import K1, B, Bm25, passage_terms
+from ufo.indexes.ranked import Ranked
+from ufo.indexes.tokens import query_terms
 
 
 def _made(passages: list[list[str]]) -> Bm25:

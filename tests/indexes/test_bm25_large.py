@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from rank_bm25 import BM25Okapi
 
-from indexes import bm25_large
-from indexes.bm25_large import LargeBm25
-from indexes.ranked import ranked_passages
-from indexes.tokens import terms_of
+from ufo.indexes import bm25_large
+from ufo.indexes.bm25_large import LargeBm25
+from ufo.indexes.ranked import ranked_passages
+from ufo.indexes.tokens import terms_of
 
 Build = Callable[..., Path]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from indexes.compressed import InputDamaged, read_chunks
+from ufo.indexes.compressed import InputDamaged, read_chunks
 
 TEXT = bytes(range(256)) * 6_000
 

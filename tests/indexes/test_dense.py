@@ -4,11 +4,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexes import dense
-from indexes.dense import Dense
-from indexes.index import open_index
-from indexes.vectors import Vectors, unit_rows
-from schemas.errors import IndexUnusable
+from ufo.indexes import dense
+from ufo.indexes.dense import Dense
+from ufo.indexes.index import open_index
+from ufo.indexes.vectors import Vectors, unit_rows
+from ufo.schemas.errors import IndexUnusable
 
 Build = Callable[..., Path]
 

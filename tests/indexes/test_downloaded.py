@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from indexes.downloaded import local_index
-from indexes.index import open_index
-from indexes.manifest import MANIFEST
-from pipelines.build_index import build
-from schemas.errors import IndexUnusable
+from ufo.indexes.downloaded import local_index
+from ufo.indexes.index import open_index
+from ufo.indexes.manifest import MANIFEST
+from ufo.pipelines.build_index import build
+from ufo.schemas.errors import IndexUnusable
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.compressed import InputDamaged
-from indexes.dump import MAX_PAGE_BYTES, PageBroken, RawPage, Site, parse_page, read_pages, title_in
+from ufo.indexes.compressed import InputDamaged
+from ufo.indexes.dump import (
+    MAX_PAGE_BYTES,
+    PageBroken,
+    RawPage,
+    Site,
+    parse_page,
+    read_pages,
+    title_in,
+)
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
   <siteinfo><base>https://de.example.org/wiki/Hauptseite</base><namespaces>

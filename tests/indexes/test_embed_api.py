@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from indexes.embed_api import ApiEmbedder
-from schemas.errors import RunError, UsageError
 from tests.local_server import LocalServer
+from ufo.indexes.embed_api import ApiEmbedder
+from ufo.schemas.errors import RunError, UsageError
 
 
 class _Endpoint(LocalServer):

@@ -4,10 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from indexes.embed_local import OnnxEmbedder
-from indexes.embedders import make_embedder
-from schemas.errors import UsageError
 from tests.embedder import write_embedder
+from ufo.indexes.embed_local import OnnxEmbedder
+from ufo.indexes.embedders import make_embedder
+from ufo.schemas.errors import UsageError
 
 WORDS = "river sea honey"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from indexes.embedders import checked_name, make_embedder
-from indexes.index import open_index
-from indexes.manifest import MANIFEST
-from schemas.errors import IndexUnusable, UsageError
 from tests.embedder import write_embedder
+from ufo.indexes.embedders import checked_name, make_embedder
+from ufo.indexes.index import open_index
+from ufo.indexes.manifest import MANIFEST
+from ufo.schemas.errors import IndexUnusable, UsageError
 
 Build = Callable[..., Path]
 

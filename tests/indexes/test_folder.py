@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from indexes import folder
-from indexes.manifest import is_index
-from schemas.errors import UsageError
+from ufo.indexes import folder
+from ufo.indexes.manifest import is_index
+from ufo.schemas.errors import UsageError
 
 Build = Callable[..., Path]
 

@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from indexes.hybrid import Fusion, Hybrid, fused
-from indexes.retriever import Hit
-from schemas.errors import UsageError
+from ufo.indexes.hybrid import Fusion, Hybrid, fused
+from ufo.indexes.retriever import Hit
+from ufo.schemas.errors import UsageError
 
 A = [Hit(1, 9.0), Hit(2, 8.0)]
 B = [Hit(2, 0.9), Hit(3, 0.8)]

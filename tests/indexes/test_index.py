@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.index import Index, open_index
-from schemas.errors import IndexUnusable, UsageError
+from ufo.indexes.index import Index, open_index
+from ufo.schemas.errors import IndexUnusable, UsageError
 
 Build = Callable[..., Path]
 
@@ -91,7 +91,7 @@ def test_damage_inside_a_file_of_the_right_size(
     (path / name).write_bytes(b"\0" * (path / name).stat().st_size)
     with pytest.raises(IndexUnusable, match="checksum"):
         open_index(path)
-    monkeypatch.setattr("indexes.manifest._SMALL", -1)  # as if it were a large one
+    monkeypatch.setattr("ufo.indexes.manifest._SMALL", -1)  # as if it were a large one
     with pytest.raises(IndexUnusable, match="damaged"):
         open_index(path)
     with pytest.raises(IndexUnusable, match="checksum"):
@@ -101,13 +101,13 @@ def test_damage_inside_a_file_of_the_right_size(
 def test_damage_that_only_a_search_meets(
     build_folder: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("indexes.manifest._SMALL", -1)
+    monkeypatch.setattr("ufo.indexes.manifest._SMALL", -1)
     path = build_folder(name="small")
     store = path / "passages.arrow"
     store.write_bytes(store.read_bytes().replace(b"born in Warsaw", b"born in \xff\xffrsaw"))
     with pytest.raises(IndexUnusable, match=r"small is damaged.*codec.*`ufo index build`"):
         open_index(path).search(["Curie"], 1)
-    monkeypatch.setattr("indexes.folder.SMALL", 0)
+    monkeypatch.setattr("ufo.indexes.folder.SMALL", 0)
     path = build_folder(name="large")
     for terms in (path / "tantivy").glob("*.term"):
         data = terms.read_bytes()

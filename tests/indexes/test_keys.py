@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.keys import keys_in, name_keys
+from ufo.indexes.keys import keys_in, name_keys
 
 
 @given(st.text(), st.data())

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.manifest import MANIFEST, VERSION, is_index, read_manifest
-from schemas.errors import IndexUnusable
+from ufo.indexes.manifest import MANIFEST, VERSION, is_index, read_manifest
+from ufo.schemas.errors import IndexUnusable
 
 
 def test_a_whole_index_is_read(build_folder: Callable[[], Path]) -> None:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexes.keys import name_keys
-from indexes.names import NameTable, base_name, follow, normal_name
+from ufo.indexes.keys import name_keys
+from ufo.indexes.names import NameTable, base_name, follow, normal_name
 
 
 @pytest.mark.parametrize(

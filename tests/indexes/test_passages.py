@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.passages import passages_of
+from ufo.indexes.passages import passages_of
 
 SENTENCE = "The river number {} flows from the mountains to the sea."  # 11 words
 

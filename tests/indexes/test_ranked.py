@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from indexes import folder
-from indexes.blocks import process_block, write_block
-from indexes.dump import RawPage
-from indexes.index import open_index
-from indexes.ranked import NOT_RANKED, Ranked, ranked_passages
-from indexes.reader import Block
+from ufo.indexes import folder
+from ufo.indexes.blocks import process_block, write_block
+from ufo.indexes.dump import RawPage
+from ufo.indexes.index import open_index
+from ufo.indexes.ranked import NOT_RANKED, Ranked, ranked_passages
+from ufo.indexes.reader import Block
 
 DUMP = (
     "<page><title>Danube</title><ns>0</ns><id>1</id><revision><id>2</id>"

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from indexes.dump import RawPage
-from indexes.reader import Block, RawDocument, read_blocks
-from indexes.slices import Slice
+from ufo.indexes.dump import RawPage
+from ufo.indexes.reader import Block, RawDocument, read_blocks
+from ufo.indexes.slices import Slice
 
 PAGE = "<page><title>{}</title><ns>0</ns><revision><text>x</text></revision></page>\n"
 DUMP = ("<mediawiki>" + "".join(map(PAGE.format, "ABCDE")) + "</mediawiki>").encode()

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import numpy as np
 
-from indexes.index import Index, open_index
-from indexes.rerank import choose
+from ufo.indexes.index import Index, open_index
+from ufo.indexes.rerank import choose
 
 Build = Callable[..., Path]
 

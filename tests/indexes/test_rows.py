@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.rows import Rows
+from ufo.indexes.rows import Rows
 
 SCHEMA = pa.schema(
     [

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from indexes.store import PassageStore
-from schemas.ids import passage_id
+from ufo.indexes.store import PassageStore
+from ufo.schemas.ids import passage_id
 
 
 def test_rows_at_random(build_folder: Any) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from indexes.templates import readable_value
+from ufo.indexes.templates import readable_value
 
 
 @pytest.mark.parametrize(

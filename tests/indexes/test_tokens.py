@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.tokens import query_terms, terms_of, words_of
+from ufo.indexes.tokens import query_terms, terms_of, words_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.wikitext import is_disambiguation, redirect_target, sections_of
+from ufo.indexes.wikitext import is_disambiguation, redirect_target, sections_of
 
 
 def text_of(wikitext: str) -> str:

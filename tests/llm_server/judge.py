@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from schemas.records import NOANS, SUPPORTED, Evidence, FactUnit, InputRecord, OpenUnits
-from schemas.records import Passage as PassageRow
-from transforms.judges.base import Drafts
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.loop import run_now
-from transforms.prompts.data import escape, read
-from transforms.sentences import Span, segment
-from transforms.sources.base import Found, Retrieved
+from ufo.schemas.records import NOANS, SUPPORTED, Evidence, FactUnit, InputRecord, OpenUnits
+from ufo.schemas.records import Passage as PassageRow
+from ufo.transforms.judges.base import Drafts
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.loop import run_now
+from ufo.transforms.prompts.data import escape, read
+from ufo.transforms.sentences import Span, segment
+from ufo.transforms.sources.base import Found, Retrieved
 
 from . import prompts
 from .chat import Chat, Reply

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from transforms.prompts.data import read as read
+from ufo.transforms.prompts.data import read as read
 
 _TASK = re.compile(r"\ATask: (\w+)$", re.MULTILINE)
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')

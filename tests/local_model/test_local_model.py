@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import ufo
-from schemas.records import OUTCOMES, REASONS
 from tests.local_model.conftest import CONTEXT, REPLY, ROOT
+from ufo.schemas.records import OUTCOMES, REASONS
 
 FORMULATIONS: list[dict[str, str]] = [
     {"formulation": "function"},

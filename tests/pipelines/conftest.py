@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.cli import main
-from pipelines.commands import report as report_commands
-from pipelines.commands import sql as sql_commands
-from schemas.results import open_results
-from schemas.tables import TABLES
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import ENVIRONMENT, EXAMPLE, at
+from ufo.pipelines.cli import main
+from ufo.pipelines.commands import report as report_commands
+from ufo.pipelines.commands import sql as sql_commands
+from ufo.schemas.results import open_results
+from ufo.schemas.tables import TABLES
 
 Tables = dict[str, list[tuple[Any, ...]]]
 
@@ -76,7 +76,7 @@ def ufo(*arguments: object) -> Outcome:
 
 def command(*arguments: object) -> list[str]:
     """The words that run a command as a user's shell would."""
-    return [sys.executable, "-m", "pipelines.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "ufo.pipelines.cli", *map(str, arguments)]
 
 
 def ufo_process(*arguments: object, **options: Any) -> Outcome:

@@ -15,11 +15,11 @@ import duckdb  # noqa: F401
 import openai  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 
-import pipelines.graph
-import pipelines.runs.evaluate  # noqa: F401
-from pipelines.cli import main
-from schemas import storage
-from transforms.llm.store_sqlite import SqliteStore
+import ufo.pipelines.graph
+import ufo.pipelines.runs.evaluate  # noqa: F401
+from ufo.pipelines.cli import main
+from ufo.schemas import storage
+from ufo.transforms.llm.store_sqlite import SqliteStore
 
 BEFORE, AFTER, FILE = "before keeping", "after keeping", "at a file"
 """Moments: before or after answers are kept for the n-th time, and at the n-th file operation."""

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from schemas.results import open_results
 from tests.llm_server import LlmServer
+from ufo.schemas.results import open_results
 
 ENVIRONMENT = (
     *("OPENAI_API_KEY", "OPENAI_BASE_URL", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),

@@ -2,8 +2,8 @@
 
 from typing import Any, Never
 
-from transforms.llm.base import VERIFIER, Message, Request
 from ufo import Judge, Judged, Judgement
+from ufo.transforms.llm.base import VERIFIER, Message, Request
 
 
 def judge(name: Any) -> str:

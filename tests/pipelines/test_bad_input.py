@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from schemas.results import open_results
+from ufo.schemas.results import open_results
 
 Ufo = Callable[..., Any]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from indexes.index import open_index
-from indexes.manifest import read_manifest
-from pipelines.build_index import build
-from schemas.errors import Interrupted, RunError, UsageError
 from tests.embedder import write_embedder
+from ufo.indexes.index import open_index
+from ufo.indexes.manifest import read_manifest
+from ufo.pipelines.build_index import build
+from ufo.schemas.errors import Interrupted, RunError, UsageError
 
 
 def _page(title: str, text: str = "", *, redirect: str = "", ns: int = 0) -> str:
@@ -206,8 +206,8 @@ def test_ctrl_c_leaves_what_was_done_and_no_process(
 ) -> None:
     _multistream(tmp_path / "many.bz2", PAGES)
     for name, workers, source in (
-        ("pipelines.index_steps.process_block", 1, dump),
-        ("pipelines.build_index.wait", 2, tmp_path / "many.bz2"),
+        ("ufo.pipelines.index_steps.process_block", 1, dump),
+        ("ufo.pipelines.build_index.wait", 2, tmp_path / "many.bz2"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(name, _ctrl_c)
@@ -226,12 +226,12 @@ def test_a_stopped_build_goes_on_where_it_was(
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("indexes.folder.assemble", full)
+        patch.setattr("ufo.indexes.folder.assemble", full)
         with pytest.raises(RunError, match=r"No space left.*the same command resumes"):
             build(dump, tmp_path / "index")
     assert [p.name.split("-")[-2] for p in tmp_path.glob(".index.building-*")] == ["stopped"]
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.index_steps.process_block", full)  # nothing is worked on again
+        patch.setattr("ufo.pipelines.index_steps.process_block", full)  # nothing is worked on again
         assert build(dump, tmp_path / "index").counts == COUNTS
     assert sorted(p.name for p in tmp_path.iterdir()) == ["index", "pages.xml.bz2"]
 
@@ -243,7 +243,7 @@ def test_what_a_build_of_other_inputs_left_is_not_gone_on_with(
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("indexes.folder.assemble", full)
+        patch.setattr("ufo.indexes.folder.assemble", full)
         with pytest.raises(RunError):
             build(dump, tmp_path / "index", words=50)
     (tmp_path / "other.xml").write_bytes(_dump([_page("One", "1")]))

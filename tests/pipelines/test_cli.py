@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pipelines.cli import main
+from ufo.pipelines.cli import main
 
 
 def _listed(capsys: pytest.CaptureFixture[str]) -> list[str]:

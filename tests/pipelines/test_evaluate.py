@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from schemas.results import open_results
-from schemas.tables import OF_EVALUATE
+from ufo.schemas.results import open_results
+from ufo.schemas.tables import OF_EVALUATE
 
 Ufo = Callable[..., Any]
 
@@ -248,7 +248,7 @@ def test_a_flag_of_beam_is_taken(ufo: Ufo, responses: Path, tmp_path: Path) -> N
     words = ["--input", str(responses), "--output", str(tmp_path), "--sources", "reference"]
     beam = ["--runner=DirectRunner", "--job_name=nightly", "--labels=team=a"]
     done = subprocess.run(
-        [sys.executable, "-m", "pipelines.evaluate", *words, *beam, "--json"],
+        [sys.executable, "-m", "ufo.pipelines.evaluate", *words, *beam, "--json"],
         capture_output=True,
         text=True,
     )

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from schemas.tables import arrow_schema
 from tests.llm_server import LlmServer, faults
+from ufo.schemas.tables import arrow_schema
 
 Ufo = Callable[..., Any]
 

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.runs.chunks import Chunk, in_chunks
-from pipelines.runs.formats import ARRAY, CSV, PARQUET
-from pipelines.runs.inputs import GZIP, LINES, format_of, measure, plain_file
-from schemas.records import InputRecord
-from transforms.read import parse
-from transforms.splits import lines
+from ufo.pipelines.runs.chunks import Chunk, in_chunks
+from ufo.pipelines.runs.formats import ARRAY, CSV, PARQUET
+from ufo.pipelines.runs.inputs import GZIP, LINES, format_of, measure, plain_file
+from ufo.schemas.records import InputRecord
+from ufo.transforms.read import parse
+from ufo.transforms.splits import lines
 
 Records = list[dict[str, Any]]
 Ufo = Callable[..., Any]

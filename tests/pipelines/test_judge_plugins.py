@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import ufo as python
-from examples.own_judge import Contained
-from schemas.records import ERROR, NOANS, REFUTED, SUPPORTED
 from tests.pipelines.installed import install
 from tests.pipelines.llm_runs import rows
 from tests.pipelines.other_judges import judge as judge_of
+from ufo.examples.own_judge import Contained
+from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED
 
 Ufo = Callable[..., Any]
 OUTCOMES = "SELECT outcome, judge FROM evidence ORDER BY response_id"

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.options.arguments import Parser
-from pipelines.options.command_line import settings
-from pipelines.options.flags import GROUPS
-from pipelines.options.settings import Settings, cores
 from tests.llm_server import LlmServer, faults
-from transforms.llm.base import EXTRACTOR, KNOWLEDGE
-from transforms.llm.limiter import Limits
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.command_line import settings
+from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.settings import Settings, cores
+from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE
+from ufo.transforms.llm.limiter import Limits
 
 Ufo = Callable[..., Any]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pipelines.options.arguments import Parser
-from pipelines.options.command_line import settings
-from pipelines.options.flags import GROUPS
-from pipelines.options.settings import Settings
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import at, rows
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.command_line import settings
+from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.settings import Settings
 
 Ufo = Callable[..., Any]
 SOURCES = "reference,wikipedia,llm"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import Limits, LlmServer, Logged
-from transforms.llm.usage_log import COST, UsageReader
+from ufo.transforms.llm.usage_log import COST, UsageReader
 
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi"]
 INPUT, OUTPUT = 10.0, 40.0  # US dollars a million tokens

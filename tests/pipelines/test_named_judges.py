@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from schemas.records import NOANS, REFUTED
 from tests.llm_server import LlmServer
 from tests.pipelines import other_judges
 from tests.pipelines.llm_runs import rows
 from tests.pipelines.other_judges import judge as judge_of
+from ufo.schemas.records import NOANS, REFUTED
 
 Ufo = Callable[..., Any]
 OUTCOMES = "SELECT outcome, judge FROM evidence ORDER BY response_id"

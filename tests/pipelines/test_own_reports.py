@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.cli import main
-from schemas.errors import UsageError
-from schemas.results import open_results
-from schemas.views import load_views
 from tests.schemas.labelled import labelled_rows
+from ufo.pipelines.cli import main
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import open_results
+from ufo.schemas.views import load_views
 
 OWN = "-- Units of each response\n-- How many there are.\n-- order: response_id\n"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from schemas.results import open_results
-from schemas.tables import OF_RECALL
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import EXAMPLE, at, rows
+from ufo.schemas.results import open_results
+from ufo.schemas.tables import OF_RECALL
 
 Ufo = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from schemas import storage
+from ufo.schemas import storage
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from schemas import storage
+from ufo.schemas import storage
 
 Ufo = Callable[..., Any]
 

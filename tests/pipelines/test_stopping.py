@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pipelines.stopping import OWNER, check_stop, signals_interrupt
+from ufo.pipelines.stopping import OWNER, check_stop, signals_interrupt
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -52,7 +52,7 @@ def test_who_ignores_ctrl_c_goes_on_ignoring_it() -> None:
 
 def test_a_command_ends_with_the_process_that_started_it_for_itself() -> None:
     code = (
-        "import time; from pipelines.stopping import end_with_owner; end_with_owner(); "
+        "import time; from ufo.pipelines.stopping import end_with_owner; end_with_owner(); "
         "time.sleep(60)"
     )
     # Whose owner is another process than its parent has lost it.

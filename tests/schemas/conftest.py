@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schemas.results import open_results
+from ufo.schemas.results import open_results
 
 Found = Callable[..., list[tuple[Any, ...]]]
 

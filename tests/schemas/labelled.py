@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from schemas.records import Failure, Usage
+from ufo.schemas.records import Failure, Usage
 
 VOTES = {
     "a": {

@@ -2,8 +2,8 @@ import pickle
 
 import pytest
 
-from schemas import errors
-from schemas.errors import UfoError, unknown_value
+from ufo.schemas import errors
+from ufo.schemas.errors import UfoError, unknown_value
 
 TREE = [
     kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, UfoError)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import UsageError
-from schemas.extras import MODULES, explained, missing, need
+from ufo.schemas.errors import UsageError
+from ufo.schemas.extras import MODULES, explained, missing, need
 
 SETUP = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
 

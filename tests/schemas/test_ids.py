@@ -3,7 +3,7 @@ from hashlib import sha256
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.ids import content_id, passage_id, unit_ids
+from ufo.schemas.ids import content_id, passage_id, unit_ids
 
 ANY_TEXT = st.text(st.characters(), max_size=20)
 

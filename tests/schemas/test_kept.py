@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.kept import DAYS_UNUSED, kept_folder
+from ufo.schemas.kept import DAYS_UNUSED, kept_folder
 
 
 @pytest.fixture(autouse=True)

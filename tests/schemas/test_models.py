@@ -6,8 +6,8 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 
-from schemas import models
-from schemas.errors import UsageError
+from ufo.schemas import models
+from ufo.schemas.errors import UsageError
 
 
 @pytest.mark.parametrize("name", ["organisation/model", "o/m-1.0", "o/m@v2", "o/m@refs/pr/1"])

@@ -16,9 +16,9 @@ from apache_beam.runners.pipeline_context import PipelineContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas import recall, records
-from schemas.tables import KEYS, TABLES, arrow_schema, from_arrow, sort_key, to_arrow
-from transforms.beam.coders import RECORDS, register
+from ufo.schemas import recall, records
+from ufo.schemas.tables import KEYS, TABLES, arrow_schema, from_arrow, sort_key, to_arrow
+from ufo.transforms.beam.coders import RECORDS, register
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {

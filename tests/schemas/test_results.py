@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from schemas.errors import RunError, UsageError
-from schemas.results import finished_runs, open_results
-from schemas.tables import TABLES
+from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.results import finished_runs, open_results
+from ufo.schemas.tables import TABLES
 
 ONE = {"a": {"u": {"ref": "s"}}}
 

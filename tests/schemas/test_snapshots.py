@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.reports.tabular import write_csv
-from schemas.results import Results, open_results
-from schemas.views import View, load_views
 from tests.schemas.labelled import labelled_rows, request
 from tests.schemas.test_views_recall import people, verdicts
+from ufo.pipelines.reports.tabular import write_csv
+from ufo.schemas.results import Results, open_results
+from ufo.schemas.views import View, load_views
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 VIEWS = {view.name: view for view in load_views() if view.parameters is None}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from schemas import storage
-from schemas.remote import RemoteError, file_system_of, said
-from schemas.storage import is_remote
+from ufo.schemas import storage
+from ufo.schemas.remote import RemoteError, file_system_of, said
+from ufo.schemas.storage import is_remote
 
 
 @pytest.fixture(params=["", "file://", "memory://"])

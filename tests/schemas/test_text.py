@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.text import storable, without_nul
+from ufo.schemas.text import storable, without_nul
 
 
 @given(st.text(st.characters()))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from schemas.records import Failure, Sentence, SourceStatus
-from schemas.results import open_results
-from schemas.views import load_views, parse_view
+from ufo.schemas.records import Failure, Sentence, SourceStatus
+from ufo.schemas.results import open_results
+from ufo.schemas.views import load_views, parse_view
 
 # Response a: one unit decided by ref, one by wiki after ref had no answer, one by nobody.
 SEQ = {

@@ -15,7 +15,7 @@ from sklearn import metrics
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from schemas.results import Results, open_results
+from ufo.schemas.results import Results, open_results
 
 NOBODY = -1  # an unanswered claim, a third kind of answer to scikit-learn
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import UsageError
-from schemas.results import open_results
 from tests.schemas.labelled import request
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import open_results
 
 SOURCES = ("ref", "wiki", "web")
 AGREEMENT = ("accuracy", "balanced_accuracy", "accuracy_all", "balanced_accuracy_all")

@@ -11,10 +11,10 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from pipelines.labels.sample_sheets import allocate
-from schemas.statistics.in_sql import add_statistics
-from schemas.tables import to_arrow
-from schemas.views import load_views
+from ufo.pipelines.labels.sample_sheets import allocate
+from ufo.schemas.statistics.in_sql import add_statistics
+from ufo.schemas.tables import to_arrow
+from ufo.schemas.views import load_views
 
 N_SIMULATIONS = 1000
 

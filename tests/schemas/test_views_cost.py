@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schemas.records import Usage
+from ufo.schemas.records import Usage
 
 
 def usage(step: str, response_id: str | None, model: str = "m", **changes: Any) -> Usage:

@@ -12,7 +12,7 @@ import statsmodels.api as sm
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from schemas.results import Results, open_results
+from ufo.schemas.results import Results, open_results
 
 MODELS = ("alder", "birch", "cedar")
 

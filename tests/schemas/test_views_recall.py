@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from schemas.recall import (
+from tests.conftest import rows_of
+from tests.schemas.test_views_cost import NOTHING, usage
+from ufo.schemas.recall import (
     RecallRecord,
     RecallVerdict,
 )
-from tests.conftest import rows_of
-from tests.schemas.test_views_cost import NOTHING, usage
 
 _OUTCOMES = {"t": ("supported", 1), "f": ("refuted", 0), "n": ("noans", 0), "-": ("error", None)}
 

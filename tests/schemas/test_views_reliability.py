@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas.statistics.estimates import mean_interval
+from ufo.schemas.statistics.estimates import mean_interval
 
 # Shares of supporting evidence: .5 (a tie, so refuted), .5, 1 and, its error apart, 0; b2 has no
 # passage.

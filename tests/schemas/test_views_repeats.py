@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.results import open_results
+from ufo.schemas.results import open_results
 
 INPUTS = [{"name": "in.jsonl", "size": 9, "sha256": "ab"}]
 
@@ -79,7 +79,7 @@ def test_the_same_repeat_twice_counts_once_the_newer(
 def test_a_report_of_repeats_is_over_all_runs(
     tmp_path: Path, write: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from pipelines.cli import main
+    from ufo.pipelines.cli import main
 
     write("first", "ss")
     write("second", "sr", repeat=1)

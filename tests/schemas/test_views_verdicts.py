@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.results import open_results
+from ufo.schemas.results import open_results
 
 SOURCES = ("wiki", "ref", "ünï 🛸")
 COLUMNS = (

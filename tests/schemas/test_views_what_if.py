@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.results import open_results
-from transforms.sources.web.categories import Selection
+from ufo.schemas.results import open_results
+from ufo.transforms.sources.web.categories import Selection
 
 SOURCES = ("ref", "wiki", "web")
 CATEGORIES = ("news", "blog", None)

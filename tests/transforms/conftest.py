@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from schemas.records import (
+from ufo.schemas.records import (
     ERROR,
     NOANS,
     REFUTED,
@@ -17,9 +17,9 @@ from schemas.records import (
     OpenUnits,
     Passage,
 )
-from transforms.judges.base import Draft, Drafts, Judge, Judged, Queries
-from transforms.sentences import Span
-from transforms.sources.base import FactSource, Found
+from ufo.transforms.judges.base import Draft, Drafts, Judge, Judged, Queries
+from ufo.transforms.sentences import Span
+from ufo.transforms.sources.base import FactSource, Found
 
 LABELS = {SUPPORTED: 1, REFUTED: 0, NOANS: None, ERROR: None}
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import ERROR, NO_PASSAGES, NO_SOURCE, NOANS, TRANSPORT, OpenUnits
-from transforms.check import check, pooled_verdicts, settle, undecided
-from transforms.judges.base import Judge
-from transforms.sources.base import FactSource, Found
+from ufo.schemas.records import ERROR, NO_PASSAGES, NO_SOURCE, NOANS, TRANSPORT, OpenUnits
+from ufo.transforms.check import check, pooled_verdicts, settle, undecided
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.sources.base import FactSource, Found
 
 Opened = Callable[..., OpenUnits]
 Source = Callable[..., Any]

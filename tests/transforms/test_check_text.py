@@ -2,9 +2,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from schemas.records import InputRecord
-from transforms.check_text import CheckedText, check_text
-from transforms.judges.base import Judge
+from ufo.schemas.records import InputRecord
+from ufo.transforms.check_text import CheckedText, check_text
+from ufo.transforms.judges.base import Judge
 
 TEXT = "Etna erupts. Oslo is warm. Lava flows."
 

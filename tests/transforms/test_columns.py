@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import UsageError
-from transforms.columns import FIELDS, named_columns, nearest, sorted_out
-from transforms.values import OF_CELLS
+from ufo.schemas.errors import UsageError
+from ufo.transforms.columns import FIELDS, named_columns, nearest, sorted_out
+from ufo.transforms.values import OF_CELLS
 
 
 def test_columns_by_the_keys_of_a_record() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import FactUnit, Failure, GivenClaim, InputRecord, LabelledSpan
-from transforms.extract import (
+from ufo.schemas.records import FactUnit, Failure, GivenClaim, InputRecord, LabelledSpan
+from ufo.transforms.extract import (
     LABELS_LEFT_OUT,
     OUT_OF_RANGE,
     REPEATED,
@@ -15,8 +15,8 @@ from transforms.extract import (
     extract,
     human_label,
 )
-from transforms.judges.base import Draft, Drafts, Judge
-from transforms.sentences import Span
+from ufo.transforms.judges.base import Draft, Drafts, Judge
+from ufo.transforms.sentences import Span
 
 TEXT = "Etna is in Sicily. It erupts often. Sicily is an island."
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from transforms.job import Job
-from transforms.judges import JudgeSpec
-from transforms.judges.llm.settings import LlmSettings
-from transforms.llm.base import KNOWLEDGE, VERIFIER
-from transforms.llm.capabilities import Capabilities
-from transforms.llm.endpoint import Endpoint, endpoints
-from transforms.llm.settings import CallSettings, ClientSettings
-from transforms.sources.context import SourceContext
-from transforms.sources.registry import SourceSpec
+from ufo.transforms.job import Job
+from ufo.transforms.judges import JudgeSpec
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.llm.base import KNOWLEDGE, VERIFIER
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.endpoint import Endpoint, endpoints
+from ufo.transforms.llm.settings import CallSettings, ClientSettings
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.registry import SourceSpec
 
 
 def test_what_endpoints_allow_is_divided_wherever_a_job_has_it() -> None:

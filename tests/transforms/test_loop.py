@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.errors import RunError
-from transforms.loop import Window, process_loop, run_now, wait_for
+from ufo.schemas.errors import RunError
+from ufo.transforms.loop import Window, process_loop, run_now, wait_for
 
 
 async def plain(value: int) -> int:
@@ -140,7 +140,7 @@ def test_what_is_under_way_is_kept_where_the_run_ends_and_stopped_where_somethin
 
 
 def test_what_never_answers_is_given_up_where_the_run_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transforms.loop._ENDING_SECONDS", 0.01)
+    monkeypatch.setattr("ufo.transforms.loop._ENDING_SECONDS", 0.01)
     cancelled = threading.Event()
 
     async def never() -> int:

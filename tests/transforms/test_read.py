@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
-from transforms.read import parse
-from transforms.values import OF_CELLS
+from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
+from ufo.transforms.read import parse
+from ufo.transforms.values import OF_CELLS
 
 TEXT = "Etna is in Sicily. It erupts."
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from schemas.errors import RunError, UsageError
-from transforms import secrets
-from transforms.secrets import into_environment, named_secrets
+from ufo.schemas.errors import RunError, UsageError
+from ufo.transforms import secrets
+from ufo.transforms.secrets import into_environment, named_secrets
 
 KEY = "sk-SECRET"
 

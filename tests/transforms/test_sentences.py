@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.sentences import segment
+from ufo.transforms.sentences import segment
 
 
 def pieces(text: str, language: str = "en") -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.splits import Line, Split, lines
+from ufo.transforms.splits import Line, Split, lines
 
 
 def read(data: bytes, limit: int = 1000, first: int | None = 1) -> list[Line]:

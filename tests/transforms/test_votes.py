@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
-from transforms.votes import (
+from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, NOANS, REFUTED, SUPPORTED, Evidence, Tally
+from ufo.transforms.votes import (
     ALL,
     MODES,
     MV,

@@ -9,14 +9,14 @@ from typing import Any
 import httpx
 import pytest
 
-from pipelines.build_index import build
-from pipelines.commands.serve import setup
-from transforms.job import Job
-from transforms.sources.base import FactSource
-from transforms.sources.registry import SourceSpec
-from webapp.desk import Setup
-from webapp.limits import Limits
-from webapp.server import served
+from ufo.pipelines.build_index import build
+from ufo.pipelines.commands.serve import setup
+from ufo.transforms.job import Job
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.registry import SourceSpec
+from ufo.webapp.desk import Setup
+from ufo.webapp.limits import Limits
+from ufo.webapp.server import served
 
 PAGES = [
     {"title": "Oslo", "text": "Oslo is the capital of Norway. Oslo was founded in 1049."},

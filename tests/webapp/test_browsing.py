@@ -10,7 +10,7 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
-from webapp.runs import OpenRuns
+from ufo.webapp.runs import OpenRuns
 
 
 def listed(client: httpx.Client, **params: Any) -> list[str]:

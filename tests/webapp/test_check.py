@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 import ufo
-from schemas.records import FactUnit, Passage
-from transforms.sources.base import FactSource
-from webapp.desk import Setup
-from webapp.server import served
+from ufo.schemas.records import FactUnit, Passage
+from ufo.transforms.sources.base import FactSource
+from ufo.webapp.desk import Setup
+from ufo.webapp.server import served
 
 TEXT = "Oslo is the capital of Norway. Oslo was founded in 1600. Trams in Oslo are green. 🛸!"
 REFERENCE = "Oslo was founded in 1049."
@@ -197,7 +197,7 @@ def test_an_error_that_ends_the_check_is_its_last_event(
 def test_one_more_check_than_there_are_places_is_refused(
     with_source: Callable[..., Any], read_events: Callable[..., Any]
 ) -> None:
-    from webapp.limits import Limits
+    from ufo.webapp.limits import Limits
 
     source = Slow()
     one = with_source(source, limits=Limits(checks=1))
@@ -212,7 +212,7 @@ def test_one_more_check_than_there_are_places_is_refused(
 def test_a_check_that_takes_too_long_says_so(
     with_source: Callable[..., Any], events: Callable[..., Any]
 ) -> None:
-    from webapp.limits import Limits
+    from ufo.webapp.limits import Limits
 
     source = Slow()
     with served(with_source(source, limits=Limits(check_seconds=0.2))) as url:

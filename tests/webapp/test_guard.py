@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from pipelines.cli import main
-from webapp.desk import Setup
-from webapp.guard import HEADERS
-from webapp.limits import Limits
-from webapp.server import served
+from ufo.pipelines.cli import main
+from ufo.webapp.desk import Setup
+from ufo.webapp.guard import HEADERS
+from ufo.webapp.limits import Limits
+from ufo.webapp.server import served
 
 TOKEN = "s3cret-🛸"
 

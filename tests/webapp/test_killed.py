@@ -55,7 +55,7 @@ def service(
         *("serve", "--port", 0, "--index", index, "--results", results, "--model", "offline-judge"),
         *("--base_url", server.base_url, "--judge", "llm", "--concurrency", CONCURRENCY),
     )
-    command = [sys.executable, "-m", "pipelines.cli", *map(str, words)]
+    command = [sys.executable, "-m", "ufo.pipelines.cli", *map(str, words)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         address = process.stderr.readline().split("serving at ")[1].split()[0]

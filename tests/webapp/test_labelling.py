@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from pipelines.labels.import_sheets import import_sheet
-from schemas.results import open_results
-from webapp.desk import Setup
-from webapp.server import served
+from ufo.pipelines.labels.import_sheets import import_sheet
+from ufo.schemas.results import open_results
+from ufo.webapp.desk import Setup
+from ufo.webapp.server import served
 
 
 @pytest.fixture

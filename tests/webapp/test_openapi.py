@@ -21,9 +21,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from webapp.desk import Setup
-from webapp.limits import Limits
-from webapp.server import served
+from ufo.webapp.desk import Setup
+from ufo.webapp.limits import Limits
+from ufo.webapp.server import served
 
 EXAMPLES = 10
 JSON = {"Content-Type": "application/json"}

@@ -7,16 +7,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pipelines.cli import main
-from pipelines.commands.serve import setup
 from tests.llm_server import LlmServer
-from transforms.judges import JudgeSpec
-from webapp.server import served
+from ufo.pipelines.cli import main
+from ufo.pipelines.commands.serve import setup
+from ufo.transforms.judges import JudgeSpec
+from ufo.webapp.server import served
 
 
 def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> None:
     words = ("serve", "--port", "0", "--index", str(index), "--results", str(tmp_path / "none"))
-    command = [sys.executable, "-m", "pipelines.cli", *words]
+    command = [sys.executable, "-m", "ufo.pipelines.cli", *words]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()

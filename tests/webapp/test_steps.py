@@ -5,9 +5,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pipelines.commands.serve import setup
-from webapp.desk import Setup
-from webapp.server import served
+from ufo.pipelines.commands.serve import setup
+from ufo.webapp.desk import Setup
+from ufo.webapp.server import served
 
 
 def test_extract(client: httpx.Client) -> None:

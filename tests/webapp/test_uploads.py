@@ -11,9 +11,9 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
-from webapp.desk import Setup
-from webapp.limits import Limits
-from webapp.server import served
+from ufo.webapp.desk import Setup
+from ufo.webapp.limits import Limits
+from ufo.webapp.server import served
 
 LINES = "".join(
     json.dumps({"id": f"r{n}", "response": "Oslo is big.", "reference_answers": "Oslo is big."})

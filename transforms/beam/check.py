@@ -15,19 +15,19 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
 
-from schemas.records import OpenUnits, SourceVotes
-from transforms.beam.coders import typed
-from transforms.beam.coroutines import CoroutineDoFn
-from transforms.beam.counting import StepCounters, of_source
-from transforms.beam.write import ROWS, Rows
-from transforms.check import Checked, check, pooled_verdicts, settle, undecided
-from transforms.job import Job
-from transforms.judges import make_judge
-from transforms.llm import spans
-from transforms.llm.usage_log import DECIDED, RESPONSES, UNITS, UsageLog
-from transforms.secrets import into_environment
-from transforms.sources.registry import make_source
-from transforms.votes import SEQ, SINGLE, decides
+from ufo.schemas.records import OpenUnits, SourceVotes
+from ufo.transforms.beam.coders import typed
+from ufo.transforms.beam.coroutines import CoroutineDoFn
+from ufo.transforms.beam.counting import StepCounters, of_source
+from ufo.transforms.beam.write import ROWS, Rows
+from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
+from ufo.transforms.job import Job
+from ufo.transforms.judges import make_judge
+from ufo.transforms.llm import spans
+from ufo.transforms.llm.usage_log import DECIDED, RESPONSES, UNITS, UsageLog
+from ufo.transforms.secrets import into_environment
+from ufo.transforms.sources.registry import make_source
+from ufo.transforms.votes import SEQ, SINGLE, decides
 
 _NOANS = "noans"
 _VOTES = "votes"

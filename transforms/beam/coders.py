@@ -9,7 +9,7 @@ from apache_beam.coders.row_coder import RowCoder
 from apache_beam.typehints.native_type_compatibility import convert_to_beam_type
 from apache_beam.typehints.schemas import schema_from_element_type
 
-from schemas import recall, records
+from ufo.schemas import recall, records
 
 RECORDS: tuple[type, ...] = tuple(
     kind

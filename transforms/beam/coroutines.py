@@ -7,9 +7,9 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import WindowedValue
 
-from transforms.beam.counting import StepCounters
-from transforms.job import IN_FLIGHT
-from transforms.loop import Window, run_now
+from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.job import IN_FLIGHT
+from ufo.transforms.loop import Window, run_now
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -1,15 +1,15 @@
 """Count what a step does in Beam's metrics, which runners show and the manifest sums up.
 
-On an engine they are reported while it works, too (`transforms.beam.live`).
+On an engine they are reported while it works, too (`ufo.transforms.beam.live`).
 """
 
 from apache_beam.metrics import Metrics
 
-from schemas.records import OpenUnits
-from transforms.beam.live import live
-from transforms.check import Checked
-from transforms.job import COUNTED
-from transforms.votes import decides
+from ufo.schemas.records import OpenUnits
+from ufo.transforms.beam.live import live
+from ufo.transforms.check import Checked
+from ufo.transforms.job import COUNTED
+from ufo.transforms.votes import decides
 
 
 class StepCounters:

@@ -6,16 +6,16 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
-from schemas.records import InputRecord, OpenUnits
-from transforms.beam.coroutines import CoroutineDoFn
-from transforms.beam.counting import StepCounters
-from transforms.beam.write import ROWS, Rows
-from transforms.extract import Extracted, extract
-from transforms.job import Job
-from transforms.judges import make_judge
-from transforms.llm import spans
-from transforms.llm.usage_log import RESPONSES, UsageLog
-from transforms.secrets import into_environment
+from ufo.schemas.records import InputRecord, OpenUnits
+from ufo.transforms.beam.coroutines import CoroutineDoFn
+from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.beam.write import ROWS, Rows
+from ufo.transforms.extract import Extracted, extract
+from ufo.transforms.job import Job
+from ufo.transforms.judges import make_judge
+from ufo.transforms.llm import spans
+from ufo.transforms.llm.usage_log import RESPONSES, UsageLog
+from ufo.transforms.secrets import into_environment
 
 
 class _Extract(CoroutineDoFn[InputRecord, Extracted]):

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from uuid import uuid4
 
-from schemas import storage
+from ufo.schemas import storage
 
 _SECONDS_BETWEEN_WRITES = 1.0
 

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
-from schemas import storage
-from schemas.records import Failure, InputRecord
-from transforms.beam.counting import StepCounters
-from transforms.beam.write import ROWS, Rows
-from transforms.job import Job
-from transforms.read import failure
-from transforms.read import parse as parse_line
-from transforms.splits import Split, lines
+from ufo.schemas import storage
+from ufo.schemas.records import Failure, InputRecord
+from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.beam.write import ROWS, Rows
+from ufo.transforms.job import Job
+from ufo.transforms.read import failure
+from ufo.transforms.read import parse as parse_line
+from ufo.transforms.splits import Split, lines
 
 Parse = Callable[[str, bytes, int], Any]
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import apache_beam as beam
 
-from schemas.recall import RecallInput
-from transforms.beam.coroutines import CoroutineDoFn
-from transforms.beam.counting import StepCounters
-from transforms.beam.write import Rows
-from transforms.llm import spans
-from transforms.llm.usage_log import RESPONSES, UsageLog
-from transforms.recall.job import RecallJob, make_recaller
-from transforms.recall.step import Recalled, recall
+from ufo.schemas.recall import RecallInput
+from ufo.transforms.beam.coroutines import CoroutineDoFn
+from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.beam.write import Rows
+from ufo.transforms.llm import spans
+from ufo.transforms.llm.usage_log import RESPONSES, UsageLog
+from ufo.transforms.recall.job import RecallJob, make_recaller
+from ufo.transforms.recall.step import Recalled, recall
 
 
 class _Recall(CoroutineDoFn[RecallInput, Recalled]):

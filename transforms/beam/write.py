@@ -19,11 +19,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from apache_beam.transforms.window import GlobalWindow, WindowedValue
 
-from schemas import storage
-from schemas.records import Part
-from schemas.tables import KEYS, values_of, values_to_arrow
-from transforms.beam.counting import StepCounters
-from transforms.job import Job
+from ufo.schemas import storage
+from ufo.schemas.records import Part
+from ufo.schemas.tables import KEYS, values_of, values_to_arrow
+from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.job import Job
 
 _BLOCK_ROWS = 2_000
 _ALL = GlobalWindow()

@@ -7,7 +7,7 @@ Words are listed in one form each; their stems count.
 
 from typing import Final
 
-from transforms.english.word_set import word_set
+from ufo.transforms.english.word_set import word_set
 
 VERY_COMMON: Final = word_set(
     """

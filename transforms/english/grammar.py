@@ -7,8 +7,8 @@ is put together from them reads as it did.
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from transforms.english.verbs import AUXILIARIES, THIRD, is_past
-from transforms.english.word_set import word_set
+from ufo.transforms.english.verbs import AUXILIARIES, THIRD, is_past
+from ufo.transforms.english.word_set import word_set
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from typing import Final
 
-from transforms.english.word_set import word_set
+from ufo.transforms.english.word_set import word_set
 
 # A language is recognised from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000

@@ -6,7 +6,7 @@ that is how they are read and extended; they are turned into sets and dicts once
 
 from typing import Final
 
-from transforms.english.word_set import word_set
+from ufo.transforms.english.word_set import word_set
 
 # Words that carry no content of their own: they are never looked for in a passage.
 STOP_WORDS: Final = word_set(

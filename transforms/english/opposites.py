@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from transforms.english.lexicon import ANTONYMS
+from ufo.transforms.english.lexicon import ANTONYMS
 
 
 def _pairs() -> dict[str, frozenset[str]]:

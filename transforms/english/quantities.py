@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from transforms.english.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
-from transforms.english.words import CARDINAL, SPAN, STOP, Word
+from ufo.transforms.english.units import MONTHS, NUMBER_WORDS, SCALES, UNITS
+from ufo.transforms.english.words import CARDINAL, SPAN, STOP, Word
 
 _TENS: Final = frozenset(("20", "30", "40", "50", "60", "70", "80", "90"))
 _CURRENCIES: Final = frozenset(("$", "€", "£", "¥"))

@@ -7,7 +7,7 @@ the base form for a question, and which words in "-s" are verbs rather than plur
 
 from typing import Final
 
-from transforms.english.word_set import word_set
+from ufo.transforms.english.word_set import word_set
 
 BE: Final = word_set("is are was were isn't aren't wasn't weren't")
 HAVE: Final = word_set("has have had hasn't haven't hadn't")

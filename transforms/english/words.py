@@ -12,10 +12,10 @@ from typing import Final
 
 import Stemmer
 
-from transforms.english import frequency, lexicon, units
-from transforms.english.grammar import Memo
-from transforms.english.opposites import OPPOSITES
-from transforms.english.verbs import AUXILIARIES, PARTICIPLES, PAST, THIRD
+from ufo.transforms.english import frequency, lexicon, units
+from ufo.transforms.english.grammar import Memo
+from ufo.transforms.english.opposites import OPPOSITES
+from ufo.transforms.english.verbs import AUXILIARIES, PARTICIPLES, PAST, THIRD
 
 STOP: Final = 0
 CONTENT: Final = 1

@@ -1,6 +1,11 @@
 """Extract fact units by rules: claims that can be checked, and a query for each."""
 
-from transforms.extraction.extract import Extracted, extract, extract_sentences, paragraph_starts
-from transforms.extraction.queries import query_of
+from ufo.transforms.extraction.extract import (
+    Extracted,
+    extract,
+    extract_sentences,
+    paragraph_starts,
+)
+from ufo.transforms.extraction.queries import query_of
 
 __all__ = ["Extracted", "extract", "extract_sentences", "paragraph_starts", "query_of"]

@@ -9,10 +9,10 @@ less the splits that only a reader who understands the sentence could make.
 import re
 from typing import Final
 
-from transforms.english.grammar import lower
-from transforms.extraction.clause import Words, parse
-from transforms.extraction.rules import RULES
-from transforms.extraction.wording import Wording
+from ufo.transforms.english.grammar import lower
+from ufo.transforms.extraction.clause import Words, parse
+from ufo.transforms.extraction.rules import RULES
+from ufo.transforms.extraction.wording import Wording
 
 # These rules were not made for longer sentences.
 _MAX_WORDS: Final = 90

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from transforms.english.grammar import (
+from ufo.transforms.english.grammar import (
     CLAUSE_OPENERS,
     DETERMINERS,
     PREPOSITIONS,
@@ -10,9 +10,9 @@ from transforms.english.grammar import (
     is_finite,
     without_adverbs,
 )
-from transforms.english.verbs import AUXILIARIES, BE
-from transforms.english.word_set import word_set
-from transforms.extraction.names import name_length
+from ufo.transforms.english.verbs import AUXILIARIES, BE
+from ufo.transforms.english.word_set import word_set
+from ufo.transforms.extraction.names import name_length
 
 Words = list[str]
 

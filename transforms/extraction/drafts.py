@@ -2,10 +2,15 @@
 
 from collections.abc import Callable, Sequence
 
-from schemas.records import InputRecord
-from transforms.english.language import is_english
-from transforms.extraction.extract import Extracted, extract, extract_sentences, paragraph_starts
-from transforms.sentences import Span
+from ufo.schemas.records import InputRecord
+from ufo.transforms.english.language import is_english
+from ufo.transforms.extraction.extract import (
+    Extracted,
+    extract,
+    extract_sentences,
+    paragraph_starts,
+)
+from ufo.transforms.sentences import Span
 
 _Extractor = Callable[[Sequence[str], str | None, Sequence[int]], list[Extracted]]
 

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from transforms.english.grammar import lower
-from transforms.extraction.claims import split, written
-from transforms.extraction.markdown import Reader
-from transforms.extraction.names import asks_for_person, opening_name, topic_of
-from transforms.extraction.queries import query_of_wording
-from transforms.extraction.subjects import resolve
-from transforms.extraction.wording import Wording, wording
-from transforms.extraction.worthiness import is_claim, is_talk
-from transforms.sentences import Span
+from ufo.transforms.english.grammar import lower
+from ufo.transforms.extraction.claims import split, written
+from ufo.transforms.extraction.markdown import Reader
+from ufo.transforms.extraction.names import asks_for_person, opening_name, topic_of
+from ufo.transforms.extraction.queries import query_of_wording
+from ufo.transforms.extraction.subjects import resolve
+from ufo.transforms.extraction.wording import Wording, wording
+from ufo.transforms.extraction.worthiness import is_claim, is_talk
+from ufo.transforms.sentences import Span
 
 # A paragraph without end is none; this also keeps the search for names linear.
 _MAX_PARAGRAPH: Final = 40

@@ -7,10 +7,10 @@ born on 7 November 1867 in Warsaw, and so does the row of a table.
 import re
 from typing import Final
 
-from transforms.english.word_set import word_set
-from transforms.extraction.names import bare_name, name_length, only_opens
-from transforms.extraction.wording import wording
-from transforms.extraction.worthiness import is_claim
+from ufo.transforms.english.word_set import word_set
+from ufo.transforms.extraction.names import bare_name, name_length, only_opens
+from ufo.transforms.extraction.wording import wording
+from ufo.transforms.extraction.worthiness import is_claim
 
 _HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
 _LABELLED: Final = re.compile(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transforms.english.grammar import (
+from ufo.transforms.english.grammar import (
     ADVERBS,
     CLAUSE_OPENERS,
     DETERMINERS,
@@ -15,7 +15,7 @@ from transforms.english.grammar import (
     is_finite,
     lower,
 )
-from transforms.english.word_set import word_set
+from ufo.transforms.english.word_set import word_set
 
 _PARTICLES: Final = word_set(
     "of the and & de da di du del della der den van von zu la le el al bin ibn dos das y e"

@@ -9,7 +9,7 @@ always stays.
 import re
 from typing import Final
 
-from transforms.english.grammar import (
+from ufo.transforms.english.grammar import (
     CLAUSE_OPENERS,
     DETERMINERS,
     POSSESSIVES,
@@ -19,7 +19,7 @@ from transforms.english.grammar import (
     core,
     without_adverbs,
 )
-from transforms.english.verbs import (
+from ufo.transforms.english.verbs import (
     AUXILIARIES,
     BE,
     HAVE,
@@ -28,8 +28,8 @@ from transforms.english.verbs import (
     THIRD_TO_BASE,
     is_participle,
 )
-from transforms.extraction.clause import first_verb, subject_start
-from transforms.extraction.wording import Wording, wording
+from ufo.transforms.extraction.clause import first_verb, subject_start
+from ufo.transforms.extraction.wording import Wording, wording
 
 _DATE: Final = (
     r",? ?\b(?:in|on|around|circa|since|during) (?:the )?(?:(?:early|mid|late)[- ])?(?:\d{1,2} )?"

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from transforms.english.grammar import (
+from ufo.transforms.english.grammar import (
     ADVERBS,
     CLAUSE_OPENERS,
     DETERMINERS,
@@ -17,7 +17,7 @@ from transforms.english.grammar import (
     is_finite,
     is_person,
 )
-from transforms.english.verbs import (
+from ufo.transforms.english.verbs import (
     AUXILIARIES,
     BE,
     HAVE,
@@ -27,9 +27,9 @@ from transforms.english.verbs import (
     is_participle,
     is_past,
 )
-from transforms.english.word_set import word_set
-from transforms.extraction.clause import REDUCED, Clause, Words, is_a, is_name, without_comma
-from transforms.extraction.names import may_be_person, name_length, names_in
+from ufo.transforms.english.word_set import word_set
+from ufo.transforms.extraction.clause import REDUCED, Clause, Words, is_a, is_name, without_comma
+from ufo.transforms.extraction.names import may_be_person, name_length, names_in
 
 _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4})"
 _BORN: Final = re.compile(rf"\((?:born|b\.) ({_DATE})\)")

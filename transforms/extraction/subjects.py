@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transforms.english.grammar import (
+from ufo.transforms.english.grammar import (
     DETERMINERS,
     POSSESSIVES,
     is_finite,
@@ -17,10 +17,10 @@ from transforms.english.grammar import (
     lower,
     without_adverbs,
 )
-from transforms.english.verbs import BE, PLURAL, is_past
-from transforms.english.word_set import word_set
-from transforms.extraction.clause import first_verb, subject_start
-from transforms.extraction.names import (
+from ufo.transforms.english.verbs import BE, PLURAL, is_past
+from ufo.transforms.english.word_set import word_set
+from ufo.transforms.extraction.clause import first_verb, subject_start
+from ufo.transforms.extraction.names import (
     NO_NAMES,
     bare_name,
     may_be_person,
@@ -29,7 +29,7 @@ from transforms.extraction.names import (
     only_opens,
     opening_name_length,
 )
-from transforms.extraction.wording import Wording
+from ufo.transforms.extraction.wording import Wording
 
 _PRONOUNS: Final = {
     "he": "he", "his": "he", "she": "she", "her": "she",

@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from transforms.english.grammar import lower
+from ufo.transforms.english.grammar import lower
 
 _SYMBOLS: Final = r"\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _MARKER: Final = re.compile(

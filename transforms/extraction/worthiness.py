@@ -8,10 +8,10 @@ been born in 1564") can be checked and stays; what is no more than possible ("ma
 import re
 from typing import Final
 
-from transforms.english.grammar import CLAUSE_OPENERS, is_finite
-from transforms.english.verbs import ANY_FORM, BASES, is_participle
-from transforms.english.word_set import word_set
-from transforms.extraction.wording import Wording
+from ufo.transforms.english.grammar import CLAUSE_OPENERS, is_finite
+from ufo.transforms.english.verbs import ANY_FORM, BASES, is_participle
+from ufo.transforms.english.word_set import word_set
+from ufo.transforms.extraction.wording import Wording
 
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
 _QUESTION_MARKS: Final = ("?", "？", "؟")

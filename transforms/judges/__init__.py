@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from transforms.judges.base import Judge
-from transforms.judges.context import JudgeContext
-from transforms.judges.llm.settings import LlmSettings
-from transforms.llm.base import Client
-from transforms.registry import Registry, Spec
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.llm.base import Client
+from ufo.transforms.registry import Registry, Spec
 
 if TYPE_CHECKING:  # imports the client's code, which only a process that asks a model needs
-    from transforms.llm.settings import ClientSettings
+    from ufo.transforms.llm.settings import ClientSettings
 
 JUDGES: Final = Registry("ufo.judges", Judge, "judge")
 
@@ -58,8 +58,8 @@ def make_judge(
 
 
 def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | None) -> JudgeContext:
-    from transforms.judges.llm.judgement_cache import JudgementCache
-    from transforms.llm.shared import shared_client, shared_memory
+    from ufo.transforms.judges.llm.judgement_cache import JudgementCache
+    from ufo.transforms.llm.shared import shared_client, shared_memory
 
     if client is not None:
         return JudgeContext(llm, lambda: client)
@@ -71,6 +71,6 @@ def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | Non
 
 
 def _llm_judge(context: JudgeContext, judge: Judge | None) -> Judge:
-    from transforms.judges.llm.judge import LlmJudge
+    from ufo.transforms.judges.llm.judge import LlmJudge
 
     return judge or LlmJudge(context)

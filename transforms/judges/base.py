@@ -2,8 +2,8 @@
 
 A judge implements `outcome`: the judgement on one claim by one passage. The base class builds the
 evidence rows, turns an exception into an evidence row with outcome `error`, and extracts claims by
-rules (`transforms.extraction`). A judge that extracts claims itself overrides `extract`; one that
-judges all claims of a response at once overrides `verify`.
+rules (`ufo.transforms.extraction`). A judge that extracts claims itself overrides `extract`; one
+that judges all claims of a response at once overrides `verify`.
 
 Methods are coroutines because some judges ask a language model. One that computes in this process
 (`remote` is False) never suspends and is run without an event loop.
@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from schemas.errors import ends_run
-from schemas.records import (
+from ufo.schemas.errors import ends_run
+from ufo.schemas.records import (
     ERROR,
     OUTCOMES,
     UNPARSABLE,
@@ -27,12 +27,12 @@ from schemas.records import (
     Passage,
     Usage,
 )
-from transforms.judges.rows import evidence_row
-from transforms.prompts.data import storable
-from transforms.sources.base import Found, Retrieved, message_of
+from ufo.transforms.judges.rows import evidence_row
+from ufo.transforms.prompts.data import storable
+from ufo.transforms.sources.base import Found, Retrieved, message_of
 
 if TYPE_CHECKING:  # keeps `import ufo` fast
-    from transforms.sentences import Span
+    from ufo.transforms.sentences import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,19 +157,19 @@ class Judge:
 
     async def extract(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return the checkable claims of the response, in the order of its sentences."""
-        from transforms.extraction.drafts import claims
+        from ufo.transforms.extraction.drafts import claims
 
         return Drafts([Draft(*unit) for unit in claims(record, sentences)])
 
     async def extract_sentences(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return one claim for each sentence with a checkable claim (`--units sentence`)."""
-        from transforms.extraction.drafts import sentence_claims
+        from ufo.transforms.extraction.drafts import sentence_claims
 
         return Drafts([Draft(*unit) for unit in sentence_claims(record, sentences)])
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
         """Return a query for each claim, in order."""
-        from transforms.extraction import query_of
+        from ufo.transforms.extraction import query_of
 
         return Queries([query_of(claim) for claim in claims])
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from schemas.records import NOANS, Evidence, FactUnit, InputRecord, OpenUnits
-from transforms.judges.base import Drafts, Judge, Judged, Queries
-from transforms.judges.context import JudgeContext
-from transforms.judges.offline.judge import OfflineJudge, Weighed
-from transforms.sentences import Span
-from transforms.sources.base import Found
+from ufo.schemas.records import NOANS, Evidence, FactUnit, InputRecord, OpenUnits
+from ufo.transforms.judges.base import Drafts, Judge, Judged, Queries
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.offline.judge import OfflineJudge, Weighed
+from ufo.transforms.sentences import Span
+from ufo.transforms.sources.base import Found
 
 CONFIDENCE: Final = 0.9
 """The default of the lowest probability with which an offline judgement is kept."""

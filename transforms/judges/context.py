@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from transforms.judges.base import Judge
-from transforms.judges.llm.settings import LlmSettings
-from transforms.llm.base import Client
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.llm.base import Client
 
 if TYPE_CHECKING:  # imports the client's code, which only a process that asks a model needs
-    from transforms.judges.llm.judgement_cache import JudgementCache
+    from ufo.transforms.judges.llm.judgement_cache import JudgementCache
 
 
 def _none() -> Judge:

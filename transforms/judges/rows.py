@@ -1,7 +1,7 @@
 """Make the evidence row of a judgement, and search its citation in the passage."""
 
-from schemas.records import REFUTED, SUPPORTED, Evidence, FactUnit
-from transforms.sources.base import Retrieved
+from ufo.schemas.records import REFUTED, SUPPORTED, Evidence, FactUnit
+from ufo.transforms.sources.base import Retrieved
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
 _QUOTES = " \"'“”‘’«»"

@@ -2,14 +2,14 @@
 
 Every step that asks a model (extraction, verification, knowledge) builds a `Request` and reads a
 `Completion`. `Client.complete` hides retries, rate limits, cache and usage rows; tests use
-`transforms.llm.fake.FakeClient` instead.
+`ufo.transforms.llm.fake.FakeClient` instead.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from schemas.records import Usage
+from ufo.schemas.records import Usage
 
 EXTRACTOR = "extractor"
 VERIFIER = "verifier"

@@ -13,10 +13,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import CostCapped, UsageError
-from schemas.records import Usage
-from transforms.llm.limiter import estimated
-from transforms.llm.usage_log import (
+from ufo.schemas.errors import CostCapped, UsageError
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.limiter import estimated
+from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     IN_FLIGHT,

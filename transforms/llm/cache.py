@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from schemas.records import Usage
-from transforms.llm.base import Choice, Client, Completion, LlmError, Request
-from transforms.llm.capabilities import PROBE
-from transforms.llm.failures import Tokens
-from transforms.llm.memory import Memory, key_of
-from transforms.llm.settings import ClientSettings
-from transforms.llm.usage import OK, reused, shares, usage_row
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.base import Choice, Client, Completion, LlmError, Request
+from ufo.transforms.llm.capabilities import PROBE
+from ufo.transforms.llm.failures import Tokens
+from ufo.transforms.llm.memory import Memory, key_of
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
 _WITHHELD: Final = ("content_filter", "length")
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final
 
-from schemas.parameters import closed
-from schemas.records import TRANSPORT, TRUNCATED
-from transforms.llm.base import Choice, Function, Message, Request
-from transforms.llm.failures import SendError
+from ufo.schemas.parameters import closed
+from ufo.schemas.records import TRANSPORT, TRUNCATED
+from ufo.transforms.llm.base import Choice, Function, Message, Request
+from ufo.transforms.llm.failures import SendError
 
 PROBE = "probe"
 """The value of `usage.step` for the requests of a probe."""

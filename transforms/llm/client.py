@@ -9,22 +9,22 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from schemas.extras import need
-from schemas.records import Usage
-from transforms.llm.base import Choice, Completion, LlmError, Request
-from transforms.llm.budget import Budget
-from transforms.llm.capabilities import CALL, PROBE, PROBES, SAMPLE, Capabilities
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.failures import SendError
-from transforms.llm.limiter import LOCAL_START, Limiter
-from transforms.llm.retry import REAL, Backoff, Stop, Timing
-from transforms.llm.sending import Sender
-from transforms.llm.session import Session
-from transforms.llm.settings import ClientSettings
-from transforms.llm.usage import OK
+from ufo.schemas.extras import need
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.base import Choice, Completion, LlmError, Request
+from ufo.transforms.llm.budget import Budget
+from ufo.transforms.llm.capabilities import CALL, PROBE, PROBES, SAMPLE, Capabilities
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.limiter import LOCAL_START, Limiter
+from ufo.transforms.llm.retry import REAL, Backoff, Stop, Timing
+from ufo.transforms.llm.sending import Sender
+from ufo.transforms.llm.session import Session
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.usage import OK
 
 if TYPE_CHECKING:
-    from transforms.llm.transport import Transport
+    from ufo.transforms.llm.transport import Transport
 
 
 class Shared:
@@ -147,7 +147,7 @@ class OpenAiClient:
         key = endpoint.place, endpoint.timeout
         if key not in self._transports:
             need("llm", f"the model {endpoint.model!r}")
-            from transforms.llm.transport import Transport  # `openai` is slow to import
+            from ufo.transforms.llm.transport import Transport  # `openai` is slow to import
 
             limit = self._settings.limits_of(endpoint.place).concurrency
             reached = endpoint.url in self._settings.reached

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from schemas.hosts import host_of, is_address
-from transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
+from ufo.schemas.hosts import host_of, is_address
+from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"

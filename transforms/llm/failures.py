@@ -11,8 +11,8 @@ from dataclasses import KW_ONLY, dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from schemas.records import FILTERED, TRANSPORT, TRUNCATED
-from transforms.llm.endpoint import NO_KEY, URL_VARIABLE, Endpoint
+from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
+from ufo.transforms.llm.endpoint import NO_KEY, URL_VARIABLE, Endpoint
 
 _SPENT = {
     "insufficient_quota",

@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from transforms.llm.base import Choice, Completion, LlmError, Request
-from transforms.llm.usage import usage_row
+from ufo.transforms.llm.base import Choice, Completion, LlmError, Request
+from ufo.transforms.llm.usage import usage_row
 
 Reply = str | Mapping[str, Any] | Choice | Completion | Exception | Sequence[Any]
 Script = Sequence[Reply] | Callable[[Request], Reply]

@@ -16,9 +16,9 @@ from dataclasses import astuple, dataclass
 from math import inf
 from typing import Any, Final
 
-from transforms.llm.base import LlmError
-from transforms.llm.failures import SendError, used_up
-from transforms.llm.retry import REAL, UNANSWERED, Backoff, Stop, Timing
+from ufo.transforms.llm.base import LlmError
+from ufo.transforms.llm.failures import SendError, used_up
+from ufo.transforms.llm.retry import REAL, UNANSWERED, Backoff, Stop, Timing
 
 LOCAL_START: Final = 2
 """The initial number of concurrent requests to an endpoint on this machine."""

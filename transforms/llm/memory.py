@@ -1,8 +1,8 @@
 """Cache values in a store, and compute a value that several callers want at once only once.
 
-All caches use it: of requests (`transforms.llm.cache`), of judgements
-(`transforms.judges.llm.judgement_cache`), of searches and of web pages. Use it on one event loop;
-the store is called in threads, so the loop never blocks on a disk.
+All caches use it: of requests (`ufo.transforms.llm.cache`), of judgements
+(`ufo.transforms.judges.llm.judgement_cache`), of searches and of web pages. Use it on one event
+loop; the store is called in threads, so the loop never blocks on a disk.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-from transforms.llm.base import Report
-from transforms.llm.store import Store, StoreError, report
-from transforms.llm.store_sqlite import SqliteStore
+from ufo.transforms.llm.base import Report
+from ufo.transforms.llm.store import Store, StoreError, report
+from ufo.transforms.llm.store_sqlite import SqliteStore
 
 _DIGITS: Final = 40
 _VERSION: Final = 1  # of the format of keys and values
@@ -33,7 +33,9 @@ def open_store(uri: str, report: Report = report) -> Store:
     """
     if not uri.endswith("/"):
         return SqliteStore(uri, report)
-    from transforms.llm.store_prefix import PrefixStore  # needs pyarrow, which is slow to import
+    from ufo.transforms.llm.store_prefix import (
+        PrefixStore,  # needs pyarrow, which is slow to import
+    )
 
     return PrefixStore(uri)
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import Final, TypeVar
 
-from transforms.llm.base import Report
-from transforms.llm.failures import SendError
+from ufo.transforms.llm.base import Report
+from ufo.transforms.llm.failures import SendError
 
 UNANSWERED: Final = ("timeout", "connection")
 _REPORT_AFTER: Final = 1.0  # second: failures within it are one message

@@ -11,13 +11,13 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
-from schemas.records import Usage
-from transforms.llm.budget import Budget
-from transforms.llm.failures import SendError, Tokens
-from transforms.llm.limiter import Limiter, Sent
-from transforms.llm.retry import REAL, Retry, Timing, retrying
-from transforms.llm.spans import span
-from transforms.llm.usage import OK
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.budget import Budget
+from ufo.transforms.llm.failures import SendError, Tokens
+from ufo.transforms.llm.limiter import Limiter, Sent
+from ufo.transforms.llm.retry import REAL, Retry, Timing, retrying
+from ufo.transforms.llm.spans import span
+from ufo.transforms.llm.usage import OK
 
 T = TypeVar("T")
 _LOG = logging.getLogger("ufo.llm")

@@ -8,18 +8,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from schemas.records import TRUNCATED, Usage
-from transforms.llm import wire
-from transforms.llm.base import Choice, LlmError, Request
-from transforms.llm.capabilities import PROBE, PROBES, Capabilities, learned
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.failures import LARGER, SendError
-from transforms.llm.sending import Received, Sender
-from transforms.llm.usage import OK, usage_row
-from transforms.llm.window import Window, prompt_tokens
+from ufo.schemas.records import TRUNCATED, Usage
+from ufo.transforms.llm import wire
+from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.llm.capabilities import PROBE, PROBES, Capabilities, learned
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.failures import LARGER, SendError
+from ufo.transforms.llm.sending import Received, Sender
+from ufo.transforms.llm.usage import OK, usage_row
+from ufo.transforms.llm.window import Window, prompt_tokens
 
 if TYPE_CHECKING:
-    from transforms.llm.transport import Transport
+    from ufo.transforms.llm.transport import Transport
 
 _MODELS_SHOWN: Final = 8
 _LOG = logging.getLogger("ufo.llm")

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from transforms.llm.base import VERIFIER
-from transforms.llm.budget import Price
-from transforms.llm.capabilities import Capabilities
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.limiter import Limits, strictest
-from transforms.llm.retry import Retry
+from ufo.transforms.llm.base import VERIFIER
+from ufo.transforms.llm.budget import Price
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.limiter import Limits, strictest
+from ufo.transforms.llm.retry import Retry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +16,10 @@ class CallSettings:
     """Settings of every request, to a model or to a search engine.
 
     `concurrency` limits the requests in flight to one endpoint. `cache` is the URI of the cache
-    (`transforms.llm.store`), None for no cache; with `cache_writes` False it is only read. Each of
-    `workers` processes keeps to its share of the limits. `usage_log` is the path of the run's usage
-    log (`transforms.llm.usage_log`). `run` identifies a run within a process; its connections are
-    closed at its end.
+    (`ufo.transforms.llm.store`), None for no cache; with `cache_writes` False it is only read. Each
+    of `workers` processes keeps to its share of the limits. `usage_log` is the path of the run's
+    usage log (`ufo.transforms.llm.usage_log`). `run` identifies a run within a process; its
+    connections are closed at its end.
     """
 
     concurrency: int = 64

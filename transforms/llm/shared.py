@@ -1,6 +1,6 @@
 """Create clients and caches once in each process, and close them at the end of their run.
 
-Use them on the process's event loop (`transforms.loop`). `shared_client` wraps the client that
+Use them on the process's event loop (`ufo.transforms.loop`). `shared_client` wraps the client that
 sends requests by the one that caches them.
 """
 
@@ -9,13 +9,13 @@ from collections.abc import Callable, Hashable
 from math import inf
 from typing import Any, Protocol, TypeVar
 
-from transforms.llm.base import Client
-from transforms.llm.cache import CachingClient
-from transforms.llm.client import OpenAiClient, Shared
-from transforms.llm.memory import Memory, open_store
-from transforms.llm.retry import Stop
-from transforms.llm.settings import CallSettings, ClientSettings
-from transforms.llm.store import OFF, StoreError, report
+from ufo.transforms.llm.base import Client
+from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.client import OpenAiClient, Shared
+from ufo.transforms.llm.memory import Memory, open_store
+from ufo.transforms.llm.retry import Stop
+from ufo.transforms.llm.settings import CallSettings, ClientSettings
+from ufo.transforms.llm.store import OFF, StoreError, report
 
 
 class Closable(Protocol):

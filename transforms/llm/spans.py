@@ -14,7 +14,7 @@ NAME = "ufo"
 STEP: ContextVar[str | None] = ContextVar("ufo_step", default=None)
 """The step that this thread or coroutine runs, for log records."""
 
-# The parent span for threads without a span of their own: those of Beam and of `transforms.loop`.
+# The parent span for threads without a span of their own: those of Beam and `ufo.transforms.loop`.
 _around: Any = None
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from schemas.errors import UsageError
-from schemas.kept import cache_folder
-from schemas.storage import is_remote
+from ufo.schemas.errors import UsageError
+from ufo.schemas.kept import cache_folder
+from ufo.schemas.storage import is_remote
 
 OFF: Final = "off"
 VARIABLE: Final = "UFO_CACHE"

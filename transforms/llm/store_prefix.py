@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from pyarrow import fs
 
-from schemas.remote import RemoteError, file_system_of, is_remote, said
-from transforms.llm.store import KEY, Entry, StoreError
+from ufo.schemas.remote import RemoteError, file_system_of, is_remote, said
+from ufo.transforms.llm.store import KEY, Entry, StoreError
 
 _AT_ONCE: Final = 32
 

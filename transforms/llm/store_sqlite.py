@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar
 
 from filelock import FileLock
 
-from transforms.llm.base import Report
-from transforms.llm.store import Entry, StoreError, report
+from ufo.transforms.llm.base import Report
+from ufo.transforms.llm.store import Entry, StoreError, report
 
 _APPLICATION: Final = 0x75666F31  # "ufo1", SQLite's application_id in the file's header
 _VERSION: Final = 1

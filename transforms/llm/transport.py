@@ -13,10 +13,10 @@ import httpx2
 import openai
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-from transforms.llm.base import LlmError
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.failures import SendError, of_response
-from transforms.llm.sending import Received
+from ufo.transforms.llm.base import LlmError
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.failures import SendError, of_response
+from ufo.transforms.llm.sending import Received
 
 _CONNECT_SECONDS = 10.0
 _KEPT_SECONDS = 30.0
@@ -164,7 +164,7 @@ class Transport:
             self._client = AsyncOpenAI(
                 api_key=self._key,
                 base_url=self._endpoint.url,
-                max_retries=0,  # `transforms.llm.retry` retries, with a usage row for each attempt
+                max_retries=0,  # `llm.retry` retries, with a usage row for each attempt
                 http_client=DefaultAsyncHttpxClient(
                     timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
                     **pool,

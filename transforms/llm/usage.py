@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from schemas.records import Usage
-from transforms.llm.failures import Tokens
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.failures import Tokens
 
 OK: Final = "ok"
 """The status of a request that was answered."""

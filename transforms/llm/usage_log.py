@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from schemas.errors import RunError
-from schemas.records import Usage
+from ufo.schemas.errors import RunError
+from ufo.schemas.records import Usage
 
 REQUESTS = "requests"
 IN_FLIGHT = "in_flight"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.text import storable
-from transforms.llm.base import Choice, Function, Message, Request
-from transforms.llm.capabilities import (
+from ufo.schemas.text import storable
+from ufo.transforms.llm.base import Choice, Function, Message, Request
+from ufo.transforms.llm.capabilities import (
     JSON_OBJECT,
     JSON_OBJECT_SCHEMA,
     JSON_SCHEMA,
@@ -20,8 +20,8 @@ from transforms.llm.capabilities import (
     TOOL,
     Capabilities,
 )
-from transforms.llm.failures import Tokens
-from transforms.llm.marks import all_without_marks, without_marks
+from ufo.transforms.llm.failures import Tokens
+from ufo.transforms.llm.marks import all_without_marks, without_marks
 
 _THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
 

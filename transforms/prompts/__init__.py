@@ -12,7 +12,7 @@ from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 
-from schemas.errors import UsageError, unknown_value
+from ufo.schemas.errors import UsageError, unknown_value
 
 _VARIABLE = re.compile(r"\{([a-z_]+)\}")
 _ALONE = re.compile(r"^\{([a-z_]+)\}\n?", re.MULTILINE)

@@ -6,7 +6,7 @@ that a model can quote texts exactly.
 
 import re
 
-from schemas import text as texts
+from ufo.schemas import text as texts
 
 _UNSAFE = re.compile(r"<(?=[A-Za-z/!?])|&(?=(?:lt|amp|quot);)")
 _ESCAPED = re.compile(r"&(lt|amp|quot);")

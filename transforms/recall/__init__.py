@@ -5,8 +5,8 @@ of a RAG system, is verified against all of them. `read` parses records, `step` 
 record, `llm` and `offline` generate facts and verify answers, `sheet` writes a table for human
 annotation.
 
-The format of requests and replies, beside that of `transforms.judges.llm`, which verifies (facts
-have no queries; the one passage is the answer):
+The format of requests and replies, beside that of `ufo.transforms.judges.llm`, which verifies
+(facts have no queries; the one passage is the answer):
 
 Task: generate_facts — function of the same name, role extractor, step facts::
 

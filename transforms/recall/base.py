@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schemas.ids import unit_ids
-from schemas.recall import RecallAnswer, RecallInput
-from schemas.records import FactUnit, OpenUnits
-from transforms.judges.base import Work
-from transforms.judges.llm.formulation import Finding
+from ufo.schemas.ids import unit_ids
+from ufo.schemas.recall import RecallAnswer, RecallInput
+from ufo.schemas.records import FactUnit, OpenUnits
+from ufo.transforms.judges.base import Work
+from ufo.transforms.judges.llm.formulation import Finding
 
 
 @dataclass(slots=True)

@@ -4,15 +4,15 @@ prompt                 one fact a call, true or false matched by word: the basel
 tf, tfn                all facts in one call of the paper's function object, with the verdicts true,
                        false and (tfn) not clear
 …+citation             with an exact quote before each verdict
-…+xml                  the function of `transforms.judges.llm.function`, with a reply in tags
+…+xml                  the function of `ufo.transforms.judges.llm.function`, with a reply in tags
 """
 
 from collections.abc import Iterable
 from typing import Final
 
-from schemas.errors import UsageError, unknown_value
-from schemas.functions import OPTIONS
-from transforms.judges.llm.settings import JSON, XML
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.functions import OPTIONS
+from ufo.transforms.judges.llm.settings import JSON, XML
 
 PROMPT: Final = "prompt"
 HUMAN: Final = "human"

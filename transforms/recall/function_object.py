@@ -12,10 +12,10 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
-from schemas.functions import CITATION, FALSE, NOT_CLEAR, TFN, TRUE
-from schemas.parameters import closed
-from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.formulation import (
+from ufo.schemas.functions import CITATION, FALSE, NOT_CLEAR, TFN, TRUE
+from ufo.schemas.parameters import closed
+from ufo.transforms.judges.llm.asking import Asker, Reply, together
+from ufo.transforms.judges.llm.formulation import (
     Case,
     Finding,
     Pair,
@@ -24,11 +24,11 @@ from transforms.judges.llm.formulation import (
     unknown,
     worth_repairing,
 )
-from transforms.judges.llm.packing import reply_tokens
-from transforms.judges.llm.parsing import arguments_of
-from transforms.llm.base import Choice, Function
-from transforms.prompts import Prompts
-from transforms.prompts.data import storable
+from ufo.transforms.judges.llm.packing import reply_tokens
+from ufo.transforms.judges.llm.parsing import arguments_of
+from ufo.transforms.llm.base import Choice, Function
+from ufo.transforms.prompts import Prompts
+from ufo.transforms.prompts.data import storable
 
 NAME: Final = "fact_checker"
 _VERDICTS: Final = {"True": TRUE, "False": FALSE, "Not clear from the given passage": NOT_CLEAR}

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import partial
 
-from transforms.job import Job
-from transforms.judges import JudgeSpec, asks_llm_judge, make_judge
-from transforms.llm.shared import shared_client
-from transforms.recall.base import Recaller
-from transforms.recall.llm import LlmRecaller
-from transforms.recall.offline import JudgeRecaller
+from ufo.transforms.job import Job
+from ufo.transforms.judges import JudgeSpec, asks_llm_judge, make_judge
+from ufo.transforms.llm.shared import shared_client
+from ufo.transforms.recall.base import Recaller
+from ufo.transforms.recall.llm import LlmRecaller
+from ufo.transforms.recall.offline import JudgeRecaller
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from schemas.functions import TF
-from schemas.parameters import facts_parameters
-from schemas.recall import (
+from ufo.schemas.functions import TF
+from ufo.schemas.parameters import facts_parameters
+from ufo.schemas.recall import (
     RecallAnswer,
     RecallInput,
 )
-from schemas.records import TRUNCATED, Passage
-from transforms.judges.llm.asking import SHORT_REPLY, Asker, Askers, Reply
-from transforms.judges.llm.formulation import (
+from ufo.schemas.records import TRUNCATED, Passage
+from ufo.transforms.judges.llm.asking import SHORT_REPLY, Asker, Askers, Reply
+from ufo.transforms.judges.llm.formulation import (
     Case,
     Finding,
     Formulation,
@@ -20,18 +20,18 @@ from transforms.judges.llm.formulation import (
     worth_keeping,
     worth_repairing,
 )
-from transforms.judges.llm.judge import formulation
-from transforms.judges.llm.packing import tokens_of
-from transforms.judges.llm.parsing import arguments_of, reason_of
-from transforms.judges.llm.settings import FUNCTION, XML, LlmSettings
-from transforms.judges.llm.settings import PROMPT as PROMPT_FORMULATION
-from transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
-from transforms.prompts import Prompts, load_prompts
-from transforms.prompts.data import element, read, storable
-from transforms.recall.base import Generated, Recaller, Verified, fact_units, open_units
-from transforms.recall.formulations import CITATION, PROMPT
-from transforms.recall.function_object import FunctionObject
-from transforms.sentences import segment
+from ufo.transforms.judges.llm.judge import formulation
+from ufo.transforms.judges.llm.packing import tokens_of
+from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
+from ufo.transforms.judges.llm.settings import FUNCTION, XML, LlmSettings
+from ufo.transforms.judges.llm.settings import PROMPT as PROMPT_FORMULATION
+from ufo.transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
+from ufo.transforms.prompts import Prompts, load_prompts
+from ufo.transforms.prompts.data import element, read, storable
+from ufo.transforms.recall.base import Generated, Recaller, Verified, fact_units, open_units
+from ufo.transforms.recall.formulations import CITATION, PROMPT
+from ufo.transforms.recall.function_object import FunctionObject
+from ufo.transforms.sentences import segment
 
 NAME: Final = "generate_facts"
 FACTS: Final = "facts"

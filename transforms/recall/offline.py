@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from schemas.recall import RecallAnswer, RecallInput
-from schemas.records import InputRecord, Passage
-from transforms.judges.base import Judge
-from transforms.judges.llm.formulation import Finding
-from transforms.recall.base import Generated, Recaller, Verified, fact_units, open_units
-from transforms.sentences import segment
-from transforms.sources.base import Found, Retrieved
+from ufo.schemas.recall import RecallAnswer, RecallInput
+from ufo.schemas.records import InputRecord, Passage
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.llm.formulation import Finding
+from ufo.transforms.recall.base import Generated, Recaller, Verified, fact_units, open_units
+from ufo.transforms.sentences import segment
+from ufo.transforms.sources.base import Found, Retrieved
 
 
 class JudgeRecaller(Recaller):

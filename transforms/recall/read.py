@@ -17,16 +17,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from schemas.ids import content_id
-from schemas.recall import (
+from ufo.schemas.ids import content_id
+from ufo.schemas.recall import (
     RecallAnswer,
     RecallInput,
     RecallLabel,
 )
-from schemas.records import Failure
-from transforms.read import MAX_LINE_BYTES, record_of
-from transforms.recall.literals import LiteralError, read_dictionary, read_list
-from transforms.values import (
+from ufo.schemas.records import Failure
+from ufo.transforms.read import MAX_LINE_BYTES, record_of
+from ufo.transforms.recall.literals import LiteralError, read_dictionary, read_list
+from ufo.transforms.values import (
     Unusable,
     id_value,
     kind_of,

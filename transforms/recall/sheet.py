@@ -11,8 +11,8 @@ import io
 from collections import defaultdict
 from typing import Any
 
-from schemas.results import Results
-from transforms.recall.read import ANSWER, GROUND_TRUTHS, LABELS
+from ufo.schemas.results import Results
+from ufo.transforms.recall.read import ANSWER, GROUND_TRUTHS, LABELS
 
 Row = dict[str, Any]
 

@@ -4,15 +4,15 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.errors import ends_run
-from schemas.recall import (
+from ufo.schemas.errors import ends_run
+from ufo.schemas.recall import (
     RecallAnswer,
     RecallFact,
     RecallInput,
     RecallRecord,
     RecallVerdict,
 )
-from schemas.records import (
+from ufo.schemas.records import (
     ERROR,
     NO_PASSAGES,
     NOANS,
@@ -22,12 +22,12 @@ from schemas.records import (
     Failure,
     Usage,
 )
-from transforms.judges.llm.asking import together
-from transforms.judges.llm.formulation import Finding
-from transforms.judges.rows import citation_found
-from transforms.recall.base import Generated, Recaller, Verified, fact_units
-from transforms.recall.formulations import HUMAN
-from transforms.sources.base import message_of
+from ufo.transforms.judges.llm.asking import together
+from ufo.transforms.judges.llm.formulation import Finding
+from ufo.transforms.judges.rows import citation_found
+from ufo.transforms.recall.base import Generated, Recaller, Verified, fact_units
+from ufo.transforms.recall.formulations import HUMAN
+from ufo.transforms.sources.base import message_of
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0, NOANS: 0}
 
@@ -51,7 +51,7 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
     (`--facts_only`) only facts are generated. Human labels are verdicts of the formulation `human`.
     An empty answer states no fact, without a call of the model.
 
-    Raises only errors that end the run (`schemas.errors.ends_run`).
+    Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
     made = Generated(list(record.facts)) if record.given else await _generated(record, recaller)
     units = fact_units(record.record_id, made.facts)

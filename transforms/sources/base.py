@@ -13,10 +13,10 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import ClassVar
 
-from schemas.errors import ends_run
-from schemas.hosts import host_of
-from schemas.ids import passage_id
-from schemas.records import (
+from ufo.schemas.errors import ends_run
+from ufo.schemas.hosts import host_of
+from ufo.schemas.ids import passage_id
+from ufo.schemas.records import (
     ERROR,
     NO_PASSAGES,
     NOANS,
@@ -27,7 +27,7 @@ from schemas.records import (
     Passage,
     Usage,
 )
-from transforms.sources.web.categories import OTHER, shipped_categories
+from ufo.transforms.sources.web.categories import OTHER, shipped_categories
 
 _MAX_MESSAGE = 4096
 _fields = attrgetter(*(field.name for field in fields(Passage)))
@@ -124,7 +124,7 @@ class FactSource:
         """Return the passages for each unit of the response, in order.
 
         An error on one unit is part of its result; only errors that end the run are raised
-        (`schemas.errors.ends_run`).
+        (`ufo.schemas.errors.ends_run`).
         """
         answers = []
         for unit in open_units.units:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schemas.errors import UsageError, unknown_value
-from schemas.extras import missing
-from schemas.parameters import closed
-from schemas.records import (
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.extras import missing
+from ufo.schemas.parameters import closed
+from ufo.schemas.records import (
     ERROR,
     FILTERED,
     REFUSED,
@@ -18,8 +18,8 @@ from schemas.records import (
     Passage,
     Usage,
 )
-from transforms.judges.llm.parsing import arguments_of, reason_of
-from transforms.llm.base import (
+from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
+from ufo.transforms.llm.base import (
     KNOWLEDGE,
     Choice,
     Completion,
@@ -28,13 +28,13 @@ from transforms.llm.base import (
     Message,
     Request,
 )
-from transforms.llm.endpoint import endpoints
-from transforms.llm.settings import ClientSettings
-from transforms.llm.shared import shared_client
-from transforms.prompts import load_prompts
-from transforms.prompts.data import element, storable
-from transforms.sources.base import FactSource, Found, Retrieved
-from transforms.sources.context import SourceContext
+from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.shared import shared_client
+from ufo.transforms.prompts import load_prompts
+from ufo.transforms.prompts.data import element, storable
+from ufo.transforms.sources.base import FactSource, Found, Retrieved
+from ufo.transforms.sources.context import SourceContext
 
 PER_QUERY = "per_query"
 BUNDLED = "bundled"

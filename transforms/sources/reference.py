@@ -1,8 +1,8 @@
 """The fact source of the references given with a response in the input."""
 
-from schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
-from transforms.passages import Ranking, windows
-from transforms.sources.base import FactSource, Found, Retrieved
+from ufo.schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
+from ufo.transforms.passages import Ranking, windows
+from ufo.transforms.sources.base import FactSource, Found, Retrieved
 
 
 class ReferenceSource(FactSource):

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from schemas.records import OpenUnits
-from transforms.sources.base import FactSource, Found, Retrieved
+from ufo.schemas.records import OpenUnits
+from ufo.transforms.sources.base import FactSource, Found, Retrieved
 
 if TYPE_CHECKING:
-    from indexes.index import Index
+    from ufo.indexes.index import Index
 
 
 class WikipediaSource(FactSource):
@@ -53,7 +53,7 @@ class WikipediaSource(FactSource):
         self._index = self._folder()
 
     def _folder(self) -> "Index":
-        from indexes.index import open_index
+        from ufo.indexes.index import open_index
 
         return open_index(
             self.index,

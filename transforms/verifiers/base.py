@@ -1,15 +1,15 @@
 """The base class of verifiers, the models of the offline judge.
 
 A verifier predicts whether a passage supports a claim, refutes it, or does not answer. It computes
-in this process; for a model behind an endpoint write a judge (`transforms.judges`).
+in this process; for a model behind an endpoint write a judge (`ufo.transforms.judges`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from schemas.records import NOANS, REFUTED, SUPPORTED
-from transforms.verifiers.measured import BY_SET, MEASURED
+from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
+from ufo.transforms.verifiers.measured import BY_SET, MEASURED
 
 if TYPE_CHECKING:  # keeps `import ufo` fast
     import numpy as np

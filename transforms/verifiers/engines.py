@@ -1,8 +1,8 @@
 """What computes a model: onnxruntime where there is an ONNX file, else transformers with torch
-(`transforms.verifiers.torch_engines`).
+(`ufo.transforms.verifiers.torch_engines`).
 
 One pair is computed at a time, so that a pair's probabilities do not depend on the others
-(`schemas.models.OnnxModel`).
+(`ufo.schemas.models.OnnxModel`).
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tokenizers import Encoding
 
-from schemas.models import OnnxModel
+from ufo.schemas.models import OnnxModel
 
 
 class Engine(Protocol):

@@ -7,9 +7,9 @@ reasoning of a trained model, which gives no reasons.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from transforms.verifiers.base import Pair
-from transforms.verifiers.overlap.contradictions import Contradiction, contradictions
-from transforms.verifiers.overlap.reading import (
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.overlap.contradictions import Contradiction, contradictions
+from ufo.transforms.verifiers.overlap.reading import (
     Match,
     ReadClaim,
     match,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Any, Final, NamedTuple
 
-from schemas.errors import UsageError, unknown_value
-from transforms.verifiers.base import Probabilities
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.transforms.verifiers.base import Probabilities
 
 
 class Outputs(NamedTuple):

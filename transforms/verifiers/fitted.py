@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from schemas.errors import UsageError
-from transforms.verifiers.base import Array, Head, Pair, Probabilities, Verifier
+from ufo.schemas.errors import UsageError
+from ufo.transforms.verifiers.base import Array, Head, Pair, Probabilities, Verifier
 
 FILE = "verifier.json"
 CARD = "card.md"

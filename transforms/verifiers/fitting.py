@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from transforms.verifiers.base import Head
+from ufo.transforms.verifiers.base import Head
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]

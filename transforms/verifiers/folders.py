@@ -5,8 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from schemas import models
-from schemas.errors import UsageError
+from ufo.schemas import models
+from ufo.schemas.errors import UsageError
 
 EXTRA: Final = "hub"
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from transforms.verifiers.base import Head
-from transforms.verifiers.fitting import (
+from ufo.transforms.verifiers.base import Head
+from ufo.transforms.verifiers.fitting import (
     Floats,
     Integers,
     Labelled,

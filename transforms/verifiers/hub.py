@@ -1,7 +1,7 @@
 """The verifier by a cross-encoder: any sequence classifier in a folder or on a model hub.
 
 It is run by onnxruntime where it has an ONNX file, else by transformers (extra `hub`). Its family
-(`transforms.verifiers.families`) defines the input format and the meaning of the outputs.
+(`ufo.transforms.verifiers.families`) defines the input format and the meaning of the outputs.
 """
 
 import os
@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from tokenizers import Tokenizer
 
-from schemas.errors import UsageError
-from schemas.extras import missing
-from schemas.models import folder_of, onnx_file
-from transforms.verifiers.base import Pair, Probabilities, Verifier
-from transforms.verifiers.engines import Engine, OnnxEngine
-from transforms.verifiers.families import (
+from ufo.schemas.errors import UsageError
+from ufo.schemas.extras import missing
+from ufo.schemas.models import folder_of, onnx_file
+from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
+from ufo.transforms.verifiers.engines import Engine, OnnxEngine
+from ufo.transforms.verifiers.families import (
     HHEM,
     Family,
     family_of,
@@ -24,13 +24,13 @@ from transforms.verifiers.families import (
     outputs_of,
     probabilities,
 )
-from transforms.verifiers.folders import (
+from ufo.transforms.verifiers.folders import (
     EXTRA,
     checksum,
     config_of,
     said_of_tokenizer,
 )
-from transforms.verifiers.windows import Reader, best
+from ufo.transforms.verifiers.windows import Reader, best
 
 _USUAL: Final = 512  # tokens, of what is limited by nothing but memory
 _BEFORE_FIRST: Final = 2  # RoBERTa counts positions from its padding token, which is 1
@@ -126,7 +126,7 @@ class HubVerifier(Verifier):
         onnx = onnx_file(self._folder)
         if onnx:
             return OnnxEngine(onnx, self._config)
-        from transforms.verifiers.torch_engines import HhemEngine, TorchEngine
+        from ufo.transforms.verifiers.torch_engines import HhemEngine, TorchEngine
 
         if self._of_own_code():
             return HhemEngine(self._folder, self._texts)

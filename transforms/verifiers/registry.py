@@ -2,7 +2,7 @@
 
 It is a registered name (entry points in the group `ufo.verifiers`), a class in a file, a folder
 with `verifier.json` that `ufo judges fit` or `benchmarks/train_verifier.py` wrote, or a
-cross-encoder (`transforms.verifiers.hub`): another folder, or `organisation/model[@revision]`.
+cross-encoder (`ufo.transforms.verifiers.hub`): another folder, or `organisation/model[@revision]`.
 """
 
 import os
@@ -11,13 +11,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from schemas.errors import PluginError, UsageError, unknown_value
-from schemas.models import is_hub_name
-from transforms.registry import Registry, Spec, absolute_type, code_of, is_file_type
-from transforms.verifiers.base import Verifier
-from transforms.verifiers.bundled.verifier import SETTINGS, BundledVerifier
-from transforms.verifiers.fitted import FittedVerifier, is_fitted, read_fit
-from transforms.verifiers.hub import HubVerifier
+from ufo.schemas.errors import PluginError, UsageError, unknown_value
+from ufo.schemas.models import is_hub_name
+from ufo.transforms.registry import Registry, Spec, absolute_type, code_of, is_file_type
+from ufo.transforms.verifiers.base import Verifier
+from ufo.transforms.verifiers.bundled.verifier import SETTINGS, BundledVerifier
+from ufo.transforms.verifiers.fitted import FittedVerifier, is_fitted, read_fit
+from ufo.transforms.verifiers.hub import HubVerifier
 
 VERIFIERS: Final = Registry("ufo.verifiers", Verifier, "verifier")
 DEFAULT: Final = "overlap"

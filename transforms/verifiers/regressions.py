@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp
 from operator import mul
 
-from transforms.verifiers.base import Probabilities
+from ufo.transforms.verifiers.base import Probabilities
 
 _LARGEST = 30.0
 

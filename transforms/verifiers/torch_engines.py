@@ -10,7 +10,7 @@ from tokenizers import Encoding
 from transformers import AutoConfig, AutoModelForSequenceClassification, T5ForTokenClassification
 from transformers.utils import logging
 
-from transforms.verifiers.engines import has_types
+from ufo.transforms.verifiers.engines import has_types
 
 
 class TorchEngine:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from tokenizers import Encoding, Tokenizer
 
-from schemas.records import REFUTED, SUPPORTED
-from transforms.sentences import segment
-from transforms.verifiers.base import Probabilities
-from transforms.verifiers.families import Family, filled
+from ufo.schemas.records import REFUTED, SUPPORTED
+from ufo.transforms.sentences import segment
+from ufo.transforms.verifiers.base import Probabilities
+from ufo.transforms.verifiers.families import Family, filled
 
 
 class Reader:

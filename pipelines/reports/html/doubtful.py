@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from pipelines.reports.html.parts import MOST_ROWS, Asked, Part
-from pipelines.reports.overview import Row
-from schemas.records import UNSUPPORTED_LANGUAGE
-from transforms.states import state_of
+from ufo.pipelines.reports.html.parts import MOST_ROWS, Asked, Part
+from ufo.pipelines.reports.overview import Row
+from ufo.schemas.records import UNSUPPORTED_LANGUAGE
+from ufo.transforms.states import state_of
 
 _MOST_EVIDENCE = 5  # judgements of a claim
 _RESPONSES = 20

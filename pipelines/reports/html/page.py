@@ -6,18 +6,18 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from pipelines.outputs import text_output
-from pipelines.reports.html import sections
-from pipelines.reports.html.doubtful import disagreements, doubtful_responses
-from pipelines.reports.html.parts import MOST_ROWS, Asked, Part, columns, in_words
-from pipelines.reports.overview import Row, contradicted, overview
-from pipelines.reports.tabular import cell
-from pipelines.reports.templates import environment
-from pipelines.reports.text import MODES
-from pipelines.reports.unusable import beside, no_score, without_score
-from schemas.errors import UsageError
-from schemas.results import Results
-from schemas.text import quantity
+from ufo.pipelines.outputs import text_output
+from ufo.pipelines.reports.html import sections
+from ufo.pipelines.reports.html.doubtful import disagreements, doubtful_responses
+from ufo.pipelines.reports.html.parts import MOST_ROWS, Asked, Part, columns, in_words
+from ufo.pipelines.reports.overview import Row, contradicted, overview
+from ufo.pipelines.reports.tabular import cell
+from ufo.pipelines.reports.templates import environment
+from ufo.pipelines.reports.text import MODES
+from ufo.pipelines.reports.unusable import beside, no_score, without_score
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import Results
+from ufo.schemas.text import quantity
 
 # Those of the page, and what a report has beside them.
 _STYLES = ("base", "parts", "result", "message", "evidence")
@@ -136,7 +136,7 @@ def render_html(results: Results) -> str:
 
 
 def _style() -> str:
-    page = files("webapp").joinpath("page", "style")
+    page = files("ufo.webapp").joinpath("page", "style")
     paths = [page.joinpath(f"{name}.css") for name in _STYLES]
     paths.append(files(__package__).joinpath("report.css"))
     return "".join(path.read_text(encoding="utf-8") for path in paths)

@@ -7,11 +7,11 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from pipelines.reports.drawing import Bar, draw_bars, svg_of
-from pipelines.reports.overview import Row
-from pipelines.reports.tabular import OF_UNUSABLE
-from schemas.results import Results
-from transforms.votes import main_mode
+from ufo.pipelines.reports.drawing import Bar, draw_bars, svg_of
+from ufo.pipelines.reports.overview import Row
+from ufo.pipelines.reports.tabular import OF_UNUSABLE
+from ufo.schemas.results import Results
+from ufo.transforms.votes import main_mode
 
 MOST_ROWS = 100
 _WORDS = {

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from pipelines.reports.drawing import Bar, difference_of
-from pipelines.reports.html.parts import MOST_ROWS, Asked, Part, bars_of, drawn, in_words
-from pipelines.reports.overview import ERRORS_IN_WORDS, Row
-from pipelines.reports.plots import BY_PEOPLE, contributions, score_bar, wedges
-from schemas.text import quantity
-from schemas.views import load_views
+from ufo.pipelines.reports.drawing import Bar, difference_of
+from ufo.pipelines.reports.html.parts import MOST_ROWS, Asked, Part, bars_of, drawn, in_words
+from ufo.pipelines.reports.overview import ERRORS_IN_WORDS, Row
+from ufo.pipelines.reports.plots import BY_PEOPLE, contributions, score_bar, wedges
+from ufo.schemas.text import quantity
+from ufo.schemas.views import load_views
 
 _MOST_BARS = 24
 _MOST_PIES = 9

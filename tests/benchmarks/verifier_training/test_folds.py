@@ -1,7 +1,7 @@
 from benchmarks.judge_sets import Record
 from benchmarks.verifier_training.folds import FOLDS, folds_of, unseen
 from benchmarks.verifier_training.pairs import Labelled
-from transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.base import Pair
 
 
 def test_documents_are_spread_evenly_and_the_same_for_a_seed() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.cli import main
+from ufo.pipelines.cli import main
 
 VOTES = {
     "a": {"a1": {"ref": "ss", "wiki": "r"}, "a2": {"ref": "r", "wiki": "s"}},

@@ -1,7 +1,7 @@
 import pytest
 
-from pipelines.commands.evaluate import print_estimate
-from pipelines.estimates.bounds import Asked, Estimate, Line
+from ufo.pipelines.commands.evaluate import print_estimate
+from ufo.pipelines.estimates.bounds import Asked, Estimate, Line
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.commands import importing as import_commands
-from schemas.errors import UsageError
+from ufo.pipelines.commands import importing as import_commands
+from ufo.schemas.errors import UsageError
 
 
 @pytest.fixture(name="ufo")

@@ -5,10 +5,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from indexes.manifest import VERSION
-from pipelines.commands.index import register
-from schemas.errors import IndexUnusable, UsageError
 from tests.embedder import write_embedder
+from ufo.indexes.manifest import VERSION
+from ufo.pipelines.commands.index import register
+from ufo.schemas.errors import IndexUnusable, UsageError
 
 
 def _run(*words: str) -> int:

@@ -15,7 +15,7 @@ from tests.pipelines.conftest import Outcome
 # Reads numbers that stand in the passage, and takes the second for support, which is the first.
 WRONG = '''
 import numpy as np
-from transforms.verifiers.base import Head, Verifier
+from ufo.transforms.verifiers.base import Head, Verifier
 
 class Wrong(Verifier):
     """Reads the wrong number."""
@@ -117,8 +117,8 @@ def test_a_verifier_that_reads_the_wrong_number_learns(
 def test_what_it_wrote_is_a_verifier_and_no_base_of_another(
     fit: Callable[..., Any], results: Callable[..., Any], tmp_path: Path
 ) -> None:
-    from transforms.verifiers.base import Pair
-    from transforms.verifiers.registry import opened
+    from ufo.transforms.verifiers.base import Pair
+    from ufo.transforms.verifiers.registry import opened
 
     folder = tmp_path / "mine"
     runs = results()

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.importers import IMPORTERS, Format, import_records
-from schemas.errors import UsageError
-from schemas.records import InputRecord
-from transforms.read import parse
-from transforms.sentences import segment
+from ufo.pipelines.importers import IMPORTERS, Format, import_records
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import InputRecord
+from ufo.transforms.read import parse
+from ufo.transforms.sentences import segment
 
 
 def sentence(

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.importers import import_records
-from pipelines.importers.fava import fava
-from pipelines.importers.reading import LEFT_OUT
-from schemas.errors import UsageError
-from schemas.records import Failure
-from transforms.read import parse
-from transforms.values import Unusable
+from ufo.pipelines.importers import import_records
+from ufo.pipelines.importers.fava import fava
+from ufo.pipelines.importers.reading import LEFT_OUT
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Failure
+from ufo.transforms.read import parse
+from ufo.transforms.values import Unusable
 
 TYPES = ("entity", "relation", "contradictory", "invented", "subjective", "unverifiable")
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.importers import IMPORTERS, import_records
-from schemas.errors import UsageError
-from schemas.records import InputRecord
-from transforms.read import parse
+from ufo.pipelines.importers import IMPORTERS, import_records
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import InputRecord
+from ufo.transforms.read import parse
 
 Row = dict[str, Any]
 Read = Callable[..., tuple[list[Row], Counter[str]]]

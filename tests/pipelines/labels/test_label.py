@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.labels.sample_sheets import allocate
-from schemas.results import open_results
+from ufo.pipelines.labels.sample_sheets import allocate
+from ufo.schemas.results import open_results
 
 UNITS = {f"u{n:02d}": {"ref": "s" if n % 3 else "r"} for n in range(30)}
 VOTES = {

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from pipelines.options.arguments import Parser
-from pipelines.options.beam_flags import waits, workers_of
-from pipelines.options.command_line import settings
-from pipelines.options.dataflow import IMAGE
-from pipelines.options.flags import GROUPS
-from pipelines.options.settings import Settings
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.beam_flags import waits, workers_of
+from ufo.pipelines.options.command_line import settings
+from ufo.pipelines.options.dataflow import IMAGE
+from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.settings import Settings
 
 JOB = ("--project=my-project", "--region=europe-west1", "--temp_location=gs://b/temp")
 THERE = ("--runner=DataflowRunner", *JOB, "--sdk_container_image=registry/ufo:1")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.options import flags, recall
-from pipelines.options.arguments import Affects, Parser, names_of, option, options_of
-from pipelines.options.config import load
-from pipelines.options.settings import Settings
-from schemas.errors import UsageError
 from scripts import flags as page
-from webapp.models import Asking
+from ufo.pipelines.options import flags, recall
+from ufo.pipelines.options.arguments import Affects, Parser, names_of, option, options_of
+from ufo.pipelines.options.config import load
+from ufo.pipelines.options.settings import Settings
+from ufo.schemas.errors import UsageError
+from ufo.webapp.models import Asking
 
 ROOT = Path(__file__).parents[3]
 

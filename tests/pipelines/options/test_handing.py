@@ -13,7 +13,7 @@ from typing import Any
 import apache_beam as beam
 import pytest
 
-from pipelines.runners.engine import EngineJob, job_of
+from ufo.pipelines.runners.engine import EngineJob, job_of
 
 Jobs = list[dict[str, Any]]
 

@@ -5,9 +5,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.reports.plots import plot_contributions, plot_scores
-from schemas.errors import UsageError
-from schemas.results import Results, open_results
+from ufo.pipelines.reports.plots import plot_contributions, plot_scores
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import Results, open_results
 
 VOTES = {
     "a": {"a1": {"ref": "s"}, "a2": {"ref": "n", "wiki": "r"}, "a3": {"ref": "n", "wiki": "n"}},

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.reports.tabular import cell, fit, one_line, unique_names, write_csv, write_json
+from ufo.pipelines.reports.tabular import cell, fit, one_line, unique_names, write_csv, write_json
 
 names = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, max_size=4)
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from pipelines.cli import main
-from pipelines.reports.overview import overview
-from pipelines.reports.text import bar, render_overview
-from schemas.errors import UsageError
-from schemas.records import Failure, SourceStatus
-from schemas.results import open_results
+from ufo.pipelines.cli import main
+from ufo.pipelines.reports.overview import overview
+from ufo.pipelines.reports.text import bar, render_overview
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Failure, SourceStatus
+from ufo.schemas.results import open_results
 
 VOTES = {
     "a": {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.runners.engine import (
+from ufo.pipelines.runners.engine import (
     EngineJob,
     LiveCounts,
     end_earlier,
@@ -17,8 +17,8 @@ from pipelines.runners.engine import (
     started_job,
     totals_of,
 )
-from schemas.errors import RunError
-from transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
+from ufo.schemas.errors import RunError
+from ufo.transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
 
 RUN = "/out/run=My_Run.2"
 TRY = "/out/run=My_Run.2/.attempt-1/chunks/portable/0a1b2c3d"

@@ -9,11 +9,11 @@ import apache_beam as beam
 import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-from pipelines.graph import evaluate
-from pipelines.options.beam_flags import workers_of
-from transforms.job import Job
-from transforms.sources.registry import SourceSpec
-from transforms.splits import Split
+from ufo.pipelines.graph import evaluate
+from ufo.pipelines.options.beam_flags import workers_of
+from ufo.transforms.job import Job
+from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.splits import Split
 
 GROUPED = {"beam:transform:group_by_key:v1", "beam:transform:reshuffle:v1"}
 

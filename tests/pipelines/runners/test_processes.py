@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.runners import processes
+from ufo.pipelines.runners import processes
 
 SOURCE = """
 import os

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.runs.chunks import InputReport, SeenIds, given_claims_warning
-from schemas.errors import NothingUsable
-from schemas.records import Failure
-from transforms.extract import OUT_OF_RANGE, REPEATED
+from ufo.pipelines.runs.chunks import InputReport, SeenIds, given_claims_warning
+from ufo.schemas.errors import NothingUsable
+from ufo.schemas.records import Failure
+from ufo.transforms.extract import OUT_OF_RANGE, REPEATED
 
 
 def parse(key: str, line: bytes, most: int) -> str | Failure:

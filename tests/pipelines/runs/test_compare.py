@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from schemas.results import Results, open_results
-from schemas.runs import choose_runs
 from tests.pipelines.conftest import Outcome
+from ufo.schemas.results import Results, open_results
+from ufo.schemas.runs import choose_runs
 
 
 def run_of(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.runners.portable import keep_engine_counters
+from ufo.pipelines.runners.portable import keep_engine_counters
 
 
 def counters(folder: Path) -> Any:

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.runs.chunks import MAX_LINES, Chunk, even_chunk_size, in_chunks
-from pipelines.runs.inputs import PlainFile, measure, spool
-from schemas.errors import UsageError
-from schemas.records import Failure, InputRecord
-from transforms.read import parse
-from transforms.splits import lines
-from transforms.values import OF_CELLS
+from ufo.pipelines.runs.chunks import MAX_LINES, Chunk, even_chunk_size, in_chunks
+from ufo.pipelines.runs.inputs import PlainFile, measure, spool
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Failure, InputRecord
+from ufo.transforms.read import parse
+from ufo.transforms.splits import lines
+from ufo.transforms.values import OF_CELLS
 
 RECORDS = [{"question": "Q?", "answer": 'one\ntwo, "three"'}, {"question": "R?", "answer": "no"}]
 

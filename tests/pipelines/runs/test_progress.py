@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from pipelines.runs.progress import Progress
-from schemas.records import Part
+from ufo.pipelines.runs.progress import Progress
+from ufo.schemas.records import Part
 
 
 class Terminal(io.StringIO):
@@ -15,7 +15,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr("pipelines.runs.progress.monotonic", lambda: now[0])
+    monkeypatch.setattr("ufo.pipelines.runs.progress.monotonic", lambda: now[0])
     return now
 
 
@@ -93,7 +93,7 @@ def test_a_bar_fits_its_terminal(
 def test_a_bar_moves_where_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
+    monkeypatch.setattr("ufo.pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
     give_up = time.monotonic() + 30
     with Progress(8).watching():
         while stream.getvalue().count("0/8 responses") < 3 and time.monotonic() < give_up:

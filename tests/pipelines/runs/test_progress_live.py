@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.runs.progress import Progress, deciders
-from schemas.records import Part
-from schemas.tables import to_arrow
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import rows
-from transforms.llm.usage_log import (
+from ufo.pipelines.runs.progress import Progress, deciders
+from ufo.schemas.records import Part
+from ufo.schemas.tables import to_arrow
+from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     DECIDED,
@@ -57,7 +57,7 @@ def counts(log: UsageLog, tmp_path: Path) -> UsageReader:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr("pipelines.runs.progress.monotonic", lambda: now[0])
+    monkeypatch.setattr("ufo.pipelines.runs.progress.monotonic", lambda: now[0])
     return now
 
 
@@ -88,8 +88,8 @@ def test_lines_come_while_a_chunk_is_under_way(
 ) -> None:
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr("pipelines.runs.progress._SECONDS_BETWEEN_LINES", 0.0)
-    monkeypatch.setattr("pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
+    monkeypatch.setattr("ufo.pipelines.runs.progress._SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("ufo.pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
     bar = Progress(100)
     give_up = time.monotonic() + 30
     with bar.watching(counts, True):
@@ -132,9 +132,11 @@ def test_it_is_the_same_from_those_who_work_and_from_the_tables(
     live: bool,
 ) -> None:
     if live:
-        monkeypatch.setattr("pipelines.runners.local.deciders", lambda *_: {})
+        monkeypatch.setattr("ufo.pipelines.runners.local.deciders", lambda *_: {})
     else:
-        monkeypatch.setattr("pipelines.runs.progress.Progress.watching", lambda *_: nullcontext())
+        monkeypatch.setattr(
+            "ufo.pipelines.runs.progress.Progress.watching", lambda *_: nullcontext()
+        )
     text = "Oslo is a large city. Oslo has {0} bridges."
     path = write_lines(
         tmp_path / "in.jsonl",

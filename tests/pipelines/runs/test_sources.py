@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.runs.sources import job_of_text
+from ufo.pipelines.runs.sources import job_of_text
 
 
 def test_files_that_workers_open_are_found_from_other_folders(

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.commands.doctor import register
-from pipelines.options.arguments import Parser
-from schemas.errors import UsageError
 from tests.llm_server import IGNORED, PROFILES, REJECTED, LlmServer, Switches, faults
 from tests.llm_server.chat import Chat, Reply
+from ufo.pipelines.commands.doctor import register
+from ufo.pipelines.options.arguments import Parser
+from ufo.schemas.errors import UsageError
 
 Printed = pytest.CaptureFixture[str]
 

@@ -13,19 +13,19 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.window import TimestampedValue
 
-from pipelines.options.arguments import Parser
-from pipelines.options.command_line import settings
-from pipelines.options.flags import GROUPS
-from pipelines.options.settings import Settings
-from pipelines.runs.attempt import Attempt
-from pipelines.streams import graph as stream_graph
-from pipelines.streams.gathering import Arrivals
-from pipelines.streams.graph import Stream, finished, watched
-from pipelines.streams.portable import engine_flags, stream_of, stream_portable
-from pipelines.streams.windows import Taken, Windows, number_of
-from schemas.errors import Interrupted
-from schemas.records import Usage
-from schemas.tables import to_arrow
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.command_line import settings
+from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runs.attempt import Attempt
+from ufo.pipelines.streams import graph as stream_graph
+from ufo.pipelines.streams.gathering import Arrivals
+from ufo.pipelines.streams.graph import Stream, finished, watched
+from ufo.pipelines.streams.portable import engine_flags, stream_of, stream_portable
+from ufo.pipelines.streams.windows import Taken, Windows, number_of
+from ufo.schemas.errors import Interrupted
+from ufo.schemas.records import Usage
+from ufo.schemas.tables import to_arrow
 
 ENGINE = ("--runner=FlinkRunner", "--parallelism=2")
 
@@ -219,7 +219,7 @@ class Job:
     def wait_until_finish(self) -> None:
         raise RuntimeError(
             "java.lang.RuntimeException: Traceback\n  File x\n"
-            "schemas.errors.RunError: no space left [while running 'finish']\n\tat java"
+            "ufo.schemas.errors.RunError: no space left [while running 'finish']\n\tat java"
         )
 
 

@@ -8,17 +8,17 @@ from typing import Any
 import duckdb
 import pytest
 
-from pipelines.options.arguments import Parser
-from pipelines.options.command_line import settings
-from pipelines.options.flags import GROUPS
-from pipelines.options.settings import Settings
-from pipelines.runs.evaluate import run_evaluate
-from pipelines.streams import stream as streams
-from pipelines.streams import windows
-from pipelines.streams.gathering import Arrivals
-from pipelines.streams.stream import stream
-from pipelines.streams.windows import Taken
-from schemas.errors import RunError
+from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.command_line import settings
+from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.runs.evaluate import run_evaluate
+from ufo.pipelines.streams import stream as streams
+from ufo.pipelines.streams import windows
+from ufo.pipelines.streams.gathering import Arrivals
+from ufo.pipelines.streams.stream import stream
+from ufo.pipelines.streams.windows import Taken
+from ufo.schemas.errors import RunError
 
 Step = Callable[[], None]
 

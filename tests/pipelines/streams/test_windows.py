@@ -13,14 +13,14 @@ from apache_beam.testing import test_stream
 from apache_beam.transforms.trigger import AccumulationMode, AfterCount, AfterWatermark
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 
-from pipelines.graph import evaluate, run_graph
-from pipelines.runs.chunks import Chunk
-from pipelines.runs.finish import check_complete
-from schemas.records import Part
-from schemas.tables import KEYS
-from transforms.job import Job
-from transforms.sources.registry import SourceSpec
-from transforms.splits import Split
+from ufo.pipelines.graph import evaluate, run_graph
+from ufo.pipelines.runs.chunks import Chunk
+from ufo.pipelines.runs.finish import check_complete
+from ufo.schemas.records import Part
+from ufo.schemas.tables import KEYS
+from ufo.transforms.job import Job
+from ufo.transforms.sources.registry import SourceSpec
+from ufo.transforms.splits import Split
 
 Rows = dict[str, list[Any]]
 

@@ -4,11 +4,11 @@ import apache_beam as beam
 from apache_beam import coders
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from schemas.records import OpenUnits
-from transforms.beam.check import AskSource
-from transforms.beam.coders import RecordCoder
-from transforms.job import Job
-from transforms.sources.registry import SourceSpec
+from ufo.schemas.records import OpenUnits
+from ufo.transforms.beam.check import AskSource
+from ufo.transforms.beam.coders import RecordCoder
+from ufo.transforms.job import Job
+from ufo.transforms.sources.registry import SourceSpec
 
 
 def test_what_a_source_is_asked_is_no_pickle_where_types_are_not_checked() -> None:

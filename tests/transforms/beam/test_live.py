@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.runs.finish import sum_counters
-from transforms.beam.live import Live, live
+from ufo.pipelines.runs.finish import sum_counters
+from ufo.transforms.beam.live import Live, live
 
 
 def counted(folder: Path) -> dict[str, dict[str, int]]:

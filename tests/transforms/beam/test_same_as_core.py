@@ -10,17 +10,17 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.runners.local import run_chunk
-from pipelines.runs.chunks import in_chunks
-from pipelines.runs.inputs import PlainFile
-from schemas.records import FactUnit, InputRecord, Passage
-from schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
-from transforms.check_text import check_text
-from transforms.job import Job
-from transforms.judges.base import Judge
-from transforms.read import parse
-from transforms.sources.base import FactSource
-from transforms.sources.registry import SourceSpec
+from ufo.pipelines.runners.local import run_chunk
+from ufo.pipelines.runs.chunks import in_chunks
+from ufo.pipelines.runs.inputs import PlainFile
+from ufo.schemas.records import FactUnit, InputRecord, Passage
+from ufo.schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
+from ufo.transforms.check_text import check_text
+from ufo.transforms.job import Job
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.read import parse
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.registry import SourceSpec
 
 ANSWERS: list[dict[str, Any]] = [
     {
@@ -117,7 +117,9 @@ def make_sources(scripted_source: Callable[..., Any]) -> Callable[[bool], list[F
 @pytest.fixture
 def scripted(scripted_judge: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch) -> Judge:
     for module in ("check", "extract"):
-        monkeypatch.setattr(f"transforms.beam.{module}.make_judge", lambda name: scripted_judge())
+        monkeypatch.setattr(
+            f"ufo.transforms.beam.{module}.make_judge", lambda name: scripted_judge()
+        )
     return scripted_judge()
 
 

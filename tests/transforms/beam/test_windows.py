@@ -12,12 +12,12 @@ from apache_beam.testing.util import assert_that, equal_to
 from apache_beam.transforms.trigger import AccumulationMode, AfterCount, AfterWatermark
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 
-from schemas.records import InputRecord
-from transforms.beam.check import CheckSources
-from transforms.beam.extract import Extract
-from transforms.job import Job
-from transforms.sources.base import FactSource
-from transforms.sources.registry import SourceSpec
+from ufo.schemas.records import InputRecord
+from ufo.transforms.beam.check import CheckSources
+from ufo.transforms.beam.extract import Extract
+from ufo.transforms.job import Job
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.registry import SourceSpec
 
 ASKED: list[tuple[str, str]] = []
 
@@ -43,7 +43,9 @@ def checked(
 ) -> Callable[[Any, bool], Any]:
     """Records → verdicts by two sources in Multi-Seq, of which the first knows of ants alone."""
     for module in ("check", "extract"):
-        monkeypatch.setattr(f"transforms.beam.{module}.make_judge", lambda name: scripted_judge())
+        monkeypatch.setattr(
+            f"ufo.transforms.beam.{module}.make_judge", lambda name: scripted_judge()
+        )
     ASKED.clear()
 
     def apply(records: Any, waits: bool) -> Any:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.english.quantities import Quantity, agree, comparable, opened, quantities
-from transforms.english.words import read
+from ufo.transforms.english.quantities import Quantity, agree, comparable, opened, quantities
+from ufo.transforms.english.words import read
 
 
 def said(text: str) -> list[Quantity]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.english.words import (
+from ufo.transforms.english.words import (
     CARDINAL,
     CONTENT,
     ORDINAL,

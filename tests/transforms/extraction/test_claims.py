@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.extraction.claims import split, written
-from transforms.extraction.wording import wording
+from ufo.transforms.extraction.claims import split, written
+from ufo.transforms.extraction.wording import wording
 
 
 def claims_of(sentence: str) -> list[str]:

@@ -1,13 +1,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.extraction.extract import (
+from ufo.transforms.extraction.extract import (
     Extracted,
     extract,
     extract_sentences,
     paragraph_starts,
 )
-from transforms.sentences import segment
+from ufo.transforms.sentences import segment
 
 TEXT = (
     "Sure! Here is a short biography:\n\n"

@@ -1,7 +1,7 @@
 import pytest
 
-from transforms.extraction.extract import extract, extract_sentences
-from transforms.sentences import segment
+from ufo.transforms.extraction.extract import extract, extract_sentences
+from ufo.transforms.sentences import segment
 
 TEXT = """# Marie Curie
 

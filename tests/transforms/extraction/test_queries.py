@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.extraction.queries import query_of
+from ufo.transforms.extraction.queries import query_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from transforms.extraction import subjects
-from transforms.extraction.wording import wording
+from ufo.transforms.extraction import subjects
+from ufo.transforms.extraction.wording import wording
 
 
 def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> list[str]:

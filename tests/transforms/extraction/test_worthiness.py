@@ -1,7 +1,7 @@
 import pytest
 
-from transforms.extraction.wording import wording
-from transforms.extraction.worthiness import is_claim
+from ufo.transforms.extraction.wording import wording
+from ufo.transforms.extraction.worthiness import is_claim
 
 
 @pytest.mark.parametrize(

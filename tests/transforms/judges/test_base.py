@@ -6,12 +6,20 @@ from typing import Any
 
 import pytest
 
-from schemas.records import ERROR, NO_PASSAGES, NOANS, SUPPORTED, InputRecord, OpenUnits, Passage
-from transforms.extract import extract
-from transforms.judges.base import Judge, Judged, Judgement
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.loop import run_now
-from transforms.sources.base import Found, Retrieved
+from ufo.schemas.records import (
+    ERROR,
+    NO_PASSAGES,
+    NOANS,
+    SUPPORTED,
+    InputRecord,
+    OpenUnits,
+    Passage,
+)
+from ufo.transforms.extract import extract
+from ufo.transforms.judges.base import Judge, Judged, Judgement
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.loop import run_now
+from ufo.transforms.sources.base import Found, Retrieved
 
 
 class Plain(Judge):

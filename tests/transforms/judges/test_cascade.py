@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.records import NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
 from tests.transforms.judges.stated import STATED
-from transforms.judges.base import Judge, Judged
-from transforms.judges.cascade import CascadeJudge
-from transforms.judges.context import JudgeContext
-from transforms.judges.llm.settings import LlmSettings
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.llm.fake import FakeClient
-from transforms.sources.base import Found, Retrieved
+from ufo.schemas.records import NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
+from ufo.transforms.judges.base import Judge, Judged
+from ufo.transforms.judges.cascade import CascadeJudge
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.sources.base import Found, Retrieved
 
 TEXT = "Oslo was founded in 1901. Lima was founded in 1535. The trams of Bonn are green."
 SURE = Passage("0.95 0.02 0.03")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transforms.judges.rows import citation_found
+from ufo.transforms.judges.rows import citation_found
 
 PASSAGE = "The Alma Bridge\nwas  opened in 1932.\u00a0It is “long”."
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from transforms.llm.base import (
+from ufo.transforms.llm.base import (
     KNOWLEDGE,
     VERIFIER,
     Completion,
@@ -13,11 +13,11 @@ from transforms.llm.base import (
     Message,
     Request,
 )
-from transforms.llm.capabilities import Capabilities
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.retry import Timing
-from transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.retry import Timing
+from ufo.transforms.llm.settings import ClientSettings
 
 FUNCTION = Function(
     "choose",

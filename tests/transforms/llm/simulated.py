@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from transforms.llm.failures import SendError
-from transforms.llm.limiter import Limiter, Limits, estimated
-from transforms.llm.retry import Timing
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.limiter import Limiter, Limits, estimated
+from ufo.transforms.llm.retry import Timing
 
 BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from schemas.errors import CostCapped, UsageError
 from tests.transforms.llm.test_usage_log import row
-from transforms.llm.budget import Budget, Price, load_prices, priced
-from transforms.llm.usage_log import (
+from ufo.schemas.errors import CostCapped, UsageError
+from ufo.transforms.llm.budget import Budget, Price, load_prices, priced
+from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     IN_FLIGHT,
@@ -140,7 +140,7 @@ def test_every_shipped_price_has_its_source_and_date() -> None:
 
 
 def test_the_shipped_file_is_read_as_a_user_s_is() -> None:
-    text = (resources.files("transforms.llm") / "prices.yaml").read_text(encoding="utf-8")
+    text = (resources.files("ufo.transforms.llm") / "prices.yaml").read_text(encoding="utf-8")
     assert set(yaml.safe_load(text)) == set(load_prices())
 
 

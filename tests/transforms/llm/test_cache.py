@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from schemas.records import Usage
 from tests.transforms.llm.cached import ASKED, SETTINGS, Ask, Model, complete, texts
-from transforms.llm.base import KNOWLEDGE, VERIFIER, Choice, LlmError, Message
-from transforms.llm.cache import CachingClient, request_keys
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.memory import Memory, packed
-from transforms.llm.settings import ClientSettings
-from transforms.llm.store_sqlite import SqliteStore
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.base import KNOWLEDGE, VERIFIER, Choice, LlmError, Message
+from ufo.transforms.llm.cache import CachingClient, request_keys
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.memory import Memory, packed
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.store_sqlite import SqliteStore
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from schemas.records import TRUNCATED
 from tests.llm_server import IGNORED, PROFILES, REJECTED, WORKS, LlmServer, Switches
 from tests.transforms.llm.asked import call
-from transforms.llm.base import VERIFIER, Choice, LlmError, Request
-from transforms.llm.capabilities import (
+from ufo.schemas.records import TRUNCATED
+from ufo.transforms.llm.base import VERIFIER, Choice, LlmError, Request
+from ufo.transforms.llm.capabilities import (
     CALL,
     FORMS,
     JSON_OBJECT,
@@ -25,10 +25,10 @@ from transforms.llm.capabilities import (
     learned,
     probe_call,
 )
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.failures import SendError
-from transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.settings import ClientSettings
 
 
 def probe(server: LlmServer, *shapes: str) -> Capabilities:

@@ -10,18 +10,18 @@ import pytest
 
 from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
 from tests.transforms.llm.asked import ALL, Asked, sample
-from transforms.llm.base import (
+from ufo.transforms.llm.base import (
     VERIFIER,
     Completion,
     LlmError,
     Message,
 )
-from transforms.llm.cache import CachingClient
-from transforms.llm.capabilities import Capabilities
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.settings import ClientSettings
-from transforms.llm.shared import shared_memory
+from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.shared import shared_memory
 
 
 @pytest.mark.parametrize(

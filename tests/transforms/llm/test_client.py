@@ -11,16 +11,16 @@ import pytest
 
 from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches, faults
 from tests.transforms.llm.asked import ALL, Asked, call, sample
-from transforms.llm import wire
-from transforms.llm.base import (
+from ufo.transforms.llm import wire
+from ufo.transforms.llm.base import (
     KNOWLEDGE,
     VERIFIER,
     Request,
 )
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.settings import ClientSettings
-from transforms.llm.transport import Transport
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.transport import Transport
 
 
 def test_a_call_and_its_usage(llm_server: LlmServer) -> None:

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from tests.llm_server import LlmServer, Switches, faults
 from tests.transforms.llm.asked import ALL, Asked, call, sample
-from transforms.llm.base import (
+from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
+from ufo.transforms.llm.base import (
     KNOWLEDGE,
     VERIFIER,
     Completion,
     LlmError,
     Message,
 )
-from transforms.llm.capabilities import Capabilities
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.retry import Retry, Timing
-from transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.retry import Retry, Timing
+from ufo.transforms.llm.settings import ClientSettings
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from tests.llm_server import PROFILES
-from transforms.llm.endpoint import NO_KEY, Endpoint
-from transforms.llm.failures import (
+from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
+from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
+from ufo.transforms.llm.failures import (
     Overflow,
     SendError,
     of_response,

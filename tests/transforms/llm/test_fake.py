@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from transforms.llm.base import Choice, Completion, Function, LlmError, Message, Request
-from transforms.llm.fake import FakeClient
+from ufo.transforms.llm.base import Choice, Completion, Function, LlmError, Message, Request
+from ufo.transforms.llm.fake import FakeClient
 
 REQUEST = Request("verifier", "m", [Message("user", "ready?")], step="verify", response_id="r1")
 FUNCTION = Function("report", "Reports a word.", {"type": "object"})

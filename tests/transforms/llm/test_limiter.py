@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import TRANSPORT
 from tests.llm_server.log import Logged, most_in
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
-from transforms.llm.base import VERIFIER, LlmError
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.failures import SendError
-from transforms.llm.limiter import LOCAL_START, Limits, estimated, strictest
-from transforms.llm.retry import Stop
-from transforms.llm.settings import ClientSettings
+from ufo.schemas.records import TRANSPORT
+from ufo.transforms.llm.base import VERIFIER, LlmError
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.limiter import LOCAL_START, Limits, estimated, strictest
+from ufo.transforms.llm.retry import Stop
+from ufo.transforms.llm.settings import ClientSettings
 
 
 @pytest.mark.parametrize("slowest", [0.1, 3.0, 20.0])

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.transforms.llm.cached import ASKED, SETTINGS, Model, complete
-from transforms.llm.base import Completion, Message
-from transforms.llm.cache import CachingClient
-from transforms.llm.memory import Memory
-from transforms.llm.store import Entry, StoreError
+from ufo.transforms.llm.base import Completion, Message
+from ufo.transforms.llm.cache import CachingClient
+from ufo.transforms.llm.memory import Memory
+from ufo.transforms.llm.store import Entry, StoreError
 
 
 class Broken:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.transforms.llm.simulated import Simulated, refused, simulate
-from transforms.llm.failures import SendError
-from transforms.llm.retry import Backoff, Retry, Timing, retrying
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.retry import Backoff, Retry, Timing, retrying
 
 POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import UsageError
-from transforms.llm.memory import key_of, open_store, packed, unpacked
-from transforms.llm.store import OFF, Store, StoreError, checked_uri, default_uri
-from transforms.llm.store_sqlite import SqliteStore
+from ufo.schemas.errors import UsageError
+from ufo.transforms.llm.memory import key_of, open_store, packed, unpacked
+from ufo.transforms.llm.store import OFF, Store, StoreError, checked_uri, default_uri
+from ufo.transforms.llm.store_sqlite import SqliteStore
 
 A, B, C = (key_of(kind, "x") for kind in "jrc")
 Open = partial[Store]
@@ -54,8 +54,8 @@ def test_more_keys_than_one_statement_takes(opened: Open) -> None:
 
 WRITER = """
 import sys
-from transforms.llm.memory import key_of
-from transforms.llm.memory import open_store
+from ufo.transforms.llm.memory import key_of
+from ufo.transforms.llm.memory import open_store
 store = open_store(sys.argv[1])
 for n in range(100):
     store.put_many({key_of("r", sys.argv[2], n): sys.argv[2].encode()})

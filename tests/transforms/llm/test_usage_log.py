@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import RunError
-from schemas.records import Usage
-from transforms.llm.usage_log import (
+from ufo.schemas.errors import RunError
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
     IN_FLIGHT,

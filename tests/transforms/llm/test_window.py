@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.llm.failures import Overflow
-from transforms.llm.window import Window, count, prompt_tokens
+from ufo.transforms.llm.failures import Overflow
+from ufo.transforms.llm.window import Window, count, prompt_tokens
 
 
 def body(words: int) -> dict[str, Any]:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.llm import wire
-from transforms.llm.base import Choice, Function, Message, Request
-from transforms.llm.capabilities import (
+from ufo.transforms.llm import wire
+from ufo.transforms.llm.base import Choice, Function, Message, Request
+from ufo.transforms.llm.capabilities import (
     FORMS,
     JSON_OBJECT,
     JSON_OBJECT_SCHEMA,

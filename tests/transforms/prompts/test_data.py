@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.prompts.data import block, element, escape, plain, read, wrapped
+from ufo.transforms.prompts.data import block, element, escape, plain, read, wrapped
 
 pieces = st.lists(
     st.text(max_size=5)

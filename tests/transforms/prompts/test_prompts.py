@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import UsageError
-from transforms.prompts import Prompts, load_prompts
+from ufo.schemas.errors import UsageError
+from ufo.transforms.prompts import Prompts, load_prompts
 
 
 def test_every_shipped_prompt_says_something_and_names_its_task() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
-from schemas.errors import UsageError
-from transforms.recall.formulations import DEFAULT, KNOWN, canonical
+from ufo.schemas.errors import UsageError
+from ufo.transforms.recall.formulations import DEFAULT, KNOWN, canonical
 
 
 def test_names_are_written_one_way_and_each_comes_once() -> None:

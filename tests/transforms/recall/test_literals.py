@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.recall.literals import LiteralError, read_dictionary, read_list
+from ufo.transforms.recall.literals import LiteralError, read_dictionary, read_list
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 VALUES = st.none() | st.booleans() | TEXTS

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from schemas.recall import (
+from ufo.schemas.recall import (
     RecallInput,
 )
-from schemas.records import Failure
-from transforms.recall.read import parse_recall, same_fact
+from ufo.schemas.records import Failure
+from ufo.transforms.recall.read import parse_recall, same_fact
 
 WIKI = {
     "unique_id": "7",

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from schemas.functions import NONE
-from schemas.recall import (
+from ufo.schemas.functions import NONE
+from ufo.schemas.recall import (
     RecallAnswer,
     RecallInput,
     RecallLabel,
 )
-from transforms.judges.llm.settings import LlmSettings
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.llm.base import Choice, LlmError
-from transforms.llm.fake import FakeClient
-from transforms.loop import run_now
-from transforms.recall.llm import LlmRecaller
-from transforms.recall.offline import JudgeRecaller
-from transforms.recall.step import Recalled, recall
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.llm.base import Choice, LlmError
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.loop import run_now
+from ufo.transforms.recall.llm import LlmRecaller
+from ufo.transforms.recall.offline import JudgeRecaller
+from ufo.transforms.recall.step import Recalled, recall
 
 T, F, N = "True", "False", "Not clear from the given passage"
 FACTS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]

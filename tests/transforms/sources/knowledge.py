@@ -4,19 +4,19 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from schemas.records import (
+from tests.llm_server import LlmServer
+from ufo.schemas.records import (
     FactUnit,
     OpenUnits,
 )
-from tests.llm_server import LlmServer
-from transforms.llm.base import Request
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import endpoints
-from transforms.llm.fake import FakeClient
-from transforms.llm.settings import ClientSettings
-from transforms.sources.base import Found
-from transforms.sources.context import SourceContext
-from transforms.sources.llm import LlmSource
+from ufo.transforms.llm.base import Request
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.sources.base import Found
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.llm import LlmSource
 
 QUERIES = ("When was the Alma Bridge opened?", "Who built the <q1> Tower & when?", "Where is Oslo?")
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from schemas.ids import passage_id
-from schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits, Passage
-from transforms.sources.base import FactSource, Found, Retrieved
+from ufo.schemas.ids import passage_id
+from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits, Passage
+from ufo.transforms.sources.base import FactSource, Found, Retrieved
 
 Opened = Callable[..., OpenUnits]
 

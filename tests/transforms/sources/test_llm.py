@@ -6,12 +6,6 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import UsageError
-from schemas.records import (
-    SUPPORTED,
-    Evidence,
-    OpenUnits,
-)
 from tests.llm_server import IGNORED, REJECTED, LlmServer, Switches
 from tests.transforms.sources.knowledge import (
     QUERIES,
@@ -21,18 +15,24 @@ from tests.transforms.sources.knowledge import (
     over_http,
     texts,
 )
-from transforms.check import Checked, check
-from transforms.judges.base import Judge
-from transforms.judges.context import JudgeContext
-from transforms.judges.llm.judge import LlmJudge
-from transforms.judges.llm.settings import LlmSettings
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.llm.client import OpenAiClient
-from transforms.llm.endpoint import endpoints
-from transforms.llm.settings import ClientSettings
-from transforms.prompts.data import read
-from transforms.sources.context import SourceContext
-from transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import (
+    SUPPORTED,
+    Evidence,
+    OpenUnits,
+)
+from ufo.transforms.check import Checked, check
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm.judge import LlmJudge
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.prompts.data import read
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 
 
 def test_a_request_holds_the_query_alone(llm_server: LlmServer) -> None:

@@ -5,14 +5,6 @@ from typing import Any
 
 import pytest
 
-from schemas.records import (
-    ERROR,
-    FILTERED,
-    REFUSED,
-    TRANSPORT,
-    TRUNCATED,
-    UNPARSABLE,
-)
 from tests.llm_server import LlmServer, faults
 from tests.transforms.sources.knowledge import (
     QUERIES,
@@ -20,9 +12,17 @@ from tests.transforms.sources.knowledge import (
     scripted,
     texts,
 )
-from transforms.llm.base import Choice, LlmError, Request
-from transforms.llm.fake import FakeClient
-from transforms.sources.llm import BUNDLED, PER_QUERY
+from ufo.schemas.records import (
+    ERROR,
+    FILTERED,
+    REFUSED,
+    TRANSPORT,
+    TRUNCATED,
+    UNPARSABLE,
+)
+from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.sources.llm import BUNDLED, PER_QUERY
 
 NOTHING = [
     (Choice(finish_reason="stop", refusal="I can't help with that."), REFUSED),

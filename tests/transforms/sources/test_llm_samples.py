@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from schemas.records import ERROR, SUPPORTED, TRANSPORT, FactUnit, OpenUnits
-from transforms.check import check
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.llm.base import Choice, LlmError
-from transforms.llm.fake import FakeClient
-from transforms.sources.context import SourceContext
-from transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
+from ufo.schemas.records import ERROR, SUPPORTED, TRANSPORT, FactUnit, OpenUnits
+from ufo.transforms.check import check
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.llm.base import Choice, LlmError
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
 
 CLAIM = "Oslo has 5 bridges."
 SAID = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}

@@ -2,9 +2,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from schemas.records import NO_REFERENCES, NOANS, OpenUnits
-from transforms.sources.base import Found
-from transforms.sources.reference import ReferenceSource
+from ufo.schemas.records import NO_REFERENCES, NOANS, OpenUnits
+from ufo.transforms.sources.base import Found
+from ufo.transforms.sources.reference import ReferenceSource
 
 Opened = Callable[..., OpenUnits]
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import PluginError, UsageError
-from transforms import registry
-from transforms.sources.base import FactSource
-from transforms.sources.reference import ReferenceSource
-from transforms.sources.registry import SOURCES, SourceSpec, make_source
+from ufo.schemas.errors import PluginError, UsageError
+from ufo.transforms import registry
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.sources.reference import ReferenceSource
+from ufo.transforms.sources.registry import SOURCES, SourceSpec, make_source
 
 SOURCE = """
 from ufo import FactSource, Passage

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from indexes.index import open_index
-from pipelines.build_index import build
-from schemas.errors import IndexUnusable, UsageError
-from schemas.records import OpenUnits
-from transforms.sources.base import Found
-from transforms.sources.wikipedia import WikipediaSource
+from ufo.indexes.index import open_index
+from ufo.pipelines.build_index import build
+from ufo.schemas.errors import IndexUnusable, UsageError
+from ufo.schemas.records import OpenUnits
+from ufo.transforms.sources.base import Found
+from ufo.transforms.sources.wikipedia import WikipediaSource
 
 Opened = Callable[..., OpenUnits]
 

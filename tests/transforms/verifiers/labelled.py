@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from transforms.verifiers.base import Head
-from transforms.verifiers.fitting import Labelled
+from ufo.transforms.verifiers.base import Head
+from ufo.transforms.verifiers.fitting import Labelled
 
 GOOD = Head(
     np.array([[2, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32), np.zeros(3, dtype=np.float32)

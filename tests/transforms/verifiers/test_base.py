@@ -2,7 +2,7 @@
 
 import pytest
 
-from transforms.verifiers.base import Probabilities
+from ufo.transforms.verifiers.base import Probabilities
 
 
 @pytest.mark.parametrize(

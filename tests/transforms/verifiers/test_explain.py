@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, DANUBE, NOANS, REFUTED, SUPPORTED
-from transforms.verifiers.base import Pair
-from transforms.verifiers.explain import explain
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.explain import explain
 
 
 @pytest.mark.parametrize(("claim", "passage", "named"), REFUTED)

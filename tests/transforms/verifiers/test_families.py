@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import UsageError
-from transforms.verifiers.base import Probabilities
-from transforms.verifiers.families import (
+from ufo.schemas.errors import UsageError
+from ufo.transforms.verifiers.base import Probabilities
+from ufo.transforms.verifiers.families import (
     FAMILIES,
     Outputs,
     family_of,
@@ -15,7 +15,7 @@ from transforms.verifiers.families import (
     outputs_of,
     probabilities,
 )
-from transforms.verifiers.windows import best
+from ufo.transforms.verifiers.windows import best
 
 
 def config(*labels: str, **more: object) -> dict[str, Any]:

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas.errors import UsageError
-from transforms.verifiers.base import Head, Pair
-from transforms.verifiers.fitted import (
+from ufo.schemas.errors import UsageError
+from ufo.transforms.verifiers.base import Head, Pair
+from ufo.transforms.verifiers.fitted import (
     Fit,
     FittedVerifier,
     is_fitted,
     read_fit,
     write_fit,
 )
-from transforms.verifiers.registry import content_of, make_verifier
+from ufo.transforms.verifiers.registry import content_of, make_verifier
 
 CODE = '''
 import numpy as np
-from transforms.verifiers.base import Head, Probabilities, Verifier
+from ufo.transforms.verifiers.base import Head, Probabilities, Verifier
 
 class Counting(Verifier):
     """Reads how long claim, passage and title are."""

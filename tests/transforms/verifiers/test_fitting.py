@@ -9,8 +9,8 @@ from scipy.optimize import approx_fprime
 from threadpoolctl import threadpool_limits
 
 from tests.transforms.verifiers.labelled import GOOD, made
-from transforms.verifiers.base import Head
-from transforms.verifiers.fitting import (
+from ufo.transforms.verifiers.base import Head
+from ufo.transforms.verifiers.fitting import (
     SPREADS,
     Labelled,
     Objective,

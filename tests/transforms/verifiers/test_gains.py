@@ -5,9 +5,9 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, log_loss, roc_auc_score
 
 from tests.transforms.verifiers.labelled import GOOD, made
-from transforms.verifiers.base import Head, Probabilities
-from transforms.verifiers.fitting import best_log_odds, logits_of
-from transforms.verifiers.gains import Refit, refit
+from ufo.transforms.verifiers.base import Head, Probabilities
+from ufo.transforms.verifiers.fitting import best_log_odds, logits_of
+from ufo.transforms.verifiers.gains import Refit, refit
 
 WRONG = Head(GOOD.weights[[1, 0, 2]], GOOD.bias)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import PluginError, UsageError
 from tests.transforms.verifiers.tiny import write_onnx, write_texts
-from transforms.verifiers.base import Pair, Probabilities
-from transforms.verifiers.hub import HubVerifier
-from transforms.verifiers.registry import content_of, make_verifier, opened, usable
+from ufo.schemas.errors import PluginError, UsageError
+from ufo.transforms.verifiers.base import Pair, Probabilities
+from ufo.transforms.verifiers.hub import HubVerifier
+from ufo.transforms.verifiers.registry import content_of, make_verifier, opened, usable
 
 YES, NO, MAYBE = "it is yes yes .", "it is no no .", "it is maybe maybe ."
 

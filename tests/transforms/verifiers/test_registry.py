@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import PluginError, UsageError
 from tests.transforms.judges.stated import STATED
-from transforms.verifiers import registry
-from transforms.verifiers.overlap import OverlapVerifier
-from transforms.verifiers.registry import (
+from ufo.schemas.errors import PluginError, UsageError
+from ufo.transforms.verifiers import registry
+from ufo.transforms.verifiers.overlap import OverlapVerifier
+from ufo.transforms.verifiers.registry import (
     VERIFIERS,
     content_of,
     default_verifier,

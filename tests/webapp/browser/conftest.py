@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
-from pipelines.commands.serve import setup
 from tests.parts import PATIENCE
 from tests.webapp.browser.demo_run import SOURCES, demo_rows
-from transforms.votes import tally, verdicts
-from webapp.desk import Setup
-from webapp.server import served
+from ufo.pipelines.commands.serve import setup
+from ufo.transforms.votes import tally, verdicts
+from ufo.webapp.desk import Setup
+from ufo.webapp.server import served
 
 
 @pytest.fixture(scope="session")

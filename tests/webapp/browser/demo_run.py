@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from schemas.records import Evidence, FactUnit, Failure, Passage, Response, Sentence, Usage
-from schemas.tables import TABLES
+from ufo.schemas.records import Evidence, FactUnit, Failure, Passage, Response, Sentence, Usage
+from ufo.schemas.tables import TABLES
 
 SOURCES = ("reference", "wiki")
 QUESTION = "What is so?"

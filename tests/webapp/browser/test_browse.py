@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pipelines.commands.serve import setup
 from tests.parts import PATIENCE
-from webapp.server import served
+from ufo.pipelines.commands.serve import setup
+from ufo.webapp.server import served
 
 
 def _ids(page: Page) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from pipelines.commands.serve import setup
 from tests.llm_server import LlmServer
-from webapp.server import served
+from ufo.pipelines.commands.serve import setup
+from ufo.webapp.server import served
 
 TEXT = "😀 Marie Curie was born in Warsaw in 1871. She liked tea! Marie Curie was a physicist."
 REFERENCE = "Marie Curie was a physicist. Marie Curie was born in Warsaw in 1867."

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from schemas.results import Results
-from schemas.runs import finished_runs
 from tests.webapp.browser.demo_run import LONG, QUOTE, SENTENCES
+from ufo.schemas.results import Results
+from ufo.schemas.runs import finished_runs
 
 ALDER = "/#/runs/demo/responses/alder-1"
 

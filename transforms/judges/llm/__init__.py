@@ -1,14 +1,14 @@
-"""The LLM judge: extraction and verification by a language model behind `transforms.llm.Client`.
+"""The LLM judge: extraction and verification by a model behind `ufo.transforms.llm.Client`.
 
 The format of requests and replies, for test servers and fake clients:
 
 Every message list is [system, user]. The system message is one of `transforms/prompts/`; its first
 line is `Task: NAME`. The user message is data between tags. In data `<` before a letter, `/`, `!`
 or `?` is escaped as `&lt;`, and `&` before `lt;`, `amp;` or `quot;` as `&amp;` (`"` is `&quot;` in
-attributes); `transforms.prompts.data.read` reverses it.
+attributes); `ufo.transforms.prompts.data.read` reverses it.
 All numbers start at 1. A repair request asks for the items that a reply lacks, and ends in the text
 of `repair.txt`, which says what was wrong. A model without tools gets an example of the arguments
-in the prompt instead of the schema (`transforms.llm.wire.in_words`).
+in the prompt instead of the schema (`ufo.transforms.llm.wire.in_words`).
 
 Task: extract_facts, extract_sentences — function of the same name, role extractor, step extract::
 

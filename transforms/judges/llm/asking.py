@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from schemas.records import TRUNCATED, UNPARSABLE, Failure, Usage
-from transforms.judges.llm.parsing import reason_of
-from transforms.judges.llm.settings import LlmSettings
-from transforms.llm.base import EXTRACTOR, Choice, Client, Function, LlmError, Message, Request
-from transforms.prompts import Prompts
-from transforms.prompts.data import storable
+from ufo.schemas.records import TRUNCATED, UNPARSABLE, Failure, Usage
+from ufo.transforms.judges.llm.parsing import reason_of
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.llm.base import EXTRACTOR, Choice, Client, Function, LlmError, Message, Request
+from ufo.transforms.prompts import Prompts
+from ufo.transforms.prompts.data import storable
 
 T = TypeVar("T")
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from schemas.records import OpenUnits
-from transforms.judges.llm.packing import tokens_of
-from transforms.prompts.data import element, wrapped
-from transforms.sentences import Span
+from ufo.schemas.records import OpenUnits
+from ufo.transforms.judges.llm.packing import tokens_of
+from ufo.transforms.prompts.data import element, wrapped
+from ufo.transforms.sentences import Span
 
 GAP = "[…]"
 _MAX_TOKENS = 1500

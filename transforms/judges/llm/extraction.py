@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.functions import is_number
-from schemas.parameters import extraction_parameters
-from schemas.records import FILTERED, REFUSED, TRUNCATED, InputRecord
-from transforms.judges.base import Draft
-from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.excerpts import Part, around, parts_of, rendered
-from transforms.judges.llm.formulation import ranges, trouble, worth_keeping, worth_repairing
-from transforms.judges.llm.parsing import arguments_of, breaks_off
-from transforms.judges.llm.related import related
-from transforms.llm.base import Choice, Function
-from transforms.prompts import Prompts
-from transforms.prompts.data import element, read
-from transforms.sentences import Span
+from ufo.schemas.functions import is_number
+from ufo.schemas.parameters import extraction_parameters
+from ufo.schemas.records import FILTERED, REFUSED, TRUNCATED, InputRecord
+from ufo.transforms.judges.base import Draft
+from ufo.transforms.judges.llm.asking import Asker, Reply, together
+from ufo.transforms.judges.llm.excerpts import Part, around, parts_of, rendered
+from ufo.transforms.judges.llm.formulation import ranges, trouble, worth_keeping, worth_repairing
+from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
+from ufo.transforms.judges.llm.related import related
+from ufo.transforms.llm.base import Choice, Function
+from ufo.transforms.prompts import Prompts
+from ufo.transforms.prompts.data import element, read
+from ufo.transforms.sentences import Span
 
 CLAIMS = "extract_facts"
 SENTENCES = "extract_sentences"

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from schemas.functions import FALSE, NOT_CLEAR, TRUE
-from schemas.records import (
+from ufo.schemas.functions import FALSE, NOT_CLEAR, TRUE
+from ufo.schemas.records import (
     ERROR,
     FILTERED,
     REFUSED,
@@ -17,8 +17,8 @@ from schemas.records import (
     OpenUnits,
     Passage,
 )
-from schemas.records import NOANS as NOANS_OUTCOME
-from transforms.judges.llm.asking import Asker, Reply
+from ufo.schemas.records import NOANS as NOANS_OUTCOME
+from ufo.transforms.judges.llm.asking import Asker, Reply
 
 T = TypeVar("T")
 

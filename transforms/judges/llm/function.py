@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from schemas.functions import (
+from ufo.schemas.functions import (
     ANSWER,
     CITATION,
     NOANS_LIST,
@@ -24,10 +24,10 @@ from schemas.functions import (
     FactFunction,
     argument,
 )
-from schemas.records import ERROR, FILTERED, REFUSED, TRUNCATED
-from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.excerpts import spans_of, surroundings
-from transforms.judges.llm.formulation import (
+from ufo.schemas.records import ERROR, FILTERED, REFUSED, TRUNCATED
+from ufo.transforms.judges.llm.asking import Asker, Reply, together
+from ufo.transforms.judges.llm.excerpts import spans_of, surroundings
+from ufo.transforms.judges.llm.formulation import (
     Case,
     Finding,
     Pair,
@@ -40,11 +40,11 @@ from transforms.judges.llm.formulation import (
     worth_keeping,
     worth_repairing,
 )
-from transforms.judges.llm.packing import Limits, Packed, by_fact, pack, reply_tokens, tokens_of
-from transforms.judges.llm.parsing import arguments_of, xml_arguments
-from transforms.llm.base import Choice, Function
-from transforms.prompts import Prompts
-from transforms.prompts.data import block, element, escape, plain, wrapped
+from ufo.transforms.judges.llm.packing import Limits, Packed, by_fact, pack, reply_tokens, tokens_of
+from ufo.transforms.judges.llm.parsing import arguments_of, xml_arguments
+from ufo.transforms.llm.base import Choice, Function
+from ufo.transforms.prompts import Prompts
+from ufo.transforms.prompts.data import block, element, escape, plain, wrapped
 
 NAME = "verify_facts"
 _CONTEXT = 1500  # tokens, at most, of the response's text around the facts of a call

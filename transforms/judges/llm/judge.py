@@ -4,29 +4,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from schemas.functions import Control
-from schemas.records import Evidence, FactUnit, InputRecord, OpenUnits, Passage
-from transforms.judges.base import Drafts, Judge, Judged, Queries
-from transforms.judges.context import JudgeContext
-from transforms.judges.llm import extraction, queries
-from transforms.judges.llm.asking import Asker, Askers
-from transforms.judges.llm.formulation import Case, Finding, Formulation
-from transforms.judges.llm.function import FunctionFormulation
-from transforms.judges.llm.judgement_cache import JudgementCache
-from transforms.judges.llm.packing import Limits
-from transforms.judges.llm.pairwise import (
+from ufo.schemas.functions import Control
+from ufo.schemas.records import Evidence, FactUnit, InputRecord, OpenUnits, Passage
+from ufo.transforms.judges.base import Drafts, Judge, Judged, Queries
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm import extraction, queries
+from ufo.transforms.judges.llm.asking import Asker, Askers
+from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation
+from ufo.transforms.judges.llm.function import FunctionFormulation
+from ufo.transforms.judges.llm.judgement_cache import JudgementCache
+from ufo.transforms.judges.llm.packing import Limits
+from ufo.transforms.judges.llm.pairwise import (
     PairFormulation,
     PromptFormulation,
     RationaleFormulation,
     StepwiseFormulation,
 )
-from transforms.judges.llm.settings import FUNCTION, PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
-from transforms.judges.rows import evidence_row
-from transforms.llm.base import EXTRACTOR, VERIFIER
-from transforms.prompts import Prompts, load_prompts
-from transforms.prompts.data import storable
-from transforms.sentences import Span
-from transforms.sources.base import Found, Retrieved
+from ufo.transforms.judges.llm.settings import (
+    FUNCTION,
+    PROMPT,
+    RATIONALE,
+    STEPWISE,
+    XML,
+    LlmSettings,
+)
+from ufo.transforms.judges.rows import evidence_row
+from ufo.transforms.llm.base import EXTRACTOR, VERIFIER
+from ufo.transforms.prompts import Prompts, load_prompts
+from ufo.transforms.prompts.data import storable
+from ufo.transforms.sentences import Span
+from ufo.transforms.sources.base import Found, Retrieved
 
 _PAIRWISE: Final[Mapping[str, type[PairFormulation]]] = {
     STEPWISE: StepwiseFormulation,

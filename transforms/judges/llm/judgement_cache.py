@@ -12,17 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from typing import Any, Final
 
-from schemas.records import ERROR, OUTCOMES, Usage
-from transforms.judges.llm.asking import Asker
-from transforms.judges.llm.excerpts import paragraph, spans_of, surroundings
-from transforms.judges.llm.formulation import Case, Finding, Formulation, Pair, explained
-from transforms.judges.llm.packing import by_fact
-from transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
-from transforms.llm.base import VERIFIER
-from transforms.llm.failures import Tokens
-from transforms.llm.memory import Memory, key_of
-from transforms.llm.settings import ClientSettings
-from transforms.llm.usage import OK, reused, shares, usage_row
+from ufo.schemas.records import ERROR, OUTCOMES, Usage
+from ufo.transforms.judges.llm.asking import Asker
+from ufo.transforms.judges.llm.excerpts import paragraph, spans_of, surroundings
+from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair, explained
+from ufo.transforms.judges.llm.packing import by_fact
+from ufo.transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
+from ufo.transforms.llm.base import VERIFIER
+from ufo.transforms.llm.failures import Tokens
+from ufo.transforms.llm.memory import Memory, key_of
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
 # Settings that do not affect a judgement. The version of the prompts is in the key, and `model` is
 # the endpoint's.

@@ -8,7 +8,7 @@ facts share no passages or all of them.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from schemas.functions import CITATION, RATIONALE
+from ufo.schemas.functions import CITATION, RATIONALE
 
 _CHARACTERS_PER_TOKEN = 4
 _REPLY_TOKENS = 40  # of one judgement with its answer and rationale

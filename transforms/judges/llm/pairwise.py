@@ -17,13 +17,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
-from schemas.functions import NOANS, RATIONALE, TFN, VERDICT, is_noans
-from schemas.parameters import closed
-from schemas.records import NOANS as NOANS_OUTCOME
-from schemas.records import UNPARSABLE
-from transforms.judges.llm.asking import SHORT_REPLY, Asker, Reply, together
-from transforms.judges.llm.excerpts import paragraph, spans_of
-from transforms.judges.llm.formulation import (
+from ufo.schemas.functions import NOANS, RATIONALE, TFN, VERDICT, is_noans
+from ufo.schemas.parameters import closed
+from ufo.schemas.records import NOANS as NOANS_OUTCOME
+from ufo.schemas.records import UNPARSABLE
+from ufo.transforms.judges.llm.asking import SHORT_REPLY, Asker, Reply, together
+from ufo.transforms.judges.llm.excerpts import paragraph, spans_of
+from ufo.transforms.judges.llm.formulation import (
     Case,
     Finding,
     Pair,
@@ -33,7 +33,7 @@ from transforms.judges.llm.formulation import (
     unknown,
     worth_repairing,
 )
-from transforms.judges.llm.parsing import (
+from ufo.transforms.judges.llm.parsing import (
     arguments_of,
     rationale_reader,
     reason_of,
@@ -41,9 +41,9 @@ from transforms.judges.llm.parsing import (
     wrong_rationale,
     wrong_word,
 )
-from transforms.llm.base import Choice, Function
-from transforms.prompts import Prompts
-from transforms.prompts.data import block, element, plain, read
+from ufo.transforms.llm.base import Choice, Function
+from ufo.transforms.prompts import Prompts
+from ufo.transforms.prompts.data import block, element, plain, read
 
 _VERDICT_TOKENS = 8
 _RATIONALE_TOKENS = 80

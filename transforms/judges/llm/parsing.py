@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from schemas.functions import (
+from ufo.schemas.functions import (
     CHECKS,
     FALSE,
     NOANS_LIST,
@@ -22,8 +22,8 @@ from schemas.functions import (
     FactFunction,
     argument,
 )
-from schemas.records import FILTERED, REFUSED, TRUNCATED, UNPARSABLE
-from transforms.llm.base import Choice
+from ufo.schemas.records import FILTERED, REFUSED, TRUNCATED, UNPARSABLE
+from ufo.transforms.llm.base import Choice
 
 _MAX_FALSE_STARTS = 1000
 _SPACE = re.compile(r"[ \t\r\n]*")

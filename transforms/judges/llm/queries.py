@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from schemas.functions import is_number
-from schemas.parameters import query_parameters
-from transforms.judges.llm.asking import Asker, Reply, together
-from transforms.judges.llm.formulation import trouble, worth_keeping, worth_repairing
-from transforms.judges.llm.packing import tokens_of
-from transforms.judges.llm.parsing import arguments_of
-from transforms.judges.llm.related import related
-from transforms.llm.base import Choice, Function
-from transforms.prompts.data import element, read
+from ufo.schemas.functions import is_number
+from ufo.schemas.parameters import query_parameters
+from ufo.transforms.judges.llm.asking import Asker, Reply, together
+from ufo.transforms.judges.llm.formulation import trouble, worth_keeping, worth_repairing
+from ufo.transforms.judges.llm.packing import tokens_of
+from ufo.transforms.judges.llm.parsing import arguments_of
+from ufo.transforms.judges.llm.related import related
+from ufo.transforms.llm.base import Choice, Function
+from ufo.transforms.prompts.data import element, read
 
 NAME = "write_queries"
 _QUERY_TOKENS = 30  # of a query and its number

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from transforms.english.lexicon import STOP_WORDS
+from ufo.transforms.english.lexicon import STOP_WORDS
 
 # In scripts without spaces between words each character counts as a word.
 _WORD: Final = re.compile(

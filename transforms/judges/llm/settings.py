@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from schemas.functions import EXPLAIN, OPTIONS, SHORT, TFN
+from ufo.schemas.functions import EXPLAIN, OPTIONS, SHORT, TFN
 
 FUNCTION = "function"
 STEPWISE = "stepwise"

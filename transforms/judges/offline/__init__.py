@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from transforms.verifiers.measured import OF_SOURCE
+from ufo.transforms.verifiers.measured import OF_SOURCE
 
 
 def judged_by(verifier: str | None = None, sources: Iterable[str] = ()) -> str:
@@ -11,7 +11,7 @@ def judged_by(verifier: str | None = None, sources: Iterable[str] = ()) -> str:
     None is the default verifier; where that is not DEFAULT, the text says why. For `sources` (types
     of fact sources) the accuracy on their kind of evidence is given, where it was measured.
     """
-    from transforms.verifiers.registry import DEFAULT, default_verifier, make_verifier
+    from ufo.transforms.verifiers.registry import DEFAULT, default_verifier, make_verifier
 
     name, reason = (verifier, "") if verifier else default_verifier()
     made = make_verifier(name)

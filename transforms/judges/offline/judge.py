@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from schemas.errors import ends_run
-from schemas.records import (
+from ufo.schemas.errors import ends_run
+from ufo.schemas.records import (
     ERROR,
     NOANS,
     REFUTED,
@@ -15,13 +15,13 @@ from schemas.records import (
     FactUnit,
     OpenUnits,
 )
-from transforms.english.language import is_english
-from transforms.judges.base import Judge, Judged, Judgement
-from transforms.judges.rows import evidence_row
-from transforms.sources.base import Found, Retrieved, message_of
-from transforms.verifiers.base import Pair, Probabilities, Verifier
-from transforms.verifiers.explain import explain
-from transforms.verifiers.registry import opened, shown
+from ufo.transforms.english.language import is_english
+from ufo.transforms.judges.base import Judge, Judged, Judgement
+from ufo.transforms.judges.rows import evidence_row
+from ufo.transforms.sources.base import Found, Retrieved, message_of
+from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
+from ufo.transforms.verifiers.explain import explain
+from ufo.transforms.verifiers.registry import opened, shown
 
 _OUTCOMES = (SUPPORTED, REFUTED, NOANS)  # in the order of Probabilities
 _FOREIGN = "the text is in a language that the offline judge does not know"
@@ -37,8 +37,8 @@ class Weighed(NamedTuple):
 class OfflineJudge(Judge):
     """Extracts claims by rules and verifies them by a verifier.
 
-    `verifier` is a name in `transforms.verifiers.registry`; None is the default. It is loaded at
-    the first verification, once in each process.
+    `verifier` is a name in `ufo.transforms.verifiers.registry`; None is the default. It is loaded
+    at the first verification, once in each process.
 
     The judge supports English only. A response in another language gets one fact unit for each
     sentence, and evidence with outcome `noans` and reason `unsupported_language`.

@@ -2,7 +2,7 @@
 
 A name says nothing of where it leads, and may lead elsewhere a moment later (DNS rebinding), so
 URLs are looked at for their form alone; addresses are looked at where the connection is made
-(`transforms.sources.web.transport`). The special ranges are those of the IANA registries (RFC
+(`ufo.transforms.sources.web.transport`). The special ranges are those of the IANA registries (RFC
 6890), as Python's `ipaddress` has them, and what contains another address.
 """
 
@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_netw
 from typing import Final
 from urllib.parse import urlsplit
 
-from schemas.hosts import host_of
+from ufo.schemas.hosts import host_of
 
 PORTS: Final = frozenset({80, 443, 8000, 8008, 8080, 8443, 8888})
 _LONGEST: Final = 4096

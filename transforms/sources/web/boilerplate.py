@@ -8,7 +8,7 @@ a site.
 import re
 from typing import TYPE_CHECKING
 
-from transforms.sources.web.hidden import drop
+from ufo.transforms.sources.web.hidden import drop
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -8,8 +8,16 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from typing import Any
 
-from transforms.llm.failures import SendError
-from transforms.sources.web.search import Call, Locale, Result, day_of, list_of, object_of, text_of
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.sources.web.search import (
+    Call,
+    Locale,
+    Result,
+    day_of,
+    list_of,
+    object_of,
+    text_of,
+)
 
 _MOST = 20  # results that one request can ask for
 _LONGEST = 400  # characters of a query, and 50 words

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import yaml
 
-from schemas.errors import UsageError, unknown_value
-from schemas.hosts import host_named, host_of, is_address
-from schemas.records import CATEGORIES
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.hosts import host_named, host_of, is_address
+from ufo.schemas.records import CATEGORIES
 
 OTHER: Final = "other"
 

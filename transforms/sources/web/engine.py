@@ -9,19 +9,19 @@ from typing import Any, Final
 
 import httpx
 
-from schemas.errors import ends_run
-from schemas.records import Usage
-from schemas.text import storable
-from transforms.llm.budget import Budget
-from transforms.llm.failures import SendError, retry_after
-from transforms.llm.limiter import Limiter
-from transforms.llm.retry import Retry, Sleep, Timing
-from transforms.llm.sending import Received, Sender
-from transforms.llm.usage import usage_row
-from transforms.sources.base import message_of
-from transforms.sources.web.decoding import ACCEPTED, TooLarge, Undecodable, read_body
-from transforms.sources.web.fetch import Caps
-from transforms.sources.web.search import Call, Locale, SearchBackend, address_of, variable
+from ufo.schemas.errors import ends_run
+from ufo.schemas.records import Usage
+from ufo.schemas.text import storable
+from ufo.transforms.llm.budget import Budget
+from ufo.transforms.llm.failures import SendError, retry_after
+from ufo.transforms.llm.limiter import Limiter
+from ufo.transforms.llm.retry import Retry, Sleep, Timing
+from ufo.transforms.llm.sending import Received, Sender
+from ufo.transforms.llm.usage import usage_row
+from ufo.transforms.sources.base import message_of
+from ufo.transforms.sources.web.decoding import ACCEPTED, TooLarge, Undecodable, read_body
+from ufo.transforms.sources.web.fetch import Caps
+from ufo.transforms.sources.web.search import Call, Locale, SearchBackend, address_of, variable
 
 STEP = "search"
 SECONDS = 30.0

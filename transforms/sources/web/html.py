@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from htmldate import find_date
 from trafilatura import extract, load_html
 
-from transforms.sources.web.boilerplate import clean, drop_links_out, show_quotes
-from transforms.sources.web.hidden import drop_hidden
+from ufo.transforms.sources.web.boilerplate import clean, drop_links_out, show_quotes
+from ufo.transforms.sources.web.hidden import drop_hidden
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hishel import AsyncBaseStorage, Entry, Headers, Request, Response
 
-from transforms.llm.memory import Memory, key_of
+from ufo.transforms.llm.memory import Memory, key_of
 
 _MOST_BYTES: Final = 1024 * 1024
 _VARIANTS: Final = 4  # of one URL, by what the reply varies with

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pypdf import PdfReader
 
-from schemas.text import storable
+from ufo.schemas.text import storable
 
 MAX_PAGES = 200
 MAX_CHARACTERS = 500_000

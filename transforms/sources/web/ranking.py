@@ -14,10 +14,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from indexes.embedders import ALLOWED, Embedder
-from indexes.tokens import query_terms, terms_of
-from schemas.errors import UsageError
-from transforms.english.frequency import VERY_COMMON as _VERY_COMMON
+from ufo.indexes.embedders import ALLOWED, Embedder
+from ufo.indexes.tokens import query_terms, terms_of
+from ufo.schemas.errors import UsageError
+from ufo.transforms.english.frequency import VERY_COMMON as _VERY_COMMON
 
 K1 = 0.9
 B = 0.4

@@ -10,12 +10,12 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Final
 
-from schemas.errors import RunError
-from transforms.sentences import Span
-from transforms.sources.web.page import TOO_SLOW, UNREADABLE, FetchedPage
-from transforms.sources.web.text import Document
+from ufo.schemas.errors import RunError
+from ufo.transforms.sentences import Span
+from ufo.transforms.sources.web.page import TOO_SLOW, UNREADABLE, FetchedPage
+from ufo.transforms.sources.web.text import Document
 
-_PROGRAM: Final = "transforms.sources.web.reading"
+_PROGRAM: Final = "ufo.transforms.sources.web.reading"
 SECONDS: Final = 5.0
 MOST_BYTES: Final = 512 * 1024 * 1024
 _MOST_PAGES: Final = 500  # that one process reads: what libraries cache of them adds up

@@ -1,8 +1,8 @@
 """Search engines behind one small protocol: how one is asked, and what its replies mean.
 
 A backend knows an API and nothing else. Sending, limits, retries, the cache and what is shared by
-equal queries are the same for all (`transforms.sources.web.searcher`). A further engine is a file
-with a class, and a line in `BACKENDS`.
+equal queries are the same for all (`ufo.transforms.sources.web.searcher`). A further engine is a
+file with a class, and a line in `BACKENDS`.
 """
 
 import os
@@ -14,15 +14,15 @@ from importlib import import_module
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from schemas.errors import UsageError, unknown_value
-from schemas.hosts import host_of
-from schemas.text import storable
-from transforms.llm.failures import SendError
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.hosts import host_of
+from ufo.schemas.text import storable
+from ufo.transforms.llm.failures import SendError
 
 BACKENDS = {
-    "serper": "transforms.sources.web.serper:Serper",
-    "searxng": "transforms.sources.web.searxng:Searxng",
-    "brave": "transforms.sources.web.brave:Brave",
+    "serper": "ufo.transforms.sources.web.serper:Serper",
+    "searxng": "ufo.transforms.sources.web.searxng:Searxng",
+    "brave": "ufo.transforms.sources.web.brave:Brave",
 }
 _LOCALE = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{2}))?", re.IGNORECASE)
 

@@ -1,7 +1,7 @@
 """Searching: what was searched today, or is being searched now, is not searched again.
 
-The mechanisms are those of the language models (`transforms.llm`): their store and what is under
-way (`memory`), and limits, retries and the usage log (`sending`).
+The mechanisms are those of the language models (`ufo.transforms.llm`): their store and what is
+under way (`memory`), and limits, retries and the usage log (`sending`).
 """
 
 import asyncio
@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas.errors import RunError
-from schemas.records import Usage
-from transforms.llm.base import LlmError
-from transforms.llm.failures import SendError
-from transforms.llm.memory import Memory, key_of
-from transforms.llm.usage import usage_row
-from transforms.sources.web.engine import STEP, Engine
-from transforms.sources.web.search import Locale, Result
-from transforms.sources.web.snapshot import Snapshot
+from ufo.schemas.errors import RunError
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.base import LlmError
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.memory import Memory, key_of
+from ufo.transforms.llm.usage import usage_row
+from ufo.transforms.sources.web.engine import STEP, Engine
+from ufo.transforms.sources.web.search import Locale, Result
+from ufo.transforms.sources.web.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,16 @@ which then answers 403.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from transforms.llm.failures import SendError
-from transforms.sources.web.search import Call, Locale, Result, day_of, list_of, object_of, text_of
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.sources.web.search import (
+    Call,
+    Locale,
+    Result,
+    day_of,
+    list_of,
+    object_of,
+    text_of,
+)
 
 
 class Searxng:

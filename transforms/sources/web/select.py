@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from indexes.embedders import Embedder
-from schemas.errors import UsageError, unknown_value
-from transforms.sentences import Span, segment
-from transforms.sources.web.ranking import DenseRanking, SentenceRanking
+from ufo.indexes.embedders import Embedder
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.transforms.sentences import Span, segment
+from ufo.transforms.sources.web.ranking import DenseRanking, SentenceRanking
 
 BM25: Final = "bm25"
 DENSE: Final = "dense"

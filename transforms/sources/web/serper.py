@@ -7,9 +7,9 @@ results in the same order.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from schemas.text import storable
-from transforms.llm.failures import SendError
-from transforms.sources.web.search import (
+from ufo.schemas.text import storable
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.sources.web.search import (
     Call,
     Locale,
     Result,

@@ -1,6 +1,6 @@
 """One searcher and one reader of pages a process for equal settings, as with the models' clients.
 
-They are used on the process's one event loop (`transforms.loop`) and live as long as their run.
+They are used on the process's one event loop (`ufo.transforms.loop`) and live as long as their run.
 """
 
 import os
@@ -10,21 +10,21 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from indexes.embedders import make_embedder
-from transforms.llm.endpoint import on_this_machine
-from transforms.llm.limiter import LOCAL_START, Limiter, Limits
-from transforms.llm.retry import Backoff, Sleep
-from transforms.llm.settings import CallSettings
-from transforms.llm.shared import once, shared_memory
-from transforms.sources.web.engine import SECONDS, Engine
-from transforms.sources.web.fetch import Caps, Fetcher
-from transforms.sources.web.hosts import AT_ONCE, Hosts
-from transforms.sources.web.pages import Pages
-from transforms.sources.web.search import Locale, backend_of
-from transforms.sources.web.searcher import Searcher
-from transforms.sources.web.snapshot import Snapshot
-from transforms.sources.web.transport import Resolve, system_resolver
-from transforms.sources.web.visit import visit_of as visit_of
+from ufo.indexes.embedders import make_embedder
+from ufo.transforms.llm.endpoint import on_this_machine
+from ufo.transforms.llm.limiter import LOCAL_START, Limiter, Limits
+from ufo.transforms.llm.retry import Backoff, Sleep
+from ufo.transforms.llm.settings import CallSettings
+from ufo.transforms.llm.shared import once, shared_memory
+from ufo.transforms.sources.web.engine import SECONDS, Engine
+from ufo.transforms.sources.web.fetch import Caps, Fetcher
+from ufo.transforms.sources.web.hosts import AT_ONCE, Hosts
+from ufo.transforms.sources.web.pages import Pages
+from ufo.transforms.sources.web.search import Locale, backend_of
+from ufo.transforms.sources.web.searcher import Searcher
+from ufo.transforms.sources.web.snapshot import Snapshot
+from ufo.transforms.sources.web.transport import Resolve, system_resolver
+from ufo.transforms.sources.web.visit import visit_of as visit_of
 
 T = TypeVar("T", Searcher, Pages)
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from schemas.errors import RunError, UsageError
-from transforms.sources.web.page import FetchedPage
+from ufo.schemas.errors import RunError, UsageError
+from ufo.transforms.sources.web.page import FetchedPage
 
 NOT_RECORDED: Final = "not_in_snapshot"
 _MANIFEST: Final = "manifest.json"

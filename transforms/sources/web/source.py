@@ -13,33 +13,33 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexes.embedders import checked_name
-from schemas.errors import UsageError, ends_run, unknown_value
-from schemas.extras import missing
-from schemas.records import OpenUnits, Passage
-from schemas.storage import is_remote
-from transforms.llm.failures import SendError
-from transforms.llm.retry import Sleep
-from transforms.prompts import load_prompts
-from transforms.sources.base import FactSource, Found, Retrieved, failed, message_of
-from transforms.sources.context import SourceContext
-from transforms.sources.web.categories import Selection, hostname_of, load_categories
-from transforms.sources.web.ranking import NO_EMBEDDER
-from transforms.sources.web.search import (
+from ufo.indexes.embedders import checked_name
+from ufo.schemas.errors import UsageError, ends_run, unknown_value
+from ufo.schemas.extras import missing
+from ufo.schemas.records import OpenUnits, Passage
+from ufo.schemas.storage import is_remote
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.retry import Sleep
+from ufo.transforms.prompts import load_prompts
+from ufo.transforms.sources.base import FactSource, Found, Retrieved, failed, message_of
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.web.categories import Selection, hostname_of, load_categories
+from ufo.transforms.sources.web.ranking import NO_EMBEDDER
+from ufo.transforms.sources.web.search import (
     Result,
     address_of,
     backend_of,
     locale_of,
     unavailable,
 )
-from transforms.sources.web.select import BM25, DENSE, RETRIEVERS
-from transforms.sources.web.snapshot import Snapshot
+from ufo.transforms.sources.web.select import BM25, DENSE, RETRIEVERS
+from ufo.transforms.sources.web.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from transforms.sources.web.pages import Pages
-    from transforms.sources.web.searcher import Searched
-    from transforms.sources.web.transport import Resolve
-    from transforms.sources.web.visit import Visit
+    from ufo.transforms.sources.web.pages import Pages
+    from ufo.transforms.sources.web.searcher import Searched
+    from ufo.transforms.sources.web.transport import Resolve
+    from ufo.transforms.sources.web.visit import Visit
 
 _LEAST = 10  # results asked of an engine, so that a sweep over `pages` searches once
 
@@ -141,7 +141,7 @@ class WebSource(FactSource):
     def open(self) -> None:
         """Take this process's searcher and pages; they connect when first asked."""
         # What connects and reads takes a second to import, and most runs search nothing.
-        from transforms.sources.web.shared import common, pages, searcher, shared, visit_of
+        from ufo.transforms.sources.web.shared import common, pages, searcher, shared, visit_of
 
         prompts = load_prompts(self._prompts)
         self._visit_of = partial(visit_of, self._judge, prompts, self._rules, self.name)

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.text import without_nul
-from transforms.sources.web.charset import text_of
-from transforms.sources.web.html import MIN_WORDS, TooManyElements, article_of
-from transforms.sources.web.page import (
+from ufo.schemas.text import without_nul
+from ufo.transforms.sources.web.charset import text_of
+from ufo.transforms.sources.web.html import MIN_WORDS, TooManyElements, article_of
+from ufo.transforms.sources.web.page import (
     EMPTY,
     NO_TEXT,
     TOO_MANY_ELEMENTS,
     UNSUPPORTED_TYPE,
     FetchedPage,
 )
-from transforms.sources.web.pdf import pdf_of
+from ufo.transforms.sources.web.pdf import pdf_of
 
 PAYWALL: Final = "paywall"
 JAVASCRIPT_ONLY: Final = "javascript_only"

@@ -21,11 +21,11 @@ import httpx
 from hishel import CacheOptions
 from hishel.httpx import AsyncCacheTransport
 
-from transforms.llm.memory import Memory
-from transforms.sources.web import robots
-from transforms.sources.web.addresses import Address, RefusedAddress, literal, why_refused
-from transforms.sources.web.decoding import ACCEPTED
-from transforms.sources.web.http_cache import StoredPages
+from ufo.transforms.llm.memory import Memory
+from ufo.transforms.sources.web import robots
+from ufo.transforms.sources.web.addresses import Address, RefusedAddress, literal, why_refused
+from ufo.transforms.sources.web.decoding import ACCEPTED
+from ufo.transforms.sources.web.http_cache import StoredPages
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """From a host name and a port to its addresses; raises OSError where there is none."""

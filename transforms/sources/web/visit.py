@@ -15,18 +15,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from schemas.records import CATEGORIES, Failure, Usage
-from transforms.judges.llm.asking import Asker
-from transforms.llm.base import VERIFIER, Choice
-from transforms.llm.settings import ClientSettings
-from transforms.llm.shared import shared_client
-from transforms.llm.usage import usage_row
-from transforms.prompts import Prompts
-from transforms.prompts.data import element
-from transforms.sources.base import message_of
-from transforms.sources.web.categories import OTHER, Categories, hostname_of, normal
-from transforms.sources.web.page import BLOCKED_BY_ROBOTS, REFUSED_ADDRESS
-from transforms.sources.web.pages import ReadPage
+from ufo.schemas.records import CATEGORIES, Failure, Usage
+from ufo.transforms.judges.llm.asking import Asker
+from ufo.transforms.llm.base import VERIFIER, Choice
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.shared import shared_client
+from ufo.transforms.llm.usage import usage_row
+from ufo.transforms.prompts import Prompts
+from ufo.transforms.prompts.data import element
+from ufo.transforms.sources.base import message_of
+from ufo.transforms.sources.web.categories import OTHER, Categories, hostname_of, normal
+from ufo.transforms.sources.web.page import BLOCKED_BY_ROBOTS, REFUSED_ADDRESS
+from ufo.transforms.sources.web.pages import ReadPage
 
 STEP: Final = "page"
 KIND_PROMPT = "hostname_category_system"

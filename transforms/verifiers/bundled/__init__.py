@@ -1,5 +1,5 @@
 """The verifier `bundled`: a small cross-encoder trained by this project, see MODEL_CARD.md."""
 
-from transforms.verifiers.bundled.verifier import BundledVerifier
+from ufo.transforms.verifiers.bundled.verifier import BundledVerifier
 
 __all__ = ["BundledVerifier"]

@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 from tokenizers import Tokenizer
 
-from transforms.verifiers.base import Pair
-from transforms.verifiers.bundled.focus import focus
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.bundled.focus import focus
 
 CLAIM_PIECES: Final = 96
 PIECES: Final = 176

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from transforms.english.lexicon import STOP_WORDS
+from ufo.transforms.english.lexicon import STOP_WORDS
 
 _END: Final = re.compile(
     r"(?<=[.!?])(?<![ .][A-Z]\.)[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[A-Z0-9])|\s*\n+\s*"

@@ -1,5 +1,5 @@
 """The verifier `overlap`: shared words, names and numbers, and plain contradictions."""
 
-from transforms.verifiers.overlap.verifier import OverlapVerifier
+from ufo.transforms.verifiers.overlap.verifier import OverlapVerifier
 
 __all__ = ["OverlapVerifier"]

@@ -7,9 +7,9 @@ A missing word is none: something else has to stand in the claim's place. How su
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from transforms.english.quantities import agree, comparable
-from transforms.english.words import CONTENT, Word
-from transforms.verifiers.overlap.reading import Match, ReadClaim, ReadPassage, surface
+from ufo.transforms.english.quantities import agree, comparable
+from ufo.transforms.english.words import CONTENT, Word
+from ufo.transforms.verifiers.overlap.reading import Match, ReadClaim, ReadPassage, surface
 
 KINDS: Final = ("number", "date", "name", "negation", "opposite")
 _DATES: Final = ("year", "month", "day")

@@ -4,10 +4,16 @@ from itertools import pairwise
 from math import log
 from typing import Final
 
-from transforms.english.word_set import word_set
-from transforms.verifiers.base import Pair
-from transforms.verifiers.overlap.contradictions import KINDS, contradictions
-from transforms.verifiers.overlap.reading import Match, ReadClaim, match, read_claim, read_passage
+from ufo.transforms.english.word_set import word_set
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.overlap.contradictions import KINDS, contradictions
+from ufo.transforms.verifiers.overlap.reading import (
+    Match,
+    ReadClaim,
+    match,
+    read_claim,
+    read_passage,
+)
 
 NAMES: Final[tuple[str, ...]] = (
     "said",  # weighted share of the claim's content words and numbers that the passage says

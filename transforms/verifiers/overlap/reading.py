@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import sentencex
 
-from transforms.english.quantities import Quantity, agree, opened, quantities
-from transforms.english.words import NUMBER, Word, read
+from ufo.transforms.english.quantities import Quantity, agree, opened, quantities
+from ufo.transforms.english.words import NUMBER, Word, read
 
 _MAX_CLAIM_WORDS: Final = 400  # Longer claims are cut, to keep the time linear.
 _MAX_QUANTITIES: Final = 32

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
-from transforms.verifiers.base import Pair, Probabilities, Verifier
-from transforms.verifiers.overlap.features import NAMES, features
-from transforms.verifiers.overlap.weights import WEIGHTS
-from transforms.verifiers.regressions import Regressions
+from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
+from ufo.transforms.verifiers.overlap.features import NAMES, features
+from ufo.transforms.verifiers.overlap.weights import WEIGHTS
+from ufo.transforms.verifiers.regressions import Regressions
 
 _REGRESSIONS: Final = Regressions.of(WEIGHTS, NAMES)
 # A passage that only names the subject of a claim does not support what the claim says of it.

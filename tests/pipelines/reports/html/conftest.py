@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.reports.html.page import render_html
-from schemas.records import SourceStatus
-from schemas.results import open_results
 from tests.schemas.labelled import labelled_rows
+from ufo.pipelines.reports.html.page import render_html
+from ufo.schemas.records import SourceStatus
+from ufo.schemas.results import open_results
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = '"><img src=http://evil.example/x onerror=alert(1)>'

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from pipelines.cli import main
-from pipelines.reports.html.page import write_html
-from schemas.errors import UsageError
-from schemas.results import open_results
 from tests.pipelines.reports.html.conftest import page_of
 from tests.pipelines.reports.html.reading import Reader
+from ufo.pipelines.cli import main
+from ufo.pipelines.reports.html.page import write_html
+from ufo.schemas.errors import UsageError
+from ufo.schemas.results import open_results
 
 TITLES = [
     "Factuality scores",

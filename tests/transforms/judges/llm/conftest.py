@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from schemas.records import FactUnit, InputRecord, OpenUnits, Passage
-from transforms.judges.context import JudgeContext
-from transforms.judges.llm.judge import LlmJudge
-from transforms.judges.llm.settings import LlmSettings
-from transforms.llm.base import Request
-from transforms.llm.fake import FakeClient
-from transforms.prompts.data import read
-from transforms.sentences import segment
-from transforms.sources.base import Found, Retrieved
+from ufo.schemas.records import FactUnit, InputRecord, OpenUnits, Passage
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm.judge import LlmJudge
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.llm.base import Request
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.prompts.data import read
+from ufo.transforms.sentences import segment
+from ufo.transforms.sources.base import Found, Retrieved
 
 TEXT = "Ada was born in 1815. She wrote notes.\n\nIs that not nice?"
 

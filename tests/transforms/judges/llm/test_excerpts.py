@@ -1,8 +1,14 @@
 """What stands around a claim."""
 
-from transforms.judges.llm.excerpts import cut, excerpt, paragraph, paragraph_breaks, surroundings
-from transforms.judges.llm.packing import tokens_of
-from transforms.sentences import segment
+from ufo.transforms.judges.llm.excerpts import (
+    cut,
+    excerpt,
+    paragraph,
+    paragraph_breaks,
+    surroundings,
+)
+from ufo.transforms.judges.llm.packing import tokens_of
+from ufo.transforms.sentences import segment
 
 TEXT = "Ada was born. She wrote.\r\n\r\nShe met Charles. He built.\n- An engine.\n\n\nThe end came."
 SPANS = segment(TEXT)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.transforms.judges.llm.conftest import Asked
-from transforms.llm.base import Choice, LlmError, Request
-from transforms.prompts.data import read
+from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.prompts.data import read
 
 GOOD: dict[str, Any] = {
     "facts": [

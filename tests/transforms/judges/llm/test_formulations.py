@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from schemas.records import Evidence
 from tests.transforms.judges.llm.conftest import Asked
-from transforms.llm.base import Choice, LlmError, Request
-from transforms.prompts import load_prompts
+from ufo.schemas.records import Evidence
+from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.prompts import load_prompts
 
 CLAIM = "Ada was born in 1815."
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from schemas.records import OpenUnits
-from transforms.judges.context import JudgeContext
-from transforms.judges.llm.judge import LlmJudge
-from transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
-from transforms.judges.llm.settings import LlmSettings
-from transforms.llm.base import VERIFIER, Choice
-from transforms.llm.endpoint import Endpoint
-from transforms.llm.fake import FakeClient
-from transforms.llm.memory import Memory
-from transforms.llm.settings import ClientSettings
-from transforms.llm.store_sqlite import SqliteStore
+from ufo.schemas.records import OpenUnits
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm.judge import LlmJudge
+from ufo.transforms.judges.llm.judgement_cache import JudgementCache, leans_on_context
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.llm.base import VERIFIER, Choice
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.memory import Memory
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.store_sqlite import SqliteStore
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 ROME, OSLO, LIMA = "Rome is in Italy.", "Oslo is in Norway.", "Lima is in Peru."
@@ -242,7 +242,7 @@ def test_those_who_wait_for_a_failure_ask_themselves(scene: Scene) -> None:
 def test_what_is_kept_is_checked(scene: Scene) -> None:
     scene.run(scene.units("r1", ROME))
     (store,) = scene.stores
-    from transforms.llm.memory import packed
+    from ufo.transforms.llm.memory import packed
 
     (key,) = [entry.key for entry in store.entries()]
     kept = ["supported", None, None, None, None, None, "fake-1", 10, 3]

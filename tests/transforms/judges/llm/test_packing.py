@@ -6,8 +6,8 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.judges.llm.packing import Limits, Packed, pack, tokens_of
-from transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.judges.llm.packing import Limits, Packed, pack, tokens_of
+from ufo.transforms.judges.llm.settings import LlmSettings
 
 ROOMY = Limits(passages=50, facts=40, tokens=10**9)
 

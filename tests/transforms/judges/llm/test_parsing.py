@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.functions import Check, Control, Fact, FactFunction
-from transforms.judges.llm.parsing import (
+from ufo.schemas.functions import Check, Control, Fact, FactFunction
+from ufo.transforms.judges.llm.parsing import (
     arguments_of,
     rationale_reader,
     reason_of,
@@ -17,7 +17,7 @@ from transforms.judges.llm.parsing import (
     wrong_rationale,
     xml_arguments,
 )
-from transforms.llm.base import Choice
+from ufo.transforms.llm.base import Choice
 
 A = {"f1": {"verdict": "T"}, "f2": {"verdict": "F"}}
 TEXT = json.dumps(A)

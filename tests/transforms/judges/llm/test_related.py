@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.judges.llm.related import related
+from ufo.transforms.judges.llm.related import related
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from schemas.records import REASONS
 from tests.transforms.judges.llm.conftest import Asked
-from transforms.llm.base import Choice, Completion, LlmError, Request
+from ufo.schemas.records import REASONS
+from ufo.transforms.llm.base import Choice, Completion, LlmError, Request
 
 BORN, WROTE = "Ada was born in 1815.", "Ada wrote notes."
 YES = {"answer": "1815", "rationale": "Says so.", "verdict": "T"}

@@ -1,7 +1,7 @@
 """What a model can say and no table can hold."""
 
 import ufo
-from schemas.tables import to_arrow
+from ufo.schemas.tables import to_arrow
 
 HALF = "\ud83d"
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas.errors import PluginError
-from schemas.records import (
+from tests.transforms.judges.stated import STATED
+from ufo.schemas.errors import PluginError
+from ufo.schemas.records import (
     ERROR,
     NO_PASSAGES,
     NOANS,
@@ -18,14 +19,13 @@ from schemas.records import (
     OpenUnits,
     Passage,
 )
-from tests.transforms.judges.stated import STATED
-from transforms.judges.base import Judged
-from transforms.judges.offline import judged_by
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.sources.base import Found, Retrieved
-from transforms.verifiers import registry
-from transforms.verifiers.base import Pair
-from transforms.verifiers.registry import content_of, opened
+from ufo.transforms.judges.base import Judged
+from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.sources.base import Found, Retrieved
+from ufo.transforms.verifiers import registry
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.registry import content_of, opened
 
 TEXT = "Oslo was founded in 1901. Lima was founded in 1535."
 

@@ -13,12 +13,12 @@ import pytest
 
 from tests.local_web import LocalWeb, Reply
 from tests.local_web.hostile import HOSTILE, NAMES
-from transforms.loop import wait_for
-from transforms.sources.web.addresses import literal, why_refused
-from transforms.sources.web.fetch import Fetcher
-from transforms.sources.web.hosts import Hosts
-from transforms.sources.web.page import CONNECTION, REFUSED_ADDRESS, FetchedPage
-from transforms.sources.web.transport import CheckedBackend
+from ufo.transforms.loop import wait_for
+from ufo.transforms.sources.web.addresses import literal, why_refused
+from ufo.transforms.sources.web.fetch import Fetcher
+from ufo.transforms.sources.web.hosts import Hosts
+from ufo.transforms.sources.web.page import CONNECTION, REFUSED_ADDRESS, FetchedPage
+from ufo.transforms.sources.web.transport import CheckedBackend
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.errors import UsageError
-from transforms.sources.web.search import (
+from ufo.schemas.errors import UsageError
+from ufo.transforms.sources.web.search import (
     BACKENDS,
     Locale,
     Result,

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from transforms.sources.web.cached import Cached
+from ufo.transforms.sources.web.cached import Cached
 
 
 class Maker:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schemas.errors import UsageError
-from schemas.records import CATEGORIES
-from transforms.sources.web.categories import (
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import CATEGORIES
+from ufo.transforms.sources.web.categories import (
     Selection,
     hostname_of,
     load_categories,

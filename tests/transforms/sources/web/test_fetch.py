@@ -10,15 +10,15 @@ import pytest
 from protego import Protego
 
 from tests.local_web import LocalWeb, Reply, html
-from transforms.llm.memory import Memory
-from transforms.llm.store_sqlite import SqliteStore
-from transforms.loop import wait_for
-from transforms.sources.web import page as reasons
-from transforms.sources.web import readers, robots
-from transforms.sources.web.fetch import Caps, Fetcher
-from transforms.sources.web.hosts import Hosts
-from transforms.sources.web.page import FetchedPage
-from transforms.sources.web.transport import user_agent
+from ufo.transforms.llm.memory import Memory
+from ufo.transforms.llm.store_sqlite import SqliteStore
+from ufo.transforms.loop import wait_for
+from ufo.transforms.sources.web import page as reasons
+from ufo.transforms.sources.web import readers, robots
+from ufo.transforms.sources.web.fetch import Caps, Fetcher
+from ufo.transforms.sources.web.hosts import Hosts
+from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.transport import user_agent
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 BEACON = b"lit for the first time in 1890"

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from transforms.sources.web.hosts import LONGEST_DELAY, Hosts
+from ufo.transforms.sources.web.hosts import LONGEST_DELAY, Hosts
 
 
 class Clock:

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from transforms.sources.web.page import FetchedPage
-from transforms.sources.web.robots import NAME, Rules, rules_of
+from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.robots import NAME, Rules, rules_of
 
 ROBOTS = ("*", "ufo", "UFO # us", "u", "ufo*", "*u*f*", "ufo/1.0", "xufo", "other", "", "#", "a b")
 NAMES = ("User-agent:", "user agent", "USERAGENT :", "User-Agent", "\tuser  agent\t", "Agent:")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexes.vectors import unit_rows
-from schemas.errors import UsageError
-from transforms.sources.web.ranking import DenseRanking, SentenceRanking
-from transforms.sources.web.select import PageText, Window, windows
+from ufo.indexes.vectors import unit_rows
+from ufo.schemas.errors import UsageError
+from ufo.transforms.sources.web.ranking import DenseRanking, SentenceRanking
+from ufo.transforms.sources.web.select import PageText, Window, windows
 
 SENTENCES = [
     "Lake Veyra lies in the north.",

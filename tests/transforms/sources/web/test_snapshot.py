@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from schemas.errors import RunError, UsageError
-from transforms.sources.web.page import FetchedPage
-from transforms.sources.web.snapshot import NOT_RECORDED, Snapshot, finish_recording
+from ufo.schemas.errors import RunError, UsageError
+from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.snapshot import NOT_RECORDED, Snapshot, finish_recording
 
 PAGE = FetchedPage(
     "http://a.example/x",

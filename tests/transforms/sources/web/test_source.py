@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import RunError, UsageError
-from schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits
 from tests.serper_server import KEY, RESET, SerperServer, result, snippet
-from transforms.check import Checked, check
-from transforms.judges.offline.judge import OfflineJudge
-from transforms.llm.settings import CallSettings
-from transforms.llm.shared import end_run
-from transforms.llm.usage_log import REQUESTS, UsageReader
-from transforms.loop import wait_for
-from transforms.sources.base import Found
-from transforms.sources.context import SourceContext
-from transforms.sources.web.engine import MOST_BYTES
-from transforms.sources.web.search import BACKENDS, Result
-from transforms.sources.web.serper import Serper
-from transforms.sources.web.source import WebSource
+from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.records import ERROR, NO_PASSAGES, NOANS, TRANSPORT, FactUnit, OpenUnits
+from ufo.transforms.check import Checked, check
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.llm.settings import CallSettings
+from ufo.transforms.llm.shared import end_run
+from ufo.transforms.llm.usage_log import REQUESTS, UsageReader
+from ufo.transforms.loop import wait_for
+from ufo.transforms.sources.base import Found
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.web.engine import MOST_BYTES
+from ufo.transforms.sources.web.search import BACKENDS, Result
+from ufo.transforms.sources.web.serper import Serper
+from ufo.transforms.sources.web.source import WebSource
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

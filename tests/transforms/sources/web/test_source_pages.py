@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from schemas.errors import UsageError
-from schemas.records import FactUnit, OpenUnits
 from tests.embedder import write_embedder
 from tests.local_web import BEACON, Engines, Listed, LocalWeb
 from tests.local_web.documents import hostile
 from tests.local_web.pages import Reply, html
-from transforms.llm.fake import FakeClient
-from transforms.llm.settings import CallSettings
-from transforms.llm.shared import end_run
-from transforms.loop import wait_for
-from transforms.sources.base import Found
-from transforms.sources.context import SourceContext
-from transforms.sources.web.pages import Pages, ReadPage
-from transforms.sources.web.select import Window
-from transforms.sources.web.source import WebSource
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import FactUnit, OpenUnits
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.llm.settings import CallSettings
+from ufo.transforms.llm.shared import end_run
+from ufo.transforms.loop import wait_for
+from ufo.transforms.sources.base import Found
+from ufo.transforms.sources.context import SourceContext
+from ufo.transforms.sources.web.pages import Pages, ReadPage
+from ufo.transforms.sources.web.select import Window
+from ufo.transforms.sources.web.source import WebSource
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -245,11 +245,11 @@ def test_a_search_is_kept_for_a_day(engines: Engines, tmp_path: Path) -> None:
 def test_what_no_rule_knows_is_asked_of_the_judge_s_model(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from transforms.llm.endpoint import endpoints
-    from transforms.llm.settings import ClientSettings
+    from ufo.transforms.llm.endpoint import endpoints
+    from ufo.transforms.llm.settings import ClientSettings
 
     client = FakeClient(["wiki"])
-    monkeypatch.setattr("transforms.sources.web.visit.shared_client", lambda settings: client)
+    monkeypatch.setattr("ufo.transforms.sources.web.visit.shared_client", lambda settings: client)
 
     async def resolve(host: str, port: int) -> list[str]:
         return ["127.0.0.1"]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.sources.web.page import EMPTY, NO_TEXT, UNSUPPORTED_TYPE
-from transforms.sources.web.text import JAVASCRIPT_ONLY, PAYWALL, UNREADABLE_PDF, document_of
+from ufo.transforms.sources.web.page import EMPTY, NO_TEXT, UNSUPPORTED_TYPE
+from ufo.transforms.sources.web.text import JAVASCRIPT_ONLY, PAYWALL, UNREADABLE_PDF, document_of
 
 from .pages import ARTICLE, PARAGRAPHS, fetched, html, pdf
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from schemas.records import CATEGORIES, TRANSPORT
-from transforms.judges.llm.asking import Asker
-from transforms.llm.base import Choice, LlmError
-from transforms.llm.fake import FakeClient
-from transforms.prompts import load_prompts
-from transforms.sources.web.categories import shipped_categories
-from transforms.sources.web.visit import kind_in, kinds_of
+from ufo.schemas.records import CATEGORIES, TRANSPORT
+from ufo.transforms.judges.llm.asking import Asker
+from ufo.transforms.llm.base import Choice, LlmError
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.prompts import load_prompts
+from ufo.transforms.sources.web.categories import shipped_categories
+from ufo.transforms.sources.web.visit import kind_in, kinds_of
 
 
 def ask(script: Any, *hostnames: str) -> tuple[Any, ...]:

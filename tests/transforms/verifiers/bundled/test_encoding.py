@@ -3,8 +3,8 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from transforms.verifiers.base import Pair
-from transforms.verifiers.bundled.encoding import CLAIM_PIECES, PIECES, Encoder
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.bundled.encoding import CLAIM_PIECES, PIECES, Encoder
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "ada", "was", "born", "in", "oslo", "bergen", "the"]
 WORDS += [".", ",", "title"]

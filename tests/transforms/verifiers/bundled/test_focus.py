@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transforms.verifiers.bundled.focus import focus, split
+from ufo.transforms.verifiers.bundled.focus import focus, split
 
 PASSAGE = (
     "The town lies on a river. It has a market. Maria Alt was born in Graz in 1920. "

@@ -10,9 +10,9 @@ from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
 
-from transforms.verifiers.base import Pair
-from transforms.verifiers.bundled import BundledVerifier
-from transforms.verifiers.bundled.verifier import INPUTS
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.bundled import BundledVerifier
+from ufo.transforms.verifiers.bundled.verifier import INPUTS
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "oslo", "bergen", "ada", "born", "never", "was", "in"]
 DENIES = "never"

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, NOANS, REFUTED, SUPPORTED
-from transforms.verifiers.base import Pair, Probabilities
-from transforms.verifiers.overlap.features import NAMES, features
-from transforms.verifiers.overlap.verifier import OverlapVerifier
-from transforms.verifiers.overlap.weights import WEIGHTS
+from ufo.transforms.verifiers.base import Pair, Probabilities
+from ufo.transforms.verifiers.overlap.features import NAMES, features
+from ufo.transforms.verifiers.overlap.verifier import OverlapVerifier
+from ufo.transforms.verifiers.overlap.weights import WEIGHTS
 
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (
     U.S. 5% $3 million the first last may e.g. 1990s – ½ İ ß 漢字"""
