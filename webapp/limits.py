@@ -24,7 +24,7 @@ class Limits:
     body_seconds: float = 60.0
     upload_seconds: float = 900.0
     pulse_seconds: float = 0.5
-    silent_seconds: float = 4.0
+    silent_seconds: float = 3.5
 
 
 class Refused(Exception):

@@ -12,6 +12,7 @@ import { selectionActions } from "./selecting.js";
 import { save } from "./text.js";
 import { uploadActions } from "./uploading.js";
 import { refusal } from "./view/form.js";
+import { silence } from "./view/stages.js";
 
 /** Sources that cost nothing to ask. */
 const FREE = ["reference", "wikipedia"];
@@ -81,7 +82,8 @@ export function createActions(store) {
     if (!draft.id) void named(draft);
     let watch = 0;
     /** @param {boolean} quiet */
-    const waiting = (quiet) => set(({ job }) => ({ job: { ...job, quiet } }));
+    const waiting = (quiet) =>
+      set(({ job }) => ({ job: { ...job, quiet }, ...(quiet && { announcement: silence(true, []) }) }));
     try {
       watch = setTimeout(waiting, QUIET * 1000, true);
       for await (const { name, data } of api.check(draft, signal)) {
@@ -91,6 +93,7 @@ export function createActions(store) {
         if (get().job.quiet) waiting(false);
         // Twice a second: most of the time there is nothing to say.
         if (name === "waiting" && data.silent.length === 0 && get().job.silent.length === 0) continue;
+        if (name === "waiting" && get().job.silent.length === 0) say(silence(false, data.silent));
         set(({ checked, job }) => afterEvent({ checked, job }, name, data));
       }
       const { checked, job } = get();

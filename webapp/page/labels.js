@@ -44,7 +44,7 @@ export function besideScore(score) {
 }
 
 /** @type {Label} */
-export const WAITING = { symbol: "…", name: "not judged yet", look: "plain", means: "a claim of it is not judged yet" };
+export const WAITING = { symbol: "…", name: "not judged", look: "plain", means: "a claim of it is not judged yet" };
 
 /** @type {Record<string, Label>} */
 export const CLAIMS = {
@@ -65,7 +65,7 @@ export const CLAIMS = {
     look: "fault",
     means: "the model would not judge it; this says nothing of it",
   },
-  waiting: { symbol: "…", name: "Not judged yet", look: "plain", means: "no source has answered yet" },
+  waiting: { symbol: "…", name: "Not judged", look: "plain", means: "no source has answered yet" },
 };
 
 /** @type {Label} */

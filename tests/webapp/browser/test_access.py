@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 ALDER = "/#/runs/demo/responses/alder-1"
 STATES = {
     "form": ("/", ".settings"),
-    "form-filled": ("/#/check?text=Water+boils.&question=Does+it&reference=Yes", ".reference"),
+    "form-filled": ("/#/check?text=Water+boils.&question=Does+it&reference=Yes", ".settings"),
     "result": ("/#/check?text=Water+boils+at+100+degrees.&show=1", ".scores"),
     "support": (f"{ALDER}?support=1&only=supported", ".faded"),
     "sentence": (f"{ALDER}?sentence=2", ".evidence"),
@@ -31,8 +31,8 @@ def _show(page: Page, state: str) -> None:
     address, awaited = STATES[state]
     page.goto(address)
     expect(page.locator(awaited).first).to_be_visible()
-    for details in page.locator("details").all():
-        details.locator("summary").click()
+    for summary in page.locator("summary").all():
+        summary.click()
 
 
 @pytest.mark.parametrize("state", STATES)

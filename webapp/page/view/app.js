@@ -31,7 +31,9 @@ export function app(state, act) {
     h(
       "main",
       { id: "main", tabindex: "-1" },
-      state.problem ? problemBox(state.problem) : PLACES[state.place.view](state, act),
+      state.problem && problemBox(state.problem),
+      // A text, and what was found of it, stay whatever could not be loaded.
+      (!state.problem || state.place.view === "check") && PLACES[state.place.view](state, act),
     ),
     h("div", { class: "hidden", role: "status", "aria-live": "polite" }, state.announcement),
   );

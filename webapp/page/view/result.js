@@ -27,6 +27,7 @@ export function resultView(state, act) {
     checked || job.status !== "idle"
       ? messageView(state, derived, act)
       : place.view === "response" && h("p", { class: "card" }, "Loading"),
+    checked && checked.sentences.length > 0 && tools(state, checked, act),
     job.status !== "idle" &&
       !checked?.sentences.length &&
       h("p", { class: "card sentences", dir: "auto" }, draft.text),
@@ -53,7 +54,7 @@ export function resultView(state, act) {
  * @param {S.State} state
  * @param {Actions} act
  */
-function bar({ place, checked, labels, open, job }, act) {
+function bar({ place, checked, job }, act) {
   const { run } = place;
   return h(
     "div",
@@ -65,16 +66,28 @@ function bar({ place, checked, labels, open, job }, act) {
     run === null &&
       job.status !== "running" &&
       button("Check again", () => void act.check(), { class: "quiet" }),
-    checked &&
-      checked.units.length > 0 &&
+  );
+}
+
+/**
+ * What can be done with a result. It stands below the headline, which so stays where it is.
+ *
+ * @param {S.State} state
+ * @param {NonNullable<S.State["checked"]>} checked
+ * @param {Actions} act
+ */
+function tools({ place: { run }, labels, open, job }, checked, act) {
+  return h(
+    "div",
+    { class: "bar" },
+    checked.units.length > 0 &&
       button(open.all ? "Close all" : "Open all", () => act.openAll(), {
         class: "quiet",
         "aria-pressed": String(open.all),
       }),
-    checked && checked.sentences.length > 0 && job.status !== "running" && [
-      button("Download as JSON", () => act.download(checked), { class: "quiet" }),
+    job.status !== "running" && button("Download as JSON", () => act.download(checked), { class: "quiet" }),
+    checked.scores.headline &&
       button("as a report", () => void act.downloadReport(checked), { class: "quiet", "aria-label": "Download as a report" }),
-    ],
     Object.keys(labels).length > 0 &&
       (run === null
         ? button("Download your labels", () => act.saveLabels(), { class: "quiet" })

@@ -16,7 +16,7 @@ export function stagesView({ status, stages, seconds, quiet, silent }, act) {
   return h(
     "section",
     { class: `stages ${status}`, "aria-label": "Progress" },
-    h("ol", null, stages.map((stage) => stageView(stage, status))),
+    stages.length > 0 && h("ol", null, stages.map((stage) => stageView(stage, status))),
     status === "running" && button("Cancel", () => act.cancel(), { class: "cancel" }),
     status === "running" && (quiet || silent.length > 0) && h("p", { class: "warning" }, silence(quiet, silent)),
     (status === "cancelled" || status === "failed") &&
@@ -36,7 +36,7 @@ export function stagesView({ status, stages, seconds, quiet, silent }, act) {
 export function silence(quiet, silent) {
   const [first] = silent;
   const who = quiet ? "the service" : silent.map((one) => one.endpoint).join(" and ");
-  return `No answer from ${who} for ${quiet ? QUIET : Math.floor(first.seconds)} s. Still waiting; Cancel keeps what was found.`;
+  return `No answer from ${who} for ${quiet ? QUIET : Math.round(first.seconds)} s. Still waiting; Cancel keeps what was found.`;
 }
 
 /**
@@ -55,6 +55,6 @@ function stageView({ name, done, of, finished }, status) {
     h("span", null, title),
     " ",
     h("span", { class: "count" }, count),
-    of > 0 && h("progress", { max: of, ".value": done, "aria-label": `${title}: ${count}` }),
+    of > 0 && !finished && h("progress", { max: of, ".value": done, "aria-label": `${title}: ${count}` }),
   );
 }
