@@ -65,7 +65,7 @@ export const CLAIMS = {
     look: "fault",
     means: "the model would not judge it; this says nothing of it",
   },
-  waiting: { symbol: "…", name: "Not judged", look: "plain", means: "no source has answered yet" },
+  waiting: { symbol: "…", name: "Not judged", look: "plain", means: "it has no verdict yet" },
 };
 
 /** @type {Label} */
@@ -130,14 +130,14 @@ const isRefusal = (row) =>
 /**
  * Return how a claim looks: the label of its verdict, or why it has none.
  *
- * @param {number | null} label
+ * @param {number | null | undefined} label  undefined before its verdict
  * @param {readonly T.Evidence[]} all its evidence
  * @param {readonly T.Evidence[]} chosen what of it counts
  * @returns {Label}
  */
 export function claimLabel(label, all, chosen) {
+  if (label === undefined) return CLAIMS.waiting;
   if (label !== null) return label === 1 ? CLAIMS.supported : CLAIMS.refuted;
-  if (all.length === 0) return CLAIMS.waiting;
   if (chosen.some((row) => row.outcome === "error")) {
     return chosen.some(isRefusal) ? CLAIMS.refused : CLAIMS.error;
   }

@@ -53,6 +53,27 @@ def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None
     assert page.get_by_label("Reference 2", exact=True).input_value() != ""
 
 
+@pytest.mark.parametrize(
+    ("text", "headline", "score"),
+    [
+        ("Zyx Qwv was born in Blorb in 1871.", "0 of 2 claims supported, 2 not found", "0.00"),
+        ("What do you think?", "No claim to check", None),
+        ("وُلدت ماري كوري في وارسو عام 1867.", "Not scored: none of 1 claim could be judged", None),
+    ],
+)
+def test_a_text_has_the_score_of_its_response(
+    page: Page, text: str, headline: str, score: str | None
+) -> None:
+    _fill(page, text, "")
+    _check(page)
+    expect(page.locator(".headline")).to_have_text(headline)
+    values = page.locator(".score .value")
+    if score is None:
+        expect(values).to_have_count(0)
+    else:
+        expect(values.first).to_have_text(score)
+
+
 def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> None:
     page.goto("/")
     check = page.get_by_role("button", name="Check", exact=True)
