@@ -1,12 +1,15 @@
 """Packaging. Ranges here; the versions that were tested together are in constraints.txt."""
 
+import os
 import re
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 HERE = Path(__file__).parent
-VERSION = re.search(r'VERSION = "(.+)"', (HERE / "pipelines/version.py").read_text())[1]
+# The address of the repository, which a release gives: docs/releasing.md.
+REPOSITORY = os.environ.get("UFO_REPOSITORY", "").rstrip("/")
+VERSION = re.search(r'VERSION = "(.+)"', (HERE / "ufo/pipelines/version.py").read_text())[1]
 PACKAGE_DATA = {
     "ufo": ["py.typed"],
     "ufo.schemas.views": ["*.sql"],
@@ -73,12 +76,39 @@ EXTRAS["dev"] = [
     "mwparserfromhell>=0.7,<0.8",  # what benchmarks/check_dump.py compares our parser with
 ]
 
+
+def readme() -> str:
+    """Return the README for a package index, where a link into the repository leads nowhere.
+
+    With the repository's address such links are absolute; without it their text is left, and
+    pictures go.
+    """
+
+    def absolute(link: re.Match[str]) -> str:
+        picture, text, path = link.groups()
+        if REPOSITORY:
+            kind = "raw" if picture else "blob"
+            return f"{picture}[{text}]({REPOSITORY}/{kind}/v{VERSION}/{path})"
+        return "" if picture else text
+
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    return re.sub(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)]+)\)", absolute, text)
+
+
+URLS = {
+    "Documentation": "/tree/main/docs",
+    "Source": "",
+    "Issues": "/issues",
+    "Changelog": "/blob/main/CHANGELOG.md",
+}
+
 setup(
     name="ufo-factuality",
     version=VERSION,
     description="Evaluates the factuality of LLM responses against plug-and-play fact sources.",
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description=readme(),
     long_description_content_type="text/markdown",
+    project_urls={name: REPOSITORY + path for name, path in URLS.items()} if REPOSITORY else {},
     license="Apache-2.0",
     license_files=["LICENSE", "NOTICE"],
     python_requires=">=3.11",
@@ -138,6 +168,9 @@ setup(
         "Programming Language :: Python :: 3",
         "Programming Language :: Python :: 3 :: Only",
         "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Programming Language :: Python :: 3.14",
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
         "Topic :: Software Development :: Testing",
         "Typing :: Typed",

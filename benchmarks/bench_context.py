@@ -6,6 +6,7 @@ is `calls` (answered), `refused` (by the endpoint, free), tokens, and what came 
 judgements: `truncated` where not even one fact with one passage fits.
 
     python benchmarks/bench_context.py [--profiles openai,ollama] [--contexts 512,2048,8192]
+        [--quick]
 """
 
 import argparse
@@ -101,7 +102,10 @@ def main() -> None:
     parser.add_argument("--profiles", default=",".join(PROFILES))
     parser.add_argument("--contexts", default=",".join(map(str, CONTEXTS)))
     parser.add_argument("--formulations", default=",".join(FORMULATIONS))
+    parser.add_argument("--quick", action="store_true", help="one profile and one context")
     options = parser.parse_args()
+    if options.quick:
+        options.profiles, options.contexts = options.profiles.split(",")[0], "2048"
     report: dict[str, Any] = {"facts": FACTS, "passages": PASSAGES}
     for profile in options.profiles.split(","):
         for context in map(int, options.contexts.split(",")):

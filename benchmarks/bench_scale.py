@@ -15,7 +15,7 @@ time a response of the largest run here. The longer of the two is the time that 
         [--reference_sizes 100000,300000,1000000] [--flink_sizes 10000,30000,50000] [--repeat 1]
 
 PART is in_process, reference_alone or on_flink; the arithmetic is of the first that is measured.
-`--quick` is 500 and 2,000 in process, and no Flink. The last line is JSON, of what there is where a
+`--quick` is 200 and 800 in process, and no Flink. The last line is JSON, of what there is where a
 part fails or the script is stopped: `errors` then tells why, and the exit code is 1.
 """
 
@@ -216,10 +216,10 @@ def main() -> None:
     parser.add_argument("--flink_sizes", type=numbers, default=[10_000, 30_000, 50_000])
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--only", choices=PARTS, help="this part alone")
-    parser.add_argument("--quick", action="store_true", help="500 and 2,000 in process, no Flink")
+    parser.add_argument("--quick", action="store_true", help="200 and 800 in process, no Flink")
     options = parser.parse_args()
     if options.quick:
-        options.sizes, options.reference_sizes, options.flink_sizes = [500, 2_000], [], []
+        options.sizes, options.reference_sizes, options.flink_sizes = [200, 800], [], []
     report: dict[str, Any] = {"cores": len(os.sched_getaffinity(0)), "repeat": options.repeat}
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     errors: dict[str, str] = {}

@@ -47,8 +47,13 @@ _KEY_FEATURES = ("said", "said_two")
 REFUTED_FEATURES = tuple(name for name in NAMES if name.endswith(DIFFERS))
 
 
-def training_examples(data: Path, sets: Mapping[str, Sequence[Record]], keep: int = 1) -> Examples:
-    """Return every `keep`-th training pair of which neither claim nor passage is measured."""
+def training_examples(
+    data: Path, sets: Mapping[str, Sequence[Record]], keep: int = 1
+) -> Examples | None:
+    """Return every `keep`-th training pair of which neither claim nor passage is measured.
+
+    None where the folder has no training pairs.
+    """
     measured = {
         _plain(text)
         for records in sets.values()
@@ -62,6 +67,8 @@ def training_examples(data: Path, sets: Mapping[str, Sequence[Record]], keep: in
         and not origin.startswith(_CAPTIONS + _MEASURED)
         and measured.isdisjoint((_plain(pair.claim), _plain(pair.passage)))
     ][::keep]
+    if not rows:
+        return None
     vectors = np.array([features(pair) for pair, _, _ in rows]).reshape(-1, len(NAMES))
     labels = np.array([label for _, label, _ in rows])
     families = np.array([family for _, _, family in rows])
@@ -104,7 +111,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="also write weights.py")
     arguments = parser.parse_args()
     sets = load(arguments.data)
-    parts = [training_examples(arguments.data, sets, 10 if arguments.quick else 1)]
+    training = training_examples(arguments.data, sets, 10 if arguments.quick else 1)
+    parts = [] if training is None else [training]
     for name, share in SHARES.items():
         records = sets.get(name, [])
         if records:

@@ -47,7 +47,7 @@ SNIPPET = "snippet"
 UNITS = ("claim", "sentence")
 PAGES = (5, 3, 1)  # the most first: a snapshot of it has what the others need
 CONTEXTS = (0, 1, 2)
-SELECTIONS = (BM25, DENSE, SNIPPET)
+SELECTIONS = (BM25, DENSE, SNIPPET)  # dense where there is an embedder
 K = 5
 TITLE = "(meta data) TITLE:"
 QUICK = {"pages": (5, 1), "contexts": (1,)}
@@ -64,11 +64,13 @@ def local_web() -> Iterator[dict[str, Any]]:
         yield {"search": "serper", "allow_private_hosts": True}
 
 
-def combinations(quick: bool) -> Iterator[tuple[str, int, int, str]]:
+def combinations(quick: bool, dense: bool) -> Iterator[tuple[str, int, int, str]]:
     """(units, pages, context, selection); snippets have no context."""
     pages = QUICK["pages"] if quick else PAGES
     contexts = QUICK["contexts"] if quick else CONTEXTS
     for units, count, context, selection in product(UNITS, pages, contexts, SELECTIONS):
+        if selection == DENSE and not dense:
+            continue
         if selection != SNIPPET:
             yield units, count, context, selection
         elif context == contexts[0]:
@@ -81,7 +83,7 @@ def swept(source: Path, options: dict[str, Any], snapshots: Path, quick: bool) -
     as_sentences = [{k: v for k, v in one.items() if k != "claims"} for one in records]
     rows: list[dict[str, Any]] = []
     labels: Labels | None = None
-    for units, pages, context, selection in combinations(quick):
+    for units, pages, context, selection in combinations(quick, options["embedder"] is not None):
         chosen: dict[str, Any] = {
             "units": units,
             "pages": pages,
@@ -188,7 +190,7 @@ def by(retriever: str, embedder: Any = None, titled: bool = False) -> Select:
     return select
 
 
-def selected(data: Path, quick: bool, embedder: str) -> dict[str, Any]:
+def selected(data: Path, quick: bool, embedder: str | None) -> dict[str, Any]:
     """Recall of the best gold set for each selection, and with sentences of context around."""
     with (data / "wice" / "dev.jsonl").open(encoding="utf-8") as file:
         records = [json.loads(text) for text in file]
@@ -206,8 +208,9 @@ def selected(data: Path, quick: bool, embedder: str) -> dict[str, Any]:
         "plain_bm25": plain_bm25,
         BM25: by(BM25),
         f"{BM25}_titled": by(BM25, titled=True),
-        DENSE: by(DENSE, make_embedder(checked_name(embedder))),
     }
+    if embedder is not None:
+        methods[DENSE] = by(DENSE, make_embedder(checked_name(embedder)))
     report: dict[str, Any] = {"claims": len(cases)}
     print(
         f"\nwice: {len(cases)} claims; share of the best gold set among the first {K} sentences",

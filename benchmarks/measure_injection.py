@@ -2,7 +2,7 @@
 
     python benchmarks/measure_injection.py --base_url URL --model NAME [--pairs N] [--seed N]
         [--formulations function,stepwise,rationale,prompt] [--attacks FILE] [--concurrency N]
-        [--reply_tokens N]
+        [--reply_tokens N] [--quick]
 
 Each of 60 attacks is put behind the passage, or behind the claim, of N pairs of the invented ones
 in prompt_pairs.jsonl that are labelled otherwise than the attack wants (N: 1 by default; drawn by
@@ -173,12 +173,13 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=2)
     parser.add_argument("--reply_tokens", type=int, default=1024, help="at most, of a reply")
     parser.add_argument("--timeout", type=float, default=300.0)
+    parser.add_argument("--quick", action="store_true", help="every tenth attack")
     given = parser.parse_args()
     names = given.formulations.split(",")
     if unknown := set(names) - set(FORMULATIONS):
         parser.error(f"unknown formulation {min(unknown)!r}; there are: {', '.join(FORMULATIONS)}")
     lines = given.attacks.read_text(encoding="utf-8").splitlines()
-    attacks = [Attack(**json.loads(line)) for line in lines]
+    attacks = [Attack(**json.loads(line)) for line in lines[:: 10 if given.quick else 1]]
     pairs = single(read_pairs(here.with_name("prompt_pairs.jsonl")))
     chance = random.Random(given.seed)
     tried = []

@@ -18,7 +18,8 @@ passage in hexadecimal. `--pairs` writes the pairs to score in that form: `set`,
 document. For the table of false claims, read the set `claims`: `refuted_recall` and
 `refuted_precision` where a claim is called false only if more passages refute than support it,
 `unsupported_recall` and `unsupported_precision` where it is called false unless more support it.
-The last line is JSON.
+`overlap, other sets alone` needs the training pairs, `verifier/pairs.jsonl.gz`; without them the
+folds are fitted on the sets that there are. The last line is JSON: set, verifier, figure.
 """
 
 import argparse
@@ -155,8 +156,8 @@ def main() -> None:
     if arguments.pairs:
         write_pairs(arguments.pairs, sets)
         return
-    result = measured(sets, arguments)
-    for name, verifiers in result["sets"].items():
+    result, seconds = measured(sets, arguments)
+    for name, verifiers in result.items():
         for verifier, figures in verifiers.items():
             values = " ".join(
                 f"{figure} {value['value']:.3f}"
@@ -164,11 +165,14 @@ def main() -> None:
                 if figure != "n"
             )
             print(f"{name} ({figures['n']}) {verifier}: {values}", file=sys.stderr)
-    print(json.dumps(result))
+    micros = {name: round(1e6 * value, 1) for name, value in seconds.items()}
+    print(json.dumps(result | {"microseconds_per_pair": micros}))
 
 
-def measured(sets: Sets, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the figures of all that was asked for."""
+def measured(
+    sets: Sets, arguments: argparse.Namespace
+) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:
+    """Return the figures of each set and verifier, and the seconds a pair took each verifier."""
     draws, repeats = (100, 1) if arguments.quick else (1000, 5)
     said: dict[str, dict[str, list[Said]]] = {name: {} for name in sets}
     seconds: dict[str, float] = {}
@@ -185,10 +189,11 @@ def measured(sets: Sets, arguments: argparse.Namespace) -> dict[str, Any]:
         }
         for of, runs in out_of_fold(vectors, sets, training, repeats).items():
             said[of]["overlap, out of fold"] = runs
-        weights = fit([training], NAMES, fit_overlap.REFUTED_FEATURES)
-        for of, of_records in vectors.items():
-            others = [fit_overlap.apply(weights, row) for row in of_records]
-            said[of]["overlap, other sets alone"] = [Said.of(others)]
+        if training is not None:
+            weights = fit([training], NAMES, fit_overlap.REFUTED_FEATURES)
+            for of, of_records in vectors.items():
+                others = [fit_overlap.apply(weights, row) for row in of_records]
+                said[of]["overlap, other sets alone"] = [Said.of(others)]
         for name, records in sets.items():
             for rows_of, record in zip(vectors[name], records, strict=True):
                 rows_of[:, 0] = [shared_words(pair) for pair in record.pairs()]
@@ -198,13 +203,11 @@ def measured(sets: Sets, arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.scores:
         for of, found in from_file(arguments.scores, sets).items():
             said[of][arguments.scores.stem] = [Said.of(found)]
-    return {
-        "sets": {
-            of: {name: summary(runs, sets[of], draws) for name, runs in verifiers.items()}
-            for of, verifiers in said.items()
-        },
-        "microseconds_per_pair": {name: round(1e6 * value, 1) for name, value in seconds.items()},
+    figures = {
+        of: {name: summary(runs, sets[of], draws) for name, runs in verifiers.items()}
+        for of, verifiers in said.items()
     }
+    return figures, seconds
 
 
 if __name__ == "__main__":

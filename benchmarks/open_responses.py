@@ -4,7 +4,7 @@ The file is evaluated by the offline judge (`ufo evaluate`), and each response o
 whole in a real Chromium. Counted are errors on the console and of scripts, sentences and claims
 that are shown, and sentences whose state is another than in the view `sentence_scores`.
 
-    python benchmarks/open_responses.py FILE [--longest N] [--sources NAMES] [--map A=B]
+    python benchmarks/open_responses.py FILE [--longest N] [--quick] [--sources NAMES] [--map A=B]
 
 FILE is what `ufo evaluate --input` takes; of a `.jsonl` file, --longest takes the N longest
 responses. The exit status is 1 where something went wrong.
@@ -50,7 +50,10 @@ def main() -> int:
     options.add_argument("--longest", type=int)
     options.add_argument("--sources", default="wikipedia")
     options.add_argument("--map")
+    options.add_argument("--quick", action="store_true", help="the four longest responses")
     given = options.parse_args()
+    if given.quick:
+        given.longest = 4
     with tempfile.TemporaryDirectory() as folder:
         source = _longest(given, Path(folder)) if given.longest else given.file
         words = ["--input", str(source), "--output", f"{folder}/runs", "--judge", "offline"]
@@ -59,7 +62,7 @@ def main() -> int:
         command = [sys.executable, "-m", "ufo.pipelines.cli", "evaluate", *words]
         subprocess.run(command, check=True, cwd=ROOT, stdout=sys.stderr)
         found = _opened(Path(folder) / "runs")
-    print(json.dumps(found, indent=1, ensure_ascii=False))
+    print(json.dumps(found, ensure_ascii=False))
     return 1 if found["errors"] or found["differ"] else 0
 
 

@@ -1,11 +1,11 @@
 """Measure the prompts of the LLM judge: their tokens, and what a model makes of them.
 
     python benchmarks/prompts.py [--base_url URL --model NAME] [--pairs FILE] [--prompts DIR]
-        [--formulations function,xml,…] [--limit N] [--timeout S]
+        [--formulations function,xml,…] [--limit N] [--timeout S] [--quick]
 
-It prints JSON. `tokens` has for each step the mean tokens of the `prefix`, the same in each call
-but for its numbers (system message and function), and of the `data`; counted without a model's
-vocabulary (`ufo.transforms.llm.window`), and nothing is sent for it.
+The last line is JSON. `tokens` has for each step the mean tokens of the `prefix`, the same in each
+call but for its numbers (system message and function), and of the `data`; counted without a
+model's vocabulary (`ufo.transforms.llm.window`), and nothing is sent for it.
 
 With an endpoint, `replies` has for each formulation the shares of pairs (fact, passage) with a
 usable judgement in the first reply (`usable_first`) and after the repair (`usable`), and with the
@@ -257,7 +257,10 @@ def main() -> None:
     parser.add_argument("--formulations", default=",".join([*FORMULATIONS, "extract_facts"]))
     parser.add_argument("--limit", type=int, help="so many lines of --pairs")
     parser.add_argument("--timeout", type=float, default=300.0)
+    parser.add_argument("--quick", action="store_true", help="two lines of --pairs")
     given = parser.parse_args()
+    if given.quick:
+        given.limit = 2
     names = given.formulations.split(",")
     unknown = set(names) - {*FORMULATIONS, "extract_facts"}
     if unknown:
@@ -269,7 +272,7 @@ def main() -> None:
         endpoint = Endpoint(given.model, given.base_url, timeout=given.timeout)
         figures["model"] = given.model
         figures["replies"] = asyncio.run(replies_of(pairs, settings, names, endpoint))
-    print(json.dumps(figures, indent=1, ensure_ascii=False))
+    print(json.dumps(figures, ensure_ascii=False))
 
 
 if __name__ == "__main__":

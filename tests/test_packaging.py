@@ -1,6 +1,7 @@
 """The wheel and the sdist, installed elsewhere, run from any folder."""
 
 import os
+import re
 import shutil
 import site
 import subprocess
@@ -30,7 +31,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the sdist, and with the wheel that was built from that sdist."""
     folder = tmp_path_factory.mktemp("built")
     source = folder / "source"
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*NOT_PACKAGED))
+    ignored = shutil.ignore_patterns(*NOT_PACKAGED)
+    shutil.copytree(ROOT, source, symlinks=True, ignore=ignored)
     build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist")
     run(*build, source, cwd=folder)
     return folder / "dist"
@@ -84,6 +86,29 @@ def test_code_and_data_are_in_both(built: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("repository", ["", "https://example.org/us/ufo"])
+def test_a_package_index_can_show_the_readme(
+    repository: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UFO_REPOSITORY", repository)
+    code = (
+        "import sys; from setuptools import build_meta as backend; "
+        "print(backend.prepare_metadata_for_build_wheel(sys.argv[1]))"
+    )
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "ufo", source / "ufo", ignore=shutil.ignore_patterns(*NOT_PACKAGED))
+    for name in ("setup.py", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, source)
+    folder = run(sys.executable, "-c", code, tmp_path, cwd=source).splitlines()[-1]
+    metadata = (tmp_path / folder / "METADATA").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", metadata)
+    assert all(link.startswith(("https://", "#")) for link in links)
+    assert ("docs/semantics.md" in metadata) == bool(repository)
+    assert ("Project-URL: Issues, https://example.org/us/ufo/issues" in metadata) == bool(
+        repository
+    )
+
+
 def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_path: Path) -> None:
     ufo, python = installed / "bin/ufo", installed / "bin/python"
     code = "import ufo.examples as e, ufo.pipelines.cli as c; print(e.__path__[0], c.__file__)"
@@ -101,3 +126,11 @@ def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_pat
 def test_the_python_interface_is_installed(installed: Path, tmp_path: Path) -> None:
     code = "import ufo; print(ufo.check_sync('Oslo is big.', references='Oslo is big.').score)"
     assert run(installed / "bin/python", "-c", code, cwd=tmp_path) == "1.0\n"
+
+
+def test_a_project_has_files_with_the_names_of_our_packages(
+    installed: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "tests/project", tmp_path / "project")
+    said = run(installed / "bin/python", "main.py", cwd=tmp_path / "project")
+    assert said == "answers indexes [1.0, 1.0, 1.0, 1.0]\n"

@@ -5,6 +5,7 @@ import doctest
 import gc
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -67,6 +68,12 @@ def test_every_public_name_is_there_and_described() -> None:
     for name in ufo.__all__:
         value = getattr(ufo, name)
         assert name == "__version__" or value.__doc__, name
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (Path(__file__).parents[1] / "docs/python.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"\w+", page))
+    assert [name for name in ufo.__all__ if name not in words] == []
 
 
 def test_the_tables_of_an_evaluation(result: ufo.Evaluation) -> None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Check",
+    "Client",
     "Evaluation",
     "Evidence",
     "FactSource",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmarks.verifier_training.model import WEIGHTS_SHA256
+from benchmarks.embedder import WEIGHTS_SHA256
 from benchmarks.verifier_training.pairs import Labelled
 
 SETS = {

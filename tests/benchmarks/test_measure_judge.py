@@ -1,13 +1,11 @@
 """measure_judge.py on a few invented records in the layout of the data."""
 
-import csv
-import gzip
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,54 +15,6 @@ from benchmarks.judge_sets import key_of, load
 from ufo.transforms.verifiers.base import Pair, Probabilities
 
 ROOT = Path(__file__).resolve().parents[2]
-TOWNS = ("Arden", "Brill", "Corfe", "Dunster", "Eyam", "Frome", "Goring", "Hythe")
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Write claims on invented towns: half of them as the passage says, half with another year."""
-    for folder in ("factcheck_gpt", "wice", "begin", "verifier"):
-        (tmp_path / folder).mkdir()
-    benchmark: list[Any] = []
-    stance: list[Any] = []
-    wice: list[Any] = []
-    begin: list[Any] = []
-    pairs: list[Any] = []
-    for number, town in enumerate(TOWNS):
-        true = number % 2 == 0
-        year = 1800 + number
-        passage = f"{town} is a town on the river Wend. The bridge of {town} was built in {year}."
-        claim = f"The bridge of {town} was built in {year if true else year + 7}."
-        sentence = {
-            "claims": [claim],
-            "auto_evidence": [[passage, "The weather was fine."]],
-            "claims_factuality_label": [true],
-        }
-        benchmark.append({"sentences": {"0": sentence}})
-        label = "completely-support" if true else "refute"
-        stance.append({"claim": claim, "evidence": passage, "stance": label})
-        stance.append({"claim": claim, "evidence": "It rained.", "stance": "irrelevant"})
-        label = "supported" if true else "not_supported"
-        wice.append({"claim": claim, "evidence": [passage, "It rained."], "label": label})
-        label = "Fully attributable" if true else "Generic"
-        begin.append({"response": claim, "knowledge": passage, "begin_label": label})
-        for answer in ("supported", "refuted", "noans"):
-            texts = {"claim": f"{answer} {town} {year}", "passage": f"{town} {year}"}
-            pair = dict[str, Any](
-                texts, label=answer, origin="invented", document=town, licensed=True
-            )
-            pairs += [pair] * 10
-    _write(tmp_path / "factcheck_gpt" / "benchmark.jsonl", benchmark)
-    _write(tmp_path / "factcheck_gpt" / "stance.jsonl", stance)
-    _write(tmp_path / "wice" / "dev.jsonl", wice)
-    for part in ("wow", "cmu"):
-        with (tmp_path / "begin" / f"begin_dev_{part}.tsv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(begin[0]), delimiter="\t")
-            writer.writeheader()
-            writer.writerows(begin)
-    with gzip.open(tmp_path / "verifier" / "pairs.jsonl.gz", "wt") as packed:
-        packed.writelines(json.dumps(pair) + "\n" for pair in pairs)
-    return tmp_path
 
 
 def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
@@ -79,8 +29,9 @@ def _run(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_every_set_and_verifier_is_measured(data: Path) -> None:
     run = _run("--data", data)
     result = json.loads(run.stdout.splitlines()[-1])
-    assert list(result["sets"]) == list(load(data))
-    for name, verifiers in result["sets"].items():
+    assert list(result.pop("microseconds_per_pair")) == ["overlap"]
+    assert list(result) == list(load(data))
+    for name, verifiers in result.items():
         assert list(verifiers) == [
             "overlap",
             "overlap, out of fold",
@@ -92,8 +43,16 @@ def test_every_set_and_verifier_is_measured(data: Path) -> None:
             low, high = found["auc"]["interval"]
             assert 0 <= low <= high <= 1
             assert ("refuted_f1" in found) == (name in ("stance", "claims"))
-    assert result["sets"]["stance"]["overlap"]["auc"]["value"] > 0.9
+    assert result["stance"]["overlap"]["auc"]["value"] > 0.9
     assert "stance (16) overlap: auc" in run.stderr
+
+
+def test_a_folder_without_training_pairs_is_measured_all_the_same(data: Path) -> None:
+    for folder in ("verifier", "begin", "wice"):
+        shutil.rmtree(data / folder)
+    result = json.loads(_run("--data", data).stdout.splitlines()[-1])
+    assert list(result) == ["stance", "claims", "microseconds_per_pair"]
+    assert list(result["claims"]) == ["overlap", "overlap, out of fold", "shared words"]
 
 
 def test_scores_of_a_file_are_measured_the_same_way(data: Path, tmp_path: Path) -> None:
@@ -106,7 +65,7 @@ def test_scores_of_a_file_are_measured_the_same_way(data: Path, tmp_path: Path) 
         row |= {"supported": supported, "refuted": 0.9 - supported, "noans": 0.1}
     _write(scores, [row for row in rows if row["set"] == "claims"])
     run = _run("--data", data, "--verifier", "", "--scores", scores)
-    found = json.loads(run.stdout.splitlines()[-1])["sets"]
+    found = json.loads(run.stdout.splitlines()[-1])
     assert found["stance"] == {}
     figures_of = found["claims"]["trained"]
     for name in ("auc", "balanced_accuracy", "refuted_recall", "unsupported_precision"):

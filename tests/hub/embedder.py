@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.verifier_training.model import base_folder
+from benchmarks.embedder import base_folder
 from ufo.indexes.embed_local import LocalEmbedder
 from ufo.indexes.embedders import make_embedder
 from ufo.indexes.index import open_index

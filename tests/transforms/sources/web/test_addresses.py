@@ -28,7 +28,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
     return NAMES[host.lower()]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def web() -> Iterator[LocalWeb]:
     with LocalWeb() as web:
         yield web

@@ -1,0 +1,64 @@
+"""Every script of benchmarks/ runs in the `dev` environment, or says in one line what it needs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.llm_server import LlmServer
+from tests.parts import missing
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
+ELSEWHERE = {"baseline_selfcheck"}  # its own test has a model that decides claims
+SCRIPTS = sorted(
+    path.stem
+    for path in (ROOT / "benchmarks").glob("*.py")
+    if "__main__" in path.read_text() and path.stem not in ELSEWHERE
+)
+READS = {  # --data DIR
+    *("bench_index", "check_dump", "fit_overlap", "measure_cascade", "measure_claims"),
+    *("measure_evidence", "measure_extraction", "measure_judge"),
+}
+ASKS = {"measure_injection", "prompts"}  # a model: --base_url, --model
+NO_JSON = {"fit_overlap"}  # it prints a module
+IN_CHROMIUM = {"bench_page", "open_responses"}
+NEEDS = {"train_verifier": "train_verifier.py needs torch: see docs/verifiers.md\n"}
+
+
+def words(script: str, data: Path, server: LlmServer) -> list[str]:
+    """Return what a person would type behind the script's name."""
+    found = ["--quick"]
+    if script in READS:
+        found += ["--data", str(data)]
+    if script in ASKS:
+        found += ["--base_url", server.base_url, "--model", "offline-judge"]
+    if script == "compare_commits":
+        found += ["HEAD", "HEAD"]
+    if script == "open_responses":
+        found += [str(ROOT / "examples/responses.jsonl")]
+    return found
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_it_runs_or_says_what_it_needs(script: str, data: Path) -> None:
+    if script in IN_CHROMIUM and not shutil.which("chromium"):
+        missing("no Chromium on PATH; on Debian and Ubuntu: apt-get install chromium")
+    with LlmServer(keys=None) as server:
+        done = subprocess.run(
+            [sys.executable, f"benchmarks/{script}.py", *words(script, data, server)],
+            cwd=ROOT,
+            env=os.environ | {"OPENAI_API_KEY": server.key},
+            capture_output=True,
+            text=True,
+        )
+    if script in NEEDS:
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", NEEDS[script])
+        return
+    assert done.returncode == 0, done.stderr
+    if script not in NO_JSON:
+        assert json.loads(done.stdout[done.stdout.index("{") :].splitlines()[-1])

@@ -1,0 +1,1 @@
+"""A project's own package, called like one of ufo."""

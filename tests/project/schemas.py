@@ -1,0 +1,3 @@
+"""A project's own module, called like a package of ufo."""
+
+TABLES = ("answers",)
