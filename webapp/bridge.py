@@ -32,10 +32,6 @@ class Pulse:
     """It is yielded at intervals, and says that the work goes on."""
 
 
-class _End:
-    pass
-
-
 async def streamed(
     work: AsyncGenerator[T, None], seconds: float, pulse: float | None = None
 ) -> AsyncGenerator[T | Pulse, None]:
@@ -47,7 +43,7 @@ async def streamed(
         Refused: it took longer than `seconds` in all.
     """
     here = asyncio.get_running_loop()
-    items: asyncio.Queue[T | Pulse | _End] = asyncio.Queue()
+    items: asyncio.Queue[T | Pulse | None] = asyncio.Queue()
 
     async def run() -> None:
         try:
@@ -62,7 +58,7 @@ async def streamed(
                 1.0,
             ) from None
         finally:
-            here.call_soon_threadsafe(items.put_nowait, _End())
+            here.call_soon_threadsafe(items.put_nowait, None)
 
     async def beat(every: float) -> None:
         while True:
@@ -72,7 +68,7 @@ async def streamed(
     beating = here.create_task(beat(pulse)) if pulse else None
     running = asyncio.run_coroutine_threadsafe(run(), process_loop())
     try:
-        while not isinstance(item := await items.get(), _End):
+        while (item := await items.get()) is not None:
             yield item
         await asyncio.wrap_future(running)
     finally:

@@ -121,7 +121,7 @@ export const runFiles = (run) => `/runs/${part(run)}/parquet`;
 export const reportPage = (run) => `/runs/${part(run)}/report.html`;
 
 /** Keep a text, and return its name. @param {object} draft @returns {Promise<string>} */
-export const keepDraft = async (draft) => (await (await post("/drafts", draft)).json()).id;
+export const keepDraft = async (draft) => (await jsonOf(await post("/drafts", draft))).id;
 
 /**
  * @param {string} id
@@ -213,7 +213,7 @@ export async function score(checked, selection) {
     extraction_failed: failures.some(({ step }) => step === "extract"),
     ...selection,
   });
-  return answer.json();
+  return jsonOf(answer);
 }
 
 /**
@@ -253,7 +253,16 @@ export async function get(path, query = {}) {
   for (const [name, value] of Object.entries(query)) {
     if (value !== null) asked.set(name, String(value));
   }
-  return (await send(asked.size > 0 ? `${path}?${asked}` : path)).json();
+  return jsonOf(await send(asked.size > 0 ? `${path}?${asked}` : path));
+}
+
+/** Return what an answer holds, which may still be cut off. @param {Response} answer @returns {Promise<any>} */
+export async function jsonOf(answer) {
+  try {
+    return await answer.json();
+  } catch {
+    throw new ServiceError(NO_ANSWER);
+  }
 }
 
 /** @param {Response} answer */

@@ -1,6 +1,6 @@
 /** What the page asks the service about files that are evaluated. */
 
-import { eventsOf, get, part, send } from "./api.js";
+import { eventsOf, get, jsonOf, part, send } from "./api.js";
 
 /** @import * as S from "./state.js" */
 
@@ -20,7 +20,7 @@ export async function upload(file, map, settings) {
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one));
   }
   const headers = { "Content-Type": "application/octet-stream" };
-  return (await send(`/upload?${query}`, { method: "POST", headers, body: file })).json();
+  return jsonOf(await send(`/upload?${query}`, { method: "POST", headers, body: file }));
 }
 
 /** Yield the status of an upload after each change, until it is over. @param {string} id */
@@ -31,10 +31,10 @@ export async function* followUpload(id) {
 
 /** @param {string} id @returns {Promise<S.UploadStatus>} */
 export async function stopUpload(id) {
-  return (await send(`/upload/${part(id)}`, { method: "DELETE" })).json();
+  return jsonOf(await send(`/upload/${part(id)}`, { method: "DELETE" }));
 }
 
 /** Resume an upload that was stopped. @param {string} id @returns {Promise<S.UploadStatus>} */
 export async function resumeUpload(id) {
-  return (await send(`/upload/${part(id)}/resume`, { method: "POST" })).json();
+  return jsonOf(await send(`/upload/${part(id)}/resume`, { method: "POST" }));
 }

@@ -49,6 +49,8 @@ class Service:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
+        if self.process is not None:
+            return
         words = ["-m", "tests.webapp.browser.patient_service", str(self.folder), self.port]
         self.process = subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True)
         assert self.process.stderr
@@ -68,7 +70,6 @@ class Service:
 @pytest.fixture(scope="module")
 def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     service = Service(tmp_path_factory.mktemp("none"))
-    service.start()
     yield service
     service.kill()
 
@@ -84,6 +85,8 @@ def visit(browser: Browser) -> Iterator[Callable[[str], Page]]:
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.goto(f"{address}/#/check?sources=reference")
+        # What is offered has been loaded.
+        expect(page.locator(".settings")).to_contain_text("reference")
         page.get_by_label("Reference 1", exact=True).fill(REFERENCE)
         return page
 
@@ -149,6 +152,7 @@ def test_a_service_that_is_killed_leaves_what_was_found(
     visit: Callable[[str], Page], process: Service, moment: str
 ) -> None:
     text, going, said = MOMENTS[moment]
+    process.start()
     page = visit(process.address)
 
     def killed(route: Route) -> None:

@@ -31,7 +31,7 @@ export function app(state, act) {
     h(
       "main",
       { id: "main", tabindex: "-1" },
-      state.problem && problemBox(state.problem),
+      state.problem && !state.job.problem && problemBox(state.problem),
       // A text, and what was found of it, stay whatever could not be loaded.
       (!state.problem || state.place.view === "check") && PLACES[state.place.view](state, act),
     ),
