@@ -78,10 +78,11 @@ export function createRescorer(store) {
 /** @type {Record<S.View, (state: S.State) => AsyncGenerator<Partial<S.State>>>} */
 const NEEDS = {
   async *check({ options, examples, draft }) {
+    if (!options || examples.length === 0) {
+      const [offered, bundled] = await Promise.all([api.options(), api.examples()]);
+      yield { options: offered, examples: bundled };
+    }
     if (draft.id && !draft.text) yield { draft: { ...draft, ...(await fetchNamed(draft.id)) } };
-    if (options && examples.length > 0) return;
-    const [offered, bundled] = await Promise.all([api.options(), api.examples()]);
-    yield { options: offered, examples: bundled };
   },
   async *runs({ place, filters, options }) {
     if (place.run === null) {

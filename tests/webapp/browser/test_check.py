@@ -137,6 +137,8 @@ def test_a_link_is_short_and_an_old_one_still_opens(page: Page) -> None:
     expect(page.get_by_label("Text to check")).to_have_value("Water is wet.")
     page.goto("/#/check?draft=0123456789ab")
     expect(page.get_by_role("alert")).to_contain_text("no text is kept under that name")
+    # The form is there all the same.
+    expect(page.locator(".settings")).to_contain_text("reference, wikipedia")
 
 
 def test_kinds_of_web_pages_and_their_retriever_are_chosen(page: Page) -> None:
