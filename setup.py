@@ -46,7 +46,7 @@ EXTRAS = {
     "pandas": ["pandas>=2.2,<4"],
     "otel": ["opentelemetry-api>=1.30,<2", "opentelemetry-sdk>=1.30,<2"],  # spans
 }
-TRIED = [name for name in EXTRAS if name not in ("gcp", "pandas")]  # by the tests of every change
+TRIED = [name for name in EXTRAS if name != "gcp"]  # by the tests of every change
 EXTRAS["all"] = [f"ufo-factuality[{','.join(EXTRAS)}]"]
 EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `all`: gigabytes
     "huggingface-hub>=1,<3",
@@ -72,6 +72,9 @@ EXTRAS["dev"] = [
     "playwright>=1.50,<2",  # drives a real Chromium
     "axe-playwright-python>=0.1.4,<1",  # accessibility rules
     "schemathesis>=4,<5",  # the service against its own OpenAPI document
+    "nbclient>=0.10,<1",  # executes the notebooks of the examples
+    "ipykernel>=6.29,<8",  # what they run in
+    "polars>=1,<3",  # a table that `ufo.evaluate` takes
     "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
     "mwparserfromhell>=0.7,<0.8",  # what benchmarks/check_dump.py compares our parser with
 ]

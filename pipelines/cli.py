@@ -19,6 +19,7 @@ from ufo.schemas.temporary import temporary_files_in_own_folder
 # it is for. Only the module of the command that is asked for is imported.
 _COMMANDS = {
     "evaluate": ("evaluate", "evaluate responses against fact sources"),
+    "check": ("check", "check one text, and print what decided each claim"),
     "recall": ("recall", "measure how many facts of a true answer other answers state"),
     "index": ("index", "build, search and describe a local index"),
     "report": ("report", "print the results of a finished run"),

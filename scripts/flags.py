@@ -68,6 +68,9 @@ def text() -> str:
     lines += table("of its own", (one for one in here if one not in same))
     shared = ", ".join(f"`--{one.name}`" for one in here if one in same)
     lines.append(f"\nAs above: {shared}.")
+    lines.append("\n## `ufo check`\n\nAs above, beside the text and `--references FILE`: ")
+    lines[-1] += ", ".join(f"`--{one.name}`" for group in flags.OF_TEXT.values() for one in group)
+    lines[-1] += "."
     return "\n".join(lines) + "\n"
 
 

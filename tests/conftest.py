@@ -71,11 +71,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--screenshots", metavar="DIR", help="take screenshots of the page, and keep them here"
     )
+    parser.addoption(
+        "--write-notebooks",
+        action="store_true",
+        help="keep what the notebooks of the examples show, in place of comparing it",
+    )
 
 
 def pytest_unconfigure() -> None:
-    # hypothesis leaves a callback with the garbage collector. Through it the interpreter's end finds
-    # modules still in use, and DuckDB prints sixty lines on what it takes for leaks.
+    # hypothesis leaves a callback with the garbage collector. Through it modules are still in use
+    # when the interpreter ends, and DuckDB prints sixty lines on what it takes for leaks.
     gc.callbacks.clear()
 
 

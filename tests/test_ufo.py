@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -140,6 +142,73 @@ def test_what_a_data_frame_leaves_open_is_not_there_and_columns_have_other_names
     found.close()
 
 
+class Capsule:
+    """A table of whatever library: it has nothing but the protocol."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+COLUMNS: dict[str, list[Any]] = {
+    "id": [7, 5, 3],
+    "response": [ETNA, "Oslo is in Norway.", ETNA],
+    "label": [0.5, float("nan"), 1.0],
+    "question": ["Where?", None, None],
+    "reference_answers": [[ETNA], None, [ETNA, "Oslo."]],
+}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS).set_index("id"),
+        pl.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS, schema_overrides={"question": pl.Categorical}),
+        Capsule(pa.Table.from_pandas(pd.DataFrame(COLUMNS))),
+    ],
+    ids=["pandas", "pandas with an index", "Polars", "categories", "the protocol alone"],
+)
+def test_tables_as_they_are(table: Any) -> None:
+    found = ufo.evaluate(table, "reference", workers=1, quiet=True)
+    scores = found.sql("FROM scores ORDER BY CAST(response_id AS INT) DESC").to_pydict()
+    assert found.failures.num_rows == 0
+    assert scores["response_id"] == ["7", "5", "3"]
+    assert scores["factuality_score"] == [1.0, 0.0, 1.0]
+    assert scores["human_score"] == [0.5, None, 1.0]
+    assert scores["question"] == ["Where?", None, None]
+    assert found.sql("SELECT DISTINCT metadata FROM responses")["metadata"].to_pylist() == [None]
+    found.close()
+
+
+def test_the_row_numbers_of_a_data_frame_are_no_column_and_its_column_is_a_list() -> None:
+    frame = pd.DataFrame(COLUMNS).drop(columns="id").iloc[[2, 0, 1]]
+    for given in (frame, frame["response"]):
+        found = ufo.evaluate(given, [Knows("Etna")], workers=1, quiet=True)
+        assert found.sql("SELECT DISTINCT metadata FROM responses").num_rows == 1
+        assert found.verdicts.num_rows == 3 if given is frame else 2
+        found.close()
+
+
+def test_recall_of_a_table() -> None:
+    answers = [{"rag": ETNA, "closed": None}, {"rag": "Hm.", "closed": ETNA}]
+    frame = pd.DataFrame({"question": ["a", "b"], "ground_truth": [ETNA] * 2, "answers": answers})
+    found = ufo.recall(frame, judge="offline", workers=1, quiet=True)
+    assert found.failures.num_rows == 0
+    assert set(found.verdicts["variant"].to_pylist()) == {"rag", "closed"}
+    found.close()
+
+
+def test_sources_in_one_text() -> None:
+    own = Path(__file__).parents[1] / "examples/own_source.py"
+    found = ufo.evaluate(RECORDS, f"reference, {own}:Glossary", workers=1, quiet=True)
+    assert found.contributions["source"].to_pylist() == ["reference", "Glossary", "none"]
+    found.close()
+
+
 def test_a_path_and_options_by_their_flags_names(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(map(json.dumps, RECORDS)) + "\nnope\n")
@@ -173,10 +242,11 @@ def test_progress_goes_to_stderr_unless_quiet(capsys: pytest.CaptureFixture[str]
     ("arguments", "message"),
     [
         (([],), "responses is empty; there is nothing to evaluate"),
-        ((None,), "responses is a path or a list .* not NoneType"),
-        (({"response": ETNA},), "responses is a path or a list .* not dict"),
+        ((None,), "responses is a path, a list .* or a table, not NoneType"),
+        (({"response": ETNA},), "responses is a path, a list .* or a table, not dict"),
         ((b"text",), "not bytes"),
-        ((Frame(),), r"frame.to_dict\('records'\)\), not Frame"),
+        ((Frame(),), r"no table that Arrow can hold: .*frame.to_dict\('records'\)"),
+        ((pa.table({"response": []}),), "responses is empty; there is nothing to evaluate"),
         (([5],), r"responses\[0\] is neither a text nor a record"),
         (([{"response": object()}],), r"responses\[0\]"),
         (("no-such-file.jsonl",), "does not exist"),
@@ -187,6 +257,7 @@ def test_progress_goes_to_stderr_unless_quiet(capsys: pytest.CaptureFixture[str]
         (([ETNA], [Knows("a"), Knows("b")]), "two sources are named 'Knows'"),
         (([ETNA], ["reference"], "sec"), "Did you mean 'seq'"),
         (([ETNA], "referense"), "Did you mean 'reference'"),
+        (([ETNA], " , "), "--sources names no source"),
     ],
 )
 def test_what_is_wrong_is_raised(arguments: tuple[Any, ...], message: str) -> None:

@@ -16,7 +16,7 @@ This is the one module that users and plug-ins import. A fact source of your own
 import asyncio
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from ufo.schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage,
 from ufo.schemas.temporary import own_folder
 from ufo.transforms.judges.base import Judge, Judged, Judgement
 from ufo.transforms.judges.context import JudgeContext
-from ufo.transforms.llm.base import Client
+from ufo.transforms.llm.base import Client, LlmError
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.loop import process_loop, wait_for
 from ufo.transforms.sources.base import FactSource, Found, Retrieved
@@ -44,6 +44,7 @@ from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
+    from ufo.pipelines.runs.given import Given
     from ufo.schemas.results import Results
     from ufo.transforms.job import Job
 
@@ -84,7 +85,7 @@ __all__ = [
 
 
 def evaluate(
-    responses: str | Path | Iterable[Mapping[str, Any] | str],
+    responses: "Given",
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
     *,
@@ -94,10 +95,12 @@ def evaluate(
     """Evaluate responses as `ufo evaluate` does, and return the finished run.
 
     Args:
-        responses: a path or pattern of input files, or a list of texts and input records
-            (dictionaries with at least `response`).
+        responses: a path or pattern of input files; a list of texts and input records
+            (dictionaries with at least `response`); or a table of such records of pandas, Polars,
+            Arrow or whatever else has `__arrow_c_stream__`.
         sources: names, `{"name": …, "type": …, …options}` or `FactSource` objects, in the order
-            they are asked; the default is those of the built-in ones that can serve.
+            they are asked, or names in one text: `"reference,llm"`; the default is those of the
+            built-in ones that can serve.
         mode: `seq`, `mv`, `single` or `all`.
         output: the folder that the run is kept in; a temporary one without it.
         options: any other flag of `ufo evaluate` by its name, such as `index="…"` or `passages=3`;
@@ -123,7 +126,7 @@ def evaluate(
 
 
 def recall(
-    records: str | Path | Iterable[Mapping[str, Any]],
+    records: "Given",
     *,
     output: str | Path | None = None,
     **options: Any,
@@ -131,8 +134,8 @@ def recall(
     """Measure how many facts of the true answers other answers say, as `ufo recall` does.
 
     Args:
-        records: a path or pattern of input files, or a list of records (dictionaries with
-            `question`, `ground_truth` and `answers`, an object of texts by variant).
+        records: a path or pattern of input files, or a list or table of records (`question`,
+            `ground_truth` and `answers`, an object of texts by variant).
         output: the folder that the run is kept in; a temporary one without it.
         options: any other flag of `ufo recall` by its name; lists may be given as lists, and
             `judge` as in `evaluate`.
@@ -156,7 +159,7 @@ def recall(
 
 
 def _finished(
-    given: str | Path | Iterable[Mapping[str, Any] | str],
+    given: "Given",
     name: str,
     output: str | Path | None,
     options: Mapping[str, Any],
@@ -164,6 +167,8 @@ def _finished(
 ) -> tuple["Results", str, ExitStack]:
     """Return the results of a run of what is given, its folder, and what deletes the output folder
     if that is a temporary one; the next command does so if this process is killed."""
+    from ufo.pipelines.runs.given import input_path
+
     temporary = ExitStack()
     if output is None:
         output = temporary.enter_context(own_folder()) or tempfile.mkdtemp(prefix="ufo-")
@@ -171,36 +176,11 @@ def _finished(
     quiet = bool(values.pop("quiet", False))
     try:
         with own_folder() as own, tempfile.TemporaryDirectory(dir=own) as inputs:
-            path = str(given) if isinstance(given, (str, Path)) else f"{inputs}/{name}.jsonl"
-            if not isinstance(given, (str, Path)):
-                _write_records(given, path, name)
+            path = input_path(given, name, inputs)
             return *run({"input": path, **values}, quiet), temporary
     except BaseException:
         temporary.close()
         raise
-
-
-def _write_records(given: Iterable[Mapping[str, Any] | str], path: str, name: str) -> None:
-    # What is a mapping, or a data frame, would be taken for a list of texts: those of its keys.
-    listed = isinstance(given, Iterable) and not isinstance(given, (Mapping, bytes))
-    if not listed or hasattr(given, "columns"):
-        raise UsageError(
-            f"{name} is a path or a list of texts and records (of a data frame: "
-            f"frame.to_dict('records')), not {type(given).__name__}"
-        )
-    number = -1
-    with open(path, "w", encoding="utf-8", errors="surrogatepass") as sink:
-        for number, item in enumerate(given):
-            record = {"response": item} if isinstance(item, str) else item
-            try:
-                # The NaN of a data frame is read as nothing.
-                sink.write(json.dumps(dict(record), ensure_ascii=True) + "\n")
-            except (TypeError, ValueError) as error:
-                raise UsageError(
-                    f"{name}[{number}] is neither a text nor a record for JSON: {error}"
-                ) from error
-    if number < 0:
-        raise UsageError(f"{name} is empty; there is nothing to evaluate")
 
 
 async def check(
@@ -227,6 +207,7 @@ async def check(
 
     Raises:
         UsageError: an option or a source is wrong, or the text is empty.
+        RunError: a model cannot be asked.
 
     Examples:
         >>> import asyncio
@@ -259,8 +240,11 @@ async def _check(
     record = parse("text", json.dumps(given).encode())
     if isinstance(record, Failure):
         raise UsageError(record.message)
-    async with opened(job, client) as (sources, judge):
-        return Check(await check_text(record, sources, judge, job.mode, job.tie, job.units))
+    try:
+        async with opened(job, client) as (sources, judge):
+            return Check(await check_text(record, sources, judge, job.mode, job.tie, job.units))
+    except LlmError as error:
+        raise RunError(error.message) from error
 
 
 def check_sync(text: str, **options: Any) -> Check:

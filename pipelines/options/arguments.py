@@ -1,6 +1,7 @@
 """Declare an option once, as a field of a dataclass; parse flags by such declarations."""
 
 import argparse
+import difflib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -179,6 +180,19 @@ class Parser(argparse.ArgumentParser):
             return name
         print(f"note: {name} is now called {self._renamed[name]}", file=sys.stderr)
         return self._renamed[name]
+
+    def refuse(self, unknown: Sequence[str], others: Iterable[str] = ()) -> None:
+        """Raise a UsageError for the first word that is unknown, with the nearest flag, of this
+        parser or of the `others`."""
+        if not unknown:
+            return
+        flag = unknown[0].split("=")[0]
+        if not flag.startswith("--"):
+            self.error(f"unexpected argument {flag!r}")
+        flags = [f"--{name}" for name in (*self.options, *others)]
+        near = difflib.get_close_matches(flag, flags, n=1, cutoff=0.6)
+        hint = f"; did you mean {near[0]}" if near else ""
+        self.error(f"unknown flag {flag}{hint}")
 
     def given(self, parsed: argparse.Namespace) -> dict[str, Any]:
         """Return the options that a parsed command line gives, by their names."""

@@ -4,7 +4,6 @@ An unknown flag is an error that names the nearest one; Beam would ignore it. Be
 if there are flags that are not ours.
 """
 
-import difflib
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
@@ -83,14 +82,7 @@ def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
         return []
     theirs = beam_parser(parser.prog)
     _, unknown = theirs.parse_known_args(list(rest))
-    if unknown:
-        flag = unknown[0].split("=")[0]
-        if not flag.startswith("--"):
-            raise UsageError(f"unexpected argument {flag!r}. See `{parser.prog} --help`.")
-        names = [*parser.options, *vars(theirs.parse_args([]))]
-        near = difflib.get_close_matches(flag, [f"--{name}" for name in names], n=1, cutoff=0.6)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise UsageError(f"unknown flag {flag}.{hint} See `{parser.prog} --help`.")
+    parser.refuse(unknown, vars(theirs.parse_args([])))
     return list(rest)
 
 

@@ -19,7 +19,7 @@ from ufo.pipelines.options.arguments import (
 )
 from ufo.pipelines.options.beam_flags import beam_flags, on_dataflow
 from ufo.pipelines.options.config import load
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.flags import GROUPS, source_names
 from ufo.pipelines.options.judge_flags import Asking, Judging
 from ufo.pipelines.options.settings import (
     OF_THE_EXTRACTOR,
@@ -180,7 +180,7 @@ def _takers(name: str) -> Iterator[tuple[str, Any]]:
 def settings_of(
     values: Mapping[str, Any], sources: Sequence[str | Mapping[str, Any] | FactSource] | None
 ) -> Settings:
-    """Return the settings of `values`, flags by their names, and of a list of sources.
+    """Return the settings of `values`, flags by their names, and of sources: a list, or names.
 
     Raises:
         UsageError: an option or a source is wrong.
@@ -191,7 +191,7 @@ def settings_of(
     if sources is None:
         return chosen
     if isinstance(sources, str):
-        sources = [sources]
+        sources = source_names(sources)
     described = [item if not isinstance(item, FactSource) else "" for item in sources]
     if not described:
         raise UsageError("sources is an empty list; leave it out to use those that can serve")

@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ufo.pipelines.options.arguments import of_results, of_run, of_source, option, options_of
+from ufo.pipelines.options.arguments import (
+    names_of,
+    of_results,
+    of_run,
+    of_source,
+    option,
+    options_of,
+)
 from ufo.pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
 from ufo.schemas.errors import UsageError
 from ufo.transforms.columns import named_columns
@@ -18,7 +25,8 @@ from ufo.transforms.secrets import named_secrets
 TIES = ("not_factual", "factual")
 
 
-def _names(text: str) -> list[str]:
+def source_names(text: str) -> list[str]:
+    """Return the names of a list that commas separate."""
     found = [name.strip() for name in text.split(",") if name.strip()]
     if not found:
         raise UsageError("--sources names no source")
@@ -137,7 +145,7 @@ class Sources:
         "fact sources in the order they are asked, by name or path/to/file.py:Class (default: all "
         "that are configured)",
         "A,B,C",
-        read=_names,
+        read=source_names,
     )
     mode: str = of_results(
         "seq: the first source with an answer decides (default); mv: majority vote over all "
@@ -255,10 +263,15 @@ GROUPS = {
 }
 """The options of `ufo evaluate` by the titles of its help."""
 
-_OF_ONE_RUN = ("max_cost", "repeat")
+_OF_RUNS = {*names_of(Run, Gate, Output), "max_cost", "repeat"} - {"config"}
+OF_TEXT = {
+    title: [one for one in options if one.name not in _OF_RUNS] for title, options in GROUPS.items()
+}
+"""The options of `ufo check`."""
 OF_SERVICE = [
     one
-    for one in options_of(Retrieval, Knowledge, Web, Judging, Asking, Models, Limits, Answers)
-    if one.name not in _OF_ONE_RUN
+    for options in OF_TEXT.values()
+    for one in options
+    if one.name not in names_of(Output, Sources)
 ]
 """What a service can be started with: what a text is judged by and checked against."""

@@ -163,9 +163,10 @@ class Check:
 
     @property
     def coverage(self) -> float | None:
-        """The share of claims that some source decided; None without any claim."""
+        """The share of claims that some source decided; None where `score` is."""
         labels = [verdict.label for verdict in self._main()]
-        return sum(label is not None for label in labels) / len(labels) if labels else None
+        decided = sum(label is not None for label in labels)
+        return None if self.score is None else decided / len(labels)
 
     @property
     def headline(self) -> str:
@@ -207,7 +208,7 @@ class Check:
         """Return the headline, the score, and each claim with what became of it."""
         verdicts = {verdict.unit_id: verdict for verdict in self._main()}
         lines = [self.headline]
-        if self.score is not None and self.coverage:
+        if self.score is not None:
             lines.append(f"factuality {self.score:.2f}, coverage {self.coverage:.2f}")
         asked, usable = usable_of(self.evidence)
         if is_many(asked - usable, asked):

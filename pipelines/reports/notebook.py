@@ -45,7 +45,7 @@ def evaluation_html(results: "Results") -> str:
         )
         for row in shares
     ]
-    wrong = (tuple(row.values()) for row in contradicted(results))
+    wrong = ((row["claim"], row["quote"], row["source"]) for row in contradicted(results))
     return _filled("evaluation", run_headline(results), models, sources, _quotes(wrong))
 
 

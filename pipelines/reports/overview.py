@@ -72,10 +72,9 @@ def overview(results: Results, directory: str | None = None) -> Row:
             "ORDER BY list_position(['seq', 'mv', 'single'], mode), position"
         ),
         "responses": rows(
-            "SELECT response_id, model, CASE WHEN coverage > 0 THEN factuality_score END AS "
-            "factuality_score, decided_score, coverage, n_units, n_judgements, n_unusable, "
-            "question FROM scores WHERE run = ? AND mode = ? "
-            "ORDER BY scores.factuality_score NULLS LAST, n_refuted DESC, response_id LIMIT ?",
+            "SELECT response_id, model, factuality_score, decided_score, coverage, n_units, "
+            "n_judgements, n_unusable, question FROM scores WHERE run = ? AND mode = ? "
+            "ORDER BY factuality_score NULLS LAST, n_refuted DESC, response_id LIMIT ?",
             mode,
             _RESPONSES,
         ),
@@ -94,8 +93,8 @@ def overview(results: Results, directory: str | None = None) -> Row:
 
 
 def contradicted(results: Results) -> list[Row]:
-    """Return claims of the newest run that are contradicted, each with a `quote` and its `source`;
-    those with the most votes against them first."""
+    """Return claims of the newest run that are contradicted, each with a `quote` and its `source`,
+    and with the response that makes it; those with the most votes against them first."""
     run = results.runs[-1]
     found: list[Row] = results.query(_QUOTES, [run.name, main_mode(run.mode)]).to_pylist()
     return found
@@ -113,8 +112,10 @@ WHERE run = ?
 _BEST = "e.citation IS NULL, e.rank, e.source, e.passage_id, e.sample_index"
 _QUOTES = f"""
 SELECT u.claim, first(coalesce(e.citation, left(e.text, 300)) ORDER BY {_BEST}) AS quote,
-    first(coalesce(e.title, e.source) ORDER BY {_BEST}) AS source
+    first(coalesce(e.title, e.source) ORDER BY {_BEST}) AS source,
+    r.response_id, r.model, r.question
 FROM verdicts AS v
+INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
 INNER JOIN fact_units AS u
     ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
 INNER JOIN evidence_full AS e
@@ -122,8 +123,8 @@ INNER JOIN evidence_full AS e
         e.run = v.run AND e.response_id = v.response_id AND e.unit_id = v.unit_id
         AND e.outcome = 'refuted'
 WHERE v.run = ? AND v.mode = ? AND v.label = 0
-GROUP BY v.response_id, v.unit_id, u.claim, v.n_refuted
-ORDER BY v.n_refuted DESC, v.response_id, v.unit_id
+GROUP BY r.response_id, r.model, r.question, v.unit_id, u.claim, v.n_refuted
+ORDER BY v.n_refuted DESC, r.response_id, v.unit_id
 LIMIT {_CONTRADICTED}
 """  # noqa: S608 - names of this module
 

@@ -139,7 +139,13 @@ def page(out: TextIO, width: int | None = None, color: bool | None = None) -> It
     unless `color` says otherwise.
     """
     console = Console(
-        file=out, markup=False, emoji=False, highlight=False, force_terminal=color, width=width
+        file=out,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        force_terminal=color,
+        force_jupyter=False,  # a notebook shows what is returned, and this besides
+        width=width,
     )
     if width is None and not console.is_terminal:
         console.width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns

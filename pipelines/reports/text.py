@@ -65,7 +65,7 @@ def print_overview(found: Row, console: Console) -> None:
     if found["examples"]:
         _title("Some claims", console)
         for example in found["examples"]:
-            _print_example(example, console)
+            print_claim(example, console)
     if found["failures"]:
         _title(f"Failures: {_command(found, 'failures')} has each with its input", console)
         names = ["step", "error_type", "n"]
@@ -238,7 +238,8 @@ def bar(share: float | None, ascii_only: bool = False) -> str:
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
-def _print_example(row: Row, console: Console) -> None:
+def print_claim(row: Row, console: Console) -> None:
+    """Print a claim with its verdict and the evidence that says most for it."""
     style, plain = _LOOKS[row["state"]]
     symbol = plain if console.options.ascii_only else SYMBOLS[row["state"]]
     head = Text(f"{symbol} {row['state']}", style=f"bold {style}")

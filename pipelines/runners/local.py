@@ -18,7 +18,7 @@ from ufo.pipelines.runs.attempt import Attempt
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress, deciders
 from ufo.pipelines.stopping import check_stop
-from ufo.schemas.errors import Interrupted, RunError, UfoError, ends_run
+from ufo.schemas.errors import Interrupted, RunError, UfoError, UsageError, ends_run
 from ufo.schemas.records import Part
 from ufo.schemas.temporary import own_folder
 from ufo.transforms.job import Job
@@ -50,7 +50,7 @@ def run_chunks(
     """Evaluate all chunks and return their parts in the chunks' order.
 
     Chunks that are finished already are skipped. A single chunk, or one worker, is evaluated in
-    this process.
+    this process, except under IPython.
 
     Raises:
         Interrupted: by Ctrl-C; what was finished is kept.
@@ -81,16 +81,16 @@ def run_chunks(
     try:
         # No more processes than chunks, since each gets an equal share of an endpoint's limits.
         first = list(islice(todo, workers))
-        if len(first) < 2:
+        if len(first) > 1 or (first and _in_ipython()):
+            share = job.among(len(first))
+            with own_folder():  # from it a later process learns whose semaphores were left
+                _in_processes(chain(first, todo), share, attempt, len(first), finished)
+        else:
             for chunk in chain(first, todo):
                 check_stop()
                 with _memory_errors_explained(attempt, [chunk]):
                     found = run_chunk(chunk, job, attempt.chunk_folder(chunk.number))
                 finished(chunk, found)
-        else:
-            share = job.among(len(first))
-            with own_folder():  # from it a later process learns whose semaphores were left
-                _in_processes(chain(first, todo), share, attempt, len(first), finished)
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(
@@ -99,6 +99,33 @@ def run_chunks(
             ) from None
         raise of_step(error, attempt) from error
     return [part for number in sorted(parts) for part in parts[number]]
+
+
+def _in_ipython() -> bool:
+    """Return whether this process is IPython, as the kernel of a notebook is.
+
+    There Beam imports its data frames with the first step of any pipeline, which fails without
+    pandas and with a pandas newer than it knows (https://github.com/apache/beam/issues/27221). A
+    worker process is not IPython.
+    """
+    try:
+        from IPython import get_ipython  # as Beam does with its first pipeline
+    except ImportError:
+        return False
+    return get_ipython() is not None
+
+
+def check_ipython() -> None:
+    """Raise a UsageError where this process is IPython and Beam cannot build a pipeline in it."""
+    if not _in_ipython():
+        return
+    try:
+        import apache_beam.runners.interactive.interactive_environment  # noqa: F401
+    except Exception as error:  # of Beam's data frames: of many types
+        raise UsageError(
+            "from a notebook Beam submits a job only with pandas 2.2 or 2.3; install that, or run "
+            f"`ufo evaluate` in a shell ({type(error).__name__}: {error})"
+        ) from error
 
 
 def is_interrupt(error: BaseException | None) -> bool:

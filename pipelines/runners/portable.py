@@ -18,7 +18,7 @@ from ufo.pipelines import logs
 from ufo.pipelines.graph import evaluate, finish_in_graph, keep_counters, written_parts
 from ufo.pipelines.options.beam_flags import waits, workers_of
 from ufo.pipelines.runners.engine import CHUNK, COUNTS, LiveCounts, end_earlier, job_of
-from ufo.pipelines.runners.local import is_interrupt, of_step
+from ufo.pipelines.runners.local import check_ipython, is_interrupt, of_step
 from ufo.pipelines.runs.attempt import Attempt
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.finish import FinishSpec, check_complete
@@ -49,8 +49,10 @@ def run_portable(
 
     Raises:
         Interrupted: by Ctrl-C or SIGTERM; the job on the engine is cancelled too.
+        UsageError: Beam builds no pipeline in this process.
         RunError: the runner reports that the pipeline failed.
     """
+    check_ipython()
     job = spec.job
     splits = tuple(split for chunk in chunks for split in chunk.splits)
     whole = Chunk(0, splits, sum(chunk.n_lines for chunk in chunks))

@@ -264,3 +264,14 @@ def test_models_whose_names_differ_at_the_end_are_distinguished_in_plots(
         "an-organisati…of-many-parts-70B-instruct",
         "…arts-70B-instruct − …parts-8B-instruct",
     }
+
+
+def test_a_contradicted_claim_names_question_model_and_response(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
+    votes = {"r1": {"u1": {"ref": "r"}}, "r2": {"u2": {"ref": "s"}}}
+    write_run(tmp_path, rows_of(votes, models={"r1": "alder"}))
+    (listed,) = re.findall(r'<ul class="plain contradictions".*?</ul>', page_of(tmp_path), re.S)
+    assert Reader(listed).text == (
+        "✗ Claim u1. What of r1? · alder · r1 what ref says of u1 Page u1"
+    )
