@@ -23,18 +23,27 @@ async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
 
     async with aclosing(streamed(one(), seconds)) as found:
         async for result in found:
+            assert not isinstance(result, Pulse)
             return result
     raise AssertionError("a coroutine returns once")
 
 
-async def streamed(work: AsyncGenerator[T, None], seconds: float) -> AsyncGenerator[T, None]:
+class Pulse:
+    """It is yielded at intervals, and says that the work goes on."""
+
+
+async def streamed(
+    work: AsyncGenerator[T, None], seconds: float, pulse: float | None = None
+) -> AsyncGenerator[T | Pulse, None]:
     """Yield what a generator yields that runs on the process's loop; it is closed with ours.
+
+    With `pulse`, a `Pulse` is yielded every so many seconds.
 
     Raises:
         Refused: it took longer than `seconds` in all.
     """
     here = asyncio.get_running_loop()
-    items: asyncio.Queue[T | None] = asyncio.Queue()
+    items: asyncio.Queue[T | Pulse | None] = asyncio.Queue()
 
     async def run() -> None:
         try:
@@ -51,6 +60,12 @@ async def streamed(work: AsyncGenerator[T, None], seconds: float) -> AsyncGenera
         finally:
             here.call_soon_threadsafe(items.put_nowait, None)
 
+    async def beat(every: float) -> None:
+        while True:
+            await asyncio.sleep(every)
+            items.put_nowait(Pulse())
+
+    beating = here.create_task(beat(pulse)) if pulse else None
     running = asyncio.run_coroutine_threadsafe(run(), process_loop())
     try:
         while (item := await items.get()) is not None:
@@ -58,3 +73,5 @@ async def streamed(work: AsyncGenerator[T, None], seconds: float) -> AsyncGenera
         await asyncio.wrap_future(running)
     finally:
         running.cancel()
+        if beating is not None:
+            beating.cancel()

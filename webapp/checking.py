@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, S
 from contextlib import aclosing
 from dataclasses import dataclass
 from time import monotonic
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
@@ -12,14 +12,16 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from ufo.schemas.records import InputRecord, Passage
 from ufo.transforms.check_text import Step, opened, steps
 from ufo.transforms.job import Job
+from ufo.transforms.llm.shared import silences
 from ufo.transforms.score_rows import Scores
 from ufo.transforms.scores import score
 from ufo.transforms.selection import Selection
 from ufo.webapp import models
 from ufo.webapp.asked import job_of, record_of
-from ufo.webapp.bridge import streamed
+from ufo.webapp.bridge import Pulse, streamed
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.events import Events
+from ufo.webapp.limits import Limits
 from ufo.webapp.problems import log, problem_of
 
 router = APIRouter(tags=["check"])
@@ -31,7 +33,7 @@ class Prepared:
 
     job: Job
     record: InputRecord
-    seconds: float
+    limits: Limits
     judge_note: Callable[[Sequence[str]], str]
 
 
@@ -43,14 +45,15 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:
     record = record_of(asked.text, asked.question, asked.references, asked.language)
     job = job_of(desk, asked, asked.sources)
     with desk.checks.one():
-        yield Prepared(job, record, desk.setup.limits.check_seconds, desk.setup.judge_note)
+        yield Prepared(job, record, desk.setup.limits, desk.setup.judge_note)
 
 
 @router.post(
     "/check",
     response_class=EventSourceResponse,
     response_description="Events as things happen: started, extracted, asking, checked, scores, "
-    "done; an error is an event too, and the last.",
+    "done; an error is an event too, and the last. `waiting` comes at intervals, and names the "
+    "endpoints that have not answered for some seconds.",
 )
 async def check(asked: Annotated[Prepared, Depends(prepared)]) -> AsyncIterator[ServerSentEvent]:
     """Check a text, and send an event for each step.
@@ -62,11 +65,19 @@ async def check(asked: Annotated[Prepared, Depends(prepared)]) -> AsyncIterator[
     ```
     """
     started = monotonic()
+    limits = asked.limits
     events = Events(asked.job, asked.judge_note)
     yield ServerSentEvent(event="started", data=events.started())
     try:
-        async with aclosing(streamed(_steps(asked.job, asked.record), asked.seconds)) as found:
+        following = streamed(
+            _steps(asked.job, asked.record), limits.check_seconds, limits.pulse_seconds
+        )
+        async with aclosing(following) as found:
             async for step in found:
+                if isinstance(step, Pulse):
+                    silent = _silent(asked.job, limits.silent_seconds)
+                    yield ServerSentEvent(event="waiting", data={"silent": silent})
+                    continue
                 name, data = events.step(step)
                 yield ServerSentEvent(event=name, data=data)
         yield ServerSentEvent(event="scores", data=events.scores())
@@ -74,6 +85,14 @@ async def check(asked: Annotated[Prepared, Depends(prepared)]) -> AsyncIterator[
     except Exception as error:
         log(error)
         yield ServerSentEvent(event="error", data=problem_of(error))
+
+
+def _silent(job: Job, seconds: float) -> list[dict[str, Any]]:
+    """Return the job's endpoints that have not answered for so long, the longest first."""
+    clients = [one for one in (job.judge.client, job.context.models) if one is not None]
+    found = {url: long for one in clients for url, long in silences(one).items() if long >= seconds}
+    by_length = sorted(found.items(), key=lambda one: -one[1])
+    return [{"endpoint": url, "seconds": long} for url, long in by_length]
 
 
 async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:

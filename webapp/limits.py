@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Sizes in bytes, rates in requests a minute of one client, counts under way, and seconds that
-    a check may take, and a body until its last byte has come."""
+    """Sizes in bytes, rates in requests a minute of one client, counts under way, and seconds: that
+    a check may take, and a body until its last byte has come; between the events that say that a
+    check goes on; and after which they say that an endpoint does not answer."""
 
     body_bytes: int = 4 * 1024 * 1024
     upload_bytes: int = 256 * 1024 * 1024
@@ -22,6 +23,8 @@ class Limits:
     check_seconds: float = 900.0
     body_seconds: float = 60.0
     upload_seconds: float = 900.0
+    pulse_seconds: float = 0.5
+    silent_seconds: float = 3.5
 
 
 class Refused(Exception):

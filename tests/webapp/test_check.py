@@ -9,7 +9,9 @@ import httpx
 import pytest
 
 import ufo
+from tests.llm_server import LlmServer
 from ufo.schemas.records import FactUnit, Passage
+from ufo.transforms.job import Job
 from ufo.transforms.sources.base import FactSource
 from ufo.webapp.desk import Setup
 from ufo.webapp.server import served
@@ -175,6 +177,29 @@ def test_who_hangs_up_cancels_what_is_under_way(
                     break
             assert source.asked.wait(30)
         assert source.cancelled.wait(30)
+
+
+def test_an_endpoint_that_does_not_answer_is_named_while_it_is_waited_for(
+    base: Setup, llm_server: LlmServer, read_events: Callable[..., Any]
+) -> None:
+    llm_server.latency = lambda: 3_600.0
+    prompt = replace(base.limits, pulse_seconds=0.01, silent_seconds=0.05)
+    told = {"judge": "llm", "model": "offline-judge", "sources": ["reference"]}
+
+    def job_of(values: Any, sources: Any) -> Job:
+        return base.job_of({**values, "base_url": llm_server.base_url}, sources)
+
+    with (
+        served(replace(base, limits=prompt, job_of=job_of)) as url,
+        httpx.Client(trust_env=False, timeout=60) as client,
+        client.stream("POST", f"{url}/check", json={"text": TEXT, **told}) as response,
+    ):
+        silent: list[Any] = []
+        for event in read_events(response.iter_lines()):
+            if event.name == "waiting" and (silent := event.data["silent"]):
+                break
+    assert silent[0]["endpoint"] == llm_server.base_url
+    assert silent[0]["seconds"] >= 0.05
 
 
 class Broken(FactSource):

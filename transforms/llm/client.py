@@ -113,6 +113,13 @@ class OpenAiClient:
         """Return whether a server answers at the address of a role's endpoint."""
         return await self._transport(self._settings.endpoint(role)).answers()
 
+    def silences(self) -> dict[str, float]:
+        """Return for how many seconds each endpoint has been asked without answering, by its URL.
+
+        It can be called from any thread.
+        """
+        return {one.shown_url: self._limiter(one).silence() for one in tuple(self._sessions)}
+
     async def aclose(self) -> None:
         """Close the connections; a later request opens them again."""
         for transport in self._transports.values():

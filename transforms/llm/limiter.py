@@ -10,15 +10,15 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import astuple, dataclass
 from math import inf
 from typing import Any, Final
 
 from ufo.transforms.llm.base import LlmError
 from ufo.transforms.llm.failures import SendError, used_up
-from ufo.transforms.llm.retry import REAL, Backoff, Stop, Timing
+from ufo.transforms.llm.retry import REAL, UNANSWERED, Backoff, Stop, Timing
 
 LOCAL_START: Final = 2
 """The initial number of concurrent requests to an endpoint on this machine."""
@@ -149,6 +149,8 @@ class Limiter:
         """The current limit of concurrent requests."""
         self.in_flight = 0
         """The number of requests in flight."""
+        self._asked = 0
+        self._silent_since: float | None = None
         self._starting = self.limit < self._most
         self._number = self._last_cut = 0
         self._pace = limits.requests_per_minute
@@ -158,6 +160,22 @@ class Limiter:
         self._minute = Minute(limits)
         for _ in range(before):
             self._minute.add(Sent(0, timing.clock(), 0.0, 0.0))
+
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """Count a request as asked for, over all of its attempts."""
+        self._asked += 1
+        try:
+            yield
+        finally:
+            self._asked -= 1
+            if not self._asked:
+                self._silent_since = None
+
+    def silence(self) -> float:
+        """Return for how many seconds the endpoint has been asked without answering."""
+        since = self._silent_since
+        return 0.0 if since is None else self.timing.clock() - since
 
     @asynccontextmanager
     async def admitted(self, body: Mapping[str, Any]) -> AsyncIterator[Sent]:
@@ -179,6 +197,7 @@ class Limiter:
     def answered(self, sent: Sent, headers: Mapping[str, str], tokens: int | None) -> None:
         """Adapt the limits to a good reply and the `tokens` that it reports."""
         self.backoff.answered()
+        self._heard()
         if self.timing.clock() - sent.at > self._slow:
             self._starting = False
         step = 1.0 if self._starting else _STEP
@@ -194,6 +213,8 @@ class Limiter:
         Returns the error, or a final one where the endpoint has not answered for too long.
         """
         now = self.timing.clock()
+        if error.status not in UNANSWERED:
+            self._heard()
         error = self.backoff.failed(error, now)
         if error.final:
             self._stop.stop(error.message, now)
@@ -204,6 +225,10 @@ class Limiter:
             self._starting = False
         self._pause(error.retry_after)
         return error
+
+    def _heard(self) -> None:
+        # The one that is answered is in flight until its block ends.
+        self._silent_since = self.timing.clock() if self.in_flight > 1 else None
 
     def _pause(self, seconds: float | None) -> None:
         if seconds and seconds <= self.backoff.seconds:
@@ -232,6 +257,8 @@ class Limiter:
     def _send(self, now: float, estimate: float, reserved: float) -> Sent:
         self.in_flight += 1
         self._number += 1
+        if self._silent_since is None:
+            self._silent_since = now
         sent = Sent(self._number, now, estimate, reserved)
         if self._pace:
             self._next = max(self._next, now - _CATCH_UP) + _MINUTE / self._pace

@@ -69,7 +69,8 @@ class Sender:
             CostCapped: the request could exceed the cap of the budget.
         """
         send = partial(self._once, body, exchange, row, rows)
-        return await retrying(send, self._retry, self._timing, self._limiter.backoff)
+        with self._limiter.asked():
+            return await retrying(send, self._retry, self._timing, self._limiter.backoff)
 
     async def _once(
         self,

@@ -64,6 +64,12 @@ def shared_client(settings: ClientSettings) -> Client:
     return CachingClient(client, settings, shared_memory(settings))
 
 
+def silences(settings: ClientSettings) -> dict[str, float]:
+    """Return for how many seconds each endpoint of these settings is asked without an answer."""
+    client = _opened.get((settings.usage_log, repr(settings)))
+    return client.silences() if client is not None else {}
+
+
 def shared_memory(settings: CallSettings) -> Memory:
     """Return this process's cache for the URI in the settings."""
     uri = settings.cache or OFF

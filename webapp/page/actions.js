@@ -7,11 +7,12 @@ import { nameOf } from "./drafts.js";
 import { afterEvent } from "./events.js";
 import { recall, remember } from "./kept.js";
 import { labelActions } from "./labelling.js";
-import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, PLAIN_LOOK } from "./state.js";
+import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, PLAIN_LOOK, QUIET } from "./state.js";
 import { selectionActions } from "./selecting.js";
-import { counted, save } from "./text.js";
+import { save } from "./text.js";
 import { uploadActions } from "./uploading.js";
 import { refusal } from "./view/form.js";
+import { silence } from "./view/stages.js";
 
 /** Sources that cost nothing to ask. */
 const FREE = ["reference", "wikipedia"];
@@ -67,6 +68,7 @@ export function createActions(store) {
       problem: null,
       announcement: "Checking",
     });
+    void toView("headline");
     await follow(draft, own.signal);
   }
 
@@ -78,21 +80,42 @@ export function createActions(store) {
    */
   async function follow(draft, signal) {
     if (!draft.id) void named(draft);
+    let watch = 0;
+    /** @param {boolean} quiet */
+    const waiting = (quiet) =>
+      set(({ job }) => ({ job: { ...job, quiet }, ...(quiet && { announcement: silence(true, []) }) }));
     try {
+      watch = setTimeout(waiting, QUIET * 1000, true);
       for await (const { name, data } of api.check(draft, signal)) {
         if (signal.aborted) return;
+        clearTimeout(watch);
+        watch = setTimeout(waiting, QUIET * 1000, true);
+        if (get().job.quiet) waiting(false);
+        // Twice a second: most of the time there is nothing to say.
+        if (name === "waiting" && data.silent.length === 0 && get().job.silent.length === 0) continue;
+        if (name === "waiting" && get().job.silent.length === 0) say(silence(false, data.silent));
         set(({ checked, job }) => afterEvent({ checked, job }, name, data));
       }
       const { checked, job } = get();
-      if (signal.aborted || job.status === "failed") return;
-      if (job.status === "running" || !checked) throw new TypeError("the stream ended early");
+      if (signal.aborted || job.status === "failed" || !checked) return;
       remember(draftKey(draft), { checked, seconds: job.seconds, labels: {} });
-      say(`Checked: ${counted(checked.units.length, "claim")} judged`);
+      say(`Checked: ${checked.scores.headline}`);
     } catch (error) {
       if (signal.aborted) return;
+      // Where nothing came, what was found before is shown again.
+      const { checked = null, labels = {} } = (!get().checked && recall(draftKey(draft))) || get();
       const problem = api.problemOf(error);
-      set(({ job }) => ({ job: { ...job, status: "failed", problem }, announcement: problem.title }));
+      set(({ job }) => ({ checked, labels, job: { ...job, status: "failed", problem }, announcement: problem.title }));
+    } finally {
+      clearTimeout(watch);
     }
+  }
+
+  /** Lead the view and the focus to what the next rendering shows under that id. @param {string} id */
+  async function toView(id) {
+    await null;
+    document.getElementById(id)?.focus({ preventScroll: true });
+    document.getElementById("main")?.scrollIntoView();
   }
 
   /** Have the service keep a draft; without, the address holds the text. @param {S.Draft} draft */
@@ -134,6 +157,7 @@ export function createActions(store) {
   function backToText() {
     running.abort();
     set(({ job }) => ({ editing: true, job: job.status === "running" ? IDLE : job }));
+    void toView("text");
   }
 
   /** @param {string} text @param {string} what */
@@ -197,7 +221,7 @@ export function createActions(store) {
       try {
         save("checked.html", await api.textReport(checked), "text/html");
       } catch (error) {
-        set({ announcement: api.problemOf(error).title });
+        set(({ job }) => ({ job: { ...job, problem: api.problemOf(error) } }));
       }
     },
     go,
@@ -231,7 +255,7 @@ export function createActions(store) {
       const { checked, rescored, open, look } = get();
       const wanted = look.only ?? "contradicted";
       const found = ((rescored ?? checked?.scores)?.sentences ?? []).flatMap((one) =>
-        one && one.state === wanted ? (one.sentence_index ?? []) : [],
+        one.state === wanted ? (one.sentence_index ?? []) : [],
       );
       const here = open.sentence ?? (by > 0 ? -1 : Infinity);
       const after = found.filter((at) => (by > 0 ? at > here : at < here));

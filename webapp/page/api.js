@@ -1,6 +1,6 @@
 /** Requests to the service. */
 
-import { eventsOf } from "./events.js";
+import { eventsOf as events } from "./events.js";
 import { PAGE_SIZE } from "./state.js";
 
 /** @import * as T from "./types.js" */
@@ -15,19 +15,18 @@ export class ServiceError extends Error {
   }
 }
 
+const NO_ANSWER = {
+  title: "The service does not answer",
+  detail: "No connection to it, or it was cut.",
+  remedy: "See whether `ufo serve` still runs, then try again.",
+};
+
 /**
  * @param {unknown} error
  * @returns {S.Problem}
  */
 export function problemOf(error) {
   if (error instanceof ServiceError) return error.problem;
-  if (error instanceof TypeError) {
-    return {
-      title: "The service does not answer",
-      detail: "No connection to it, or it was cut.",
-      remedy: "See whether `ufo serve` still runs, then try again.",
-    };
-  }
   return {
     title: "The page failed",
     detail: String(error),
@@ -122,7 +121,7 @@ export const runFiles = (run) => `/runs/${part(run)}/parquet`;
 export const reportPage = (run) => `/runs/${part(run)}/report.html`;
 
 /** Keep a text, and return its name. @param {object} draft @returns {Promise<string>} */
-export const keepDraft = async (draft) => (await (await post("/drafts", draft)).json()).id;
+export const keepDraft = async (draft) => (await jsonOf(await post("/drafts", draft))).id;
 
 /**
  * @param {string} id
@@ -154,7 +153,7 @@ export async function label(run, response, unit, label) {
 }
 
 /**
- * Check a text, and give each event as it comes.
+ * Check a text, and give each event as it comes. A stream that ends without its last is an error.
  *
  * @param {S.Draft} draft
  * @param {AbortSignal} signal  aborted, the service stops too
@@ -167,7 +166,24 @@ export async function* check({ text, question, references, settings }, signal) {
     ...settings,
   };
   const answer = await post("/check", body, { headers: { Accept: "text/event-stream" }, signal });
-  if (answer.body) yield* eventsOf(answer.body);
+  for await (const event of eventsOf(answer)) {
+    yield event;
+    if (event.name === "done" || event.name === "error") return;
+  }
+  throw new ServiceError(NO_ANSWER);
+}
+
+/**
+ * Return the events of an answer; whatever breaks off is the service's fault.
+ *
+ * @param {Response} answer
+ */
+export async function* eventsOf({ body }) {
+  try {
+    if (body) yield* events(body);
+  } catch {
+    throw new ServiceError(NO_ANSWER);
+  }
 }
 
 /**
@@ -178,7 +194,10 @@ export async function* check({ text, question, references, settings }, signal) {
  * @returns {Promise<T.Scores>}
  */
 export async function score(checked, selection) {
-  const { units, evidence, passages, sources, sentences, mode, tie, failures } = checked;
+  const { evidence, passages, sources, sentences, mode, tie, failures } = checked;
+  // A claim that was not judged, in a check that ended early, is not one of which nothing was found.
+  const judged = new Set(checked.scores.verdicts.map((one) => one.unit_id));
+  const units = checked.units.filter((one) => judged.has(one.unit_id));
   const answer = await post("/score", {
     fact_units: units.map(({ unit_id, sentence_index }) => ({ unit_id, sentence_index })),
     evidence: evidence.map(({ unit_id, source, passage_id, outcome, reason }) => ({
@@ -194,7 +213,7 @@ export async function score(checked, selection) {
     extraction_failed: failures.some(({ step }) => step === "extract"),
     ...selection,
   });
-  return answer.json();
+  return jsonOf(answer);
 }
 
 /**
@@ -203,13 +222,24 @@ export async function score(checked, selection) {
  * @param {RequestInit} [more]
  */
 export async function post(path, body, more = {}) {
-  const answer = await fetch(path, {
+  return send(path, {
     method: "POST",
     body: JSON.stringify(body),
     ...more,
     headers: { "Content-Type": "application/json", ...more.headers },
   });
-  if (!answer.ok || !answer.body) throw await refusal(answer);
+}
+
+/**
+ * Return the answer to a request, which else is an error with its remedy.
+ *
+ * @param {string} path
+ * @param {RequestInit} [more]
+ */
+export async function send(path, more) {
+  const answer = await fetch(path, more).catch(() => null);
+  if (!answer) throw new ServiceError(NO_ANSWER);
+  if (!answer.ok) throw await refusal(answer);
   return answer;
 }
 
@@ -223,13 +253,20 @@ export async function get(path, query = {}) {
   for (const [name, value] of Object.entries(query)) {
     if (value !== null) asked.set(name, String(value));
   }
-  const answer = await fetch(asked.size > 0 ? `${path}?${asked}` : path);
-  if (!answer.ok) throw await refusal(answer);
-  return answer.json();
+  return jsonOf(await send(asked.size > 0 ? `${path}?${asked}` : path));
+}
+
+/** Return what an answer holds, which may still be cut off. @param {Response} answer @returns {Promise<any>} */
+export async function jsonOf(answer) {
+  try {
+    return await answer.json();
+  } catch {
+    throw new ServiceError(NO_ANSWER);
+  }
 }
 
 /** @param {Response} answer */
-export async function refusal(answer) {
+async function refusal(answer) {
   const { title, detail, remedy, errors = [] } = await answer.json().catch(() => ({}));
   const fields = errors.map((/** @type {any} */ one) => `${one.where}: ${one.message}`);
   return new ServiceError({

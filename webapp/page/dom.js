@@ -69,6 +69,8 @@ export function patch(parent, ...given) {
   const before = rendered.get(parent);
   const children = flat(given, []);
   if (!before) parent.replaceChildren();
+  // After an exception nothing is known of what is there: the next call makes all of it anew.
+  rendered.delete(parent);
   patchChildren(parent, before ?? [], children);
   rendered.set(parent, children);
 }

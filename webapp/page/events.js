@@ -33,6 +33,7 @@ const AFTER = {
       units: data.fact_units,
       failures: data.failures,
       usage: data.usage,
+      scores: { ...NO_SCORES, sentences: data.sentences.map(unjudged) },
     },
     job: {
       ...job,
@@ -71,6 +72,7 @@ const AFTER = {
       },
     };
   },
+  waiting: ({ checked, job }, { silent }) => ({ checked, job: { ...job, silent } }),
   scores: ({ checked, job }, scores) => ({ checked: checked && { ...checked, scores }, job }),
   done: ({ checked, job }, { seconds }) => ({
     checked,
@@ -129,6 +131,21 @@ function emptyCheck(mode, tie, sources) {
   };
 }
 
+/** @type {T.Credibility} */
+const NO_EVIDENCE = {
+  sentence_index: null,
+  n_supported: 0,
+  n_refuted: 0,
+  n_noans: 0,
+  n_error: 0,
+  credibility: null,
+  band: "grey",
+  state: null,
+};
+
+/** @param {T.Sentence} sentence @returns {T.Credibility} */
+const unjudged = ({ sentence_index }) => ({ ...NO_EVIDENCE, sentence_index });
+
 /** @type {T.Scores} */
 const NO_SCORES = {
   headline: "",
@@ -137,22 +154,13 @@ const NO_SCORES = {
   scores: [],
   contributions: [],
   sentences: [],
-  passage: {
-    sentence_index: null,
-    n_supported: 0,
-    n_refuted: 0,
-    n_noans: 0,
-    n_error: 0,
-    credibility: null,
-    band: "grey",
-    state: null,
-  },
+  passage: NO_EVIDENCE,
   categories: [],
   sentence_categories: [],
 };
 
 /**
- * @param {T.Credibility[]} sentences  by their index, with gaps
+ * @param {T.Credibility[]} sentences  by their index
  * @param {T.Credibility[]} newer
  */
 function withNewer(sentences, newer) {

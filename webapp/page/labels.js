@@ -43,15 +43,8 @@ export function besideScore(score) {
   return `⚠ ${score.n_unusable} of ${score.n_judgements} judgements unusable`;
 }
 
-/**
- * Return the factuality score as it is shown: where nothing was decided there is none.
- *
- * @param {T.Score | undefined} score
- */
-export const shownScore = (score) => (score?.coverage ? score.factuality_score : null);
-
 /** @type {Label} */
-export const WAITING = { symbol: "…", name: "waiting", look: "plain", means: "not judged yet" };
+export const WAITING = { symbol: "…", name: "not judged", look: "plain", means: "a claim of it is not judged yet" };
 
 /** @type {Record<string, Label>} */
 export const CLAIMS = {
@@ -72,7 +65,7 @@ export const CLAIMS = {
     look: "fault",
     means: "the model would not judge it; this says nothing of it",
   },
-  waiting: { symbol: "…", name: "Waiting", look: "plain", means: "not judged yet" },
+  waiting: { symbol: "…", name: "Not judged", look: "plain", means: "it has no verdict yet" },
 };
 
 /** @type {Label} */
@@ -137,14 +130,14 @@ const isRefusal = (row) =>
 /**
  * Return how a claim looks: the label of its verdict, or why it has none.
  *
- * @param {number | null} label
+ * @param {number | null | undefined} label  undefined before its verdict
  * @param {readonly T.Evidence[]} all its evidence
  * @param {readonly T.Evidence[]} chosen what of it counts
  * @returns {Label}
  */
 export function claimLabel(label, all, chosen) {
+  if (label === undefined) return CLAIMS.waiting;
   if (label !== null) return label === 1 ? CLAIMS.supported : CLAIMS.refuted;
-  if (all.length === 0) return CLAIMS.waiting;
   if (chosen.some((row) => row.outcome === "error")) {
     return chosen.some(isRefusal) ? CLAIMS.refused : CLAIMS.error;
   }

@@ -26,7 +26,7 @@ export function createLoader(store, act) {
     if (due && options) act.resume();
     const absent = place.view === "check" && !named && draft.id;
     const wanted = JSON.stringify([state.place, absent, state.place.view === "runs" && state.filters]);
-    if (wanted === now) return;
+    if (wanted === now || state.problem) return;
     now = wanted;
     try {
       for await (const found of NEEDS[state.place.view](state)) {
@@ -35,7 +35,9 @@ export function createLoader(store, act) {
       }
       act.followAll();
     } catch (error) {
-      if (now === wanted) store.set({ problem: api.problemOf(error) });
+      if (now !== wanted) return;
+      now = "";
+      store.set({ problem: api.problemOf(error) });
     }
   };
 }
@@ -61,10 +63,12 @@ export function createRescorer(store) {
     [of, known] = [checked, selection];
     try {
       const rescored = await api.score(checked, selection);
-      if (store.get().checked === checked) store.set({ rescored });
+      const { job } = store.get();
+      if (store.get().checked === checked) store.set({ rescored, job: { ...job, problem: null } });
     } catch (error) {
-      const { title, detail } = api.problemOf(error);
-      store.set({ announcement: `The scores were not updated. ${title}: ${detail}` });
+      const { title, detail, remedy } = api.problemOf(error);
+      const problem = { title: `The scores were not updated: ${title}`, detail, remedy };
+      store.set(({ job }) => ({ job: { ...job, problem } }));
     }
     asking = false;
     void rescore();
@@ -74,10 +78,11 @@ export function createRescorer(store) {
 /** @type {Record<S.View, (state: S.State) => AsyncGenerator<Partial<S.State>>>} */
 const NEEDS = {
   async *check({ options, examples, draft }) {
+    if (!options || examples.length === 0) {
+      const [offered, bundled] = await Promise.all([api.options(), api.examples()]);
+      yield { options: offered, examples: bundled };
+    }
     if (draft.id && !draft.text) yield { draft: { ...draft, ...(await fetchNamed(draft.id)) } };
-    if (options && examples.length > 0) return;
-    const [offered, bundled] = await Promise.all([api.options(), api.examples()]);
-    yield { options: offered, examples: bundled };
   },
   async *runs({ place, filters, options }) {
     if (place.run === null) {

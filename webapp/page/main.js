@@ -10,7 +10,7 @@ import { onKey } from "./keys.js";
 import { createLoader, createRescorer } from "./load.js";
 import { IDLE, initialState } from "./state.js";
 import { createStore } from "./store.js";
-import { app } from "./view/app.js";
+import { app, failureView } from "./view/app.js";
 
 /** @import * as S from "./state.js" */
 
@@ -31,7 +31,12 @@ let shown = step(store.get());
 /** @param {S.State} state */
 function render(state) {
   document.documentElement.dataset.theme = state.theme;
-  patch(root, app(state, act));
+  try {
+    patch(root, app(state, act));
+  } catch (error) {
+    console.error(error);
+    patch(root, failureView(state, error, act));
+  }
 }
 
 /** @param {S.State} state */

@@ -27,6 +27,12 @@
  * @property {Stage[]} stages
  * @property {number | null} seconds
  * @property {Problem | null} problem
+ * @property {boolean} quiet  nothing was heard of the service for QUIET seconds
+ * @property {Silence[]} silent  endpoints that the service waits for, the longest first
+ *
+ * @typedef {object} Silence
+ * @property {string} endpoint
+ * @property {number} seconds
  *
  * @typedef {object} Stage
  * @property {string} name
@@ -215,7 +221,10 @@ export const NOTHING_OPEN = { sentence: null, claim: null, all: false, whole: []
 export const PLAIN_LOOK = { support: false, only: null };
 
 /** @type {Job} */
-export const IDLE = { status: "idle", stages: [], seconds: null, problem: null };
+export const IDLE = { status: "idle", stages: [], seconds: null, problem: null, quiet: false, silent: [] };
+
+/** Seconds after which the page says that the service is silent, which else sends an event each second. */
+export const QUIET = 4;
 
 /** @type {Filters} */
 export const NO_FILTERS = {

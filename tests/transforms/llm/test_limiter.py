@@ -292,3 +292,30 @@ def test_roles_at_one_place_share_the_strictest_limits() -> None:
     assert settings.limits_of(places[0]) == Limits(8, 500)
     assert settings.limits_of(places[1]) == Limits(4, 1000, 9)
     assert settings.limits_of() == strictest([Limits(8, 500), Limits(4, 500, 9)])
+
+
+def test_it_knows_for_how_long_an_endpoint_that_is_asked_does_not_answer() -> None:
+    async def main(loop: Simulated) -> None:
+        its = limiter(loop, Limits(requests_per_minute=6))
+        assert its.silence() == 0.0
+        with its.asked(), its.asked():
+            async with its.admitted(BODY) as first:
+                await asyncio.sleep(4.0)
+                assert its.silence() == 4.0
+                # No answer: the next attempt waits on, also while nothing is under way.
+                its.failed(first, refused("connection"))
+            await asyncio.sleep(2.0)
+            assert its.silence() == 6.0
+            async with its.admitted(BODY) as second:
+                await asyncio.sleep(3.0)
+                # An error is an answer as well; what waits for its turn waits for no endpoint.
+                its.failed(second, refused("429"))
+            await asyncio.sleep(5.0)
+            assert its.silence() == 0.0
+            async with its.admitted(BODY) as third:
+                await asyncio.sleep(1.0)
+                its.failed(third, refused("timeout"))
+            assert its.silence() == 1.0
+        assert its.silence() == 0.0
+
+    simulate(main)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 ALDER = "/#/runs/demo/responses/alder-1"
 STATES = {
     "form": ("/", ".settings"),
-    "form-filled": ("/#/check?text=Water+boils.&question=Does+it&reference=Yes", ".reference"),
+    "form-filled": ("/#/check?text=Water+boils.&question=Does+it&reference=Yes", ".settings"),
     "result": ("/#/check?text=Water+boils+at+100+degrees.&show=1", ".scores"),
     "support": (f"{ALDER}?support=1&only=supported", ".faded"),
     "sentence": (f"{ALDER}?sentence=2", ".evidence"),
@@ -31,8 +31,8 @@ def _show(page: Page, state: str) -> None:
     address, awaited = STATES[state]
     page.goto(address)
     expect(page.locator(awaited).first).to_be_visible()
-    for details in page.locator("details").all():
-        details.locator("summary").click()
+    for summary in page.locator("summary").all():
+        summary.click()
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -101,3 +101,71 @@ def test_nothing_moves_where_motion_is_not_wanted(page: Page) -> None:
     expect(page.locator("#sentence-0")).to_be_visible()
     seconds = "getComputedStyle(document.querySelector('#sentence-0')).transitionDuration"
     assert page.evaluate(seconds) == "0s"
+
+
+WINDOWS = {
+    "1280": (1280, 900),
+    "1920": (1920, 1080),
+    "phone": (390, 844),
+    # What a window of 1280 x 900 has at a zoom of 200 %.
+    "zoomed": (640, 450),
+}
+LONG = " ".join(f"Town {n} has {n} old stone bridges over the river Sava." for n in range(120))
+
+
+def _resize(page: Page, window: str) -> None:
+    width, height = WINDOWS[window]
+    page.set_viewport_size({"width": width, "height": height})
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_what_is_given_and_the_button_are_in_the_first_window(page: Page, window: str) -> None:
+    _resize(page, window)
+    page.goto("/")
+    page.get_by_label("Start from an example").select_option(index=1)
+    expect(page.get_by_label("Text to check")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Check", exact=True)).to_be_in_viewport(ratio=1)
+    if window != "zoomed":
+        expect(page.get_by_label("Reference 2", exact=True)).to_be_in_viewport(ratio=1)
+        expect(page.get_by_role("button", name="Add a reference")).to_be_in_viewport(ratio=1)
+    line = page.locator(".settings > summary")
+    expect(line).to_have_text("Settings reference, wikipedia · offline · Multi-Seq")
+    box = line.bounding_box()
+    assert box
+    assert box["height"] < 32
+    expect(page.get_by_label("Judge", exact=True)).to_be_hidden()
+    line.click()
+    expect(page.get_by_label("Judge", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_check_leads_to_its_result_and_back(page: Page, window: str) -> None:
+    _resize(page, window)
+    page.goto("/")
+    text = page.get_by_label("Text to check")
+    text.fill(LONG)
+    page.get_by_text("What happens behind the scenes").click()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    page.get_by_role("button", name="Check", exact=True).click()
+    headline = page.locator(".headline")
+    for said in ("", "120 claims supported"):
+        expect(headline).to_contain_text(said)
+        expect(headline).to_be_focused()
+        expect(headline).to_be_in_viewport(ratio=1)
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    page.get_by_role("button", name="Edit text").click()
+    expect(text).to_be_focused()
+    expect(text).to_be_in_viewport(ratio=1)
+
+
+def test_a_setting_that_cannot_be_is_shown_though_it_was_folded_away(page: Page) -> None:
+    page.goto("/#/check?text=Water+boils.")
+    line = page.locator(".settings > summary")
+    line.click()
+    passages = page.get_by_label("Passages a source")
+    passages.fill("500")
+    line.click()
+    expect(passages).to_be_hidden()
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(passages).to_be_visible()
+    expect(passages).to_be_focused()

@@ -25,6 +25,10 @@ def _fill(page: Page, text: str = TEXT, reference: str = REFERENCE) -> None:
     page.get_by_label("Reference 1", exact=True).fill(reference)
 
 
+def _open_settings(page: Page) -> None:
+    page.locator(".settings > summary").click()
+
+
 def _check(page: Page) -> None:
     page.get_by_role("button", name="Check", exact=True).click()
     expect(page.get_by_text("Done in")).to_be_visible()
@@ -39,6 +43,7 @@ def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None
     page.get_by_label("Start from an example").select_option(index=1)
     text = page.get_by_label("Text to check").input_value()
     assert "Marie Curie" in text
+    _open_settings(page)
     page.get_by_label("Passages a source").fill("3")
     _check(page)
     assert page.locator(".sentence").count() > 3
@@ -46,6 +51,27 @@ def test_an_example_is_checked_and_the_text_kept_for_editing(page: Page) -> None
     assert page.get_by_label("Text to check").input_value() == text
     assert page.get_by_label("Passages a source").input_value() == "3"
     assert page.get_by_label("Reference 2", exact=True).input_value() != ""
+
+
+@pytest.mark.parametrize(
+    ("text", "headline", "score"),
+    [
+        ("Zyx Qwv was born in Blorb in 1871.", "0 of 2 claims supported, 2 not found", "0.00"),
+        ("What do you think?", "No claim to check", None),
+        ("وُلدت ماري كوري في وارسو عام 1867.", "Not scored: none of 1 claim could be judged", None),
+    ],
+)
+def test_a_text_has_the_score_of_its_response(
+    page: Page, text: str, headline: str, score: str | None
+) -> None:
+    _fill(page, text, "")
+    _check(page)
+    expect(page.locator(".headline")).to_have_text(headline)
+    values = page.locator(".score .value")
+    if score is None:
+        expect(values).to_have_count(0)
+    else:
+        expect(values.first).to_have_text(score)
 
 
 def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> None:
@@ -60,9 +86,13 @@ def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> Non
     expect(check).to_be_disabled()
     page.get_by_label("Text to check").fill("Water boils.")
     expect(check).to_be_enabled()
+    _open_settings(page)
     for name in ("reference", "wikipedia"):
         page.get_by_role("checkbox", name=name).uncheck()
     expect(why).to_have_text("Tick a source to ask")
+    expect(page.locator(".settings > summary")).to_have_text(
+        "Settings no source · offline · Multi-Seq"
+    )
     expect(check).to_be_disabled()
 
 
@@ -107,10 +137,13 @@ def test_a_link_is_short_and_an_old_one_still_opens(page: Page) -> None:
     expect(page.get_by_label("Text to check")).to_have_value("Water is wet.")
     page.goto("/#/check?draft=0123456789ab")
     expect(page.get_by_role("alert")).to_contain_text("no text is kept under that name")
+    # The form is there all the same.
+    expect(page.locator(".settings")).to_contain_text("reference, wikipedia")
 
 
 def test_kinds_of_web_pages_and_their_retriever_are_chosen(page: Page) -> None:
     page.goto("/#/check?text=Water+boils.")
+    _open_settings(page)
     expect(page.get_by_label("Retriever in web pages")).to_be_disabled()
     page.get_by_text("Kinds of web pages: all").click()
     page.get_by_role("checkbox", name="social media").uncheck()
@@ -171,10 +204,12 @@ def test_a_retriever_is_offered_where_the_index_has_vectors(page: Page) -> None:
 
     page.route("**/options", offered)
     page.goto("/")
+    _open_settings(page)
     expect(page.get_by_label("Retriever (the index has no vectors for another)")).to_be_disabled()
     retrievers += ["dense", "hybrid"]
     page.goto("about:blank")
     _fill(page)
+    _open_settings(page)
     page.get_by_label("Retriever", exact=True).select_option("hybrid")
     page.get_by_label("Temperature of the samples").fill("0.7")
     page.get_by_label("Passages a page").fill("2")
@@ -186,11 +221,16 @@ def test_a_retriever_is_offered_where_the_index_has_vectors(page: Page) -> None:
 
 def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     _fill(page)
+    _open_settings(page)
     page.get_by_label("Mode", exact=True).select_option("mv")
     page.get_by_label("A tie counts as").select_option("factual")
     page.get_by_label("Sentences of context").fill("2")
     page.get_by_label("Web pages", exact=True).fill("3")
     page.get_by_text("What happens behind the scenes").click()
+    said = "offline · Multi-MV · tie factual · context sentences 2 · pages 3"
+    expect(page.locator(".settings > summary")).to_have_text(
+        f"Settings reference, wikipedia · {said}"
+    )
     expect(page.get_by_text("how many pages of a web search are read")).to_be_visible()
     with page.expect_request("**/check") as asked:
         _check(page)
@@ -202,6 +242,7 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
 
 def test_sources_are_ordered_by_buttons_keys_and_drag(page: Page) -> None:
     _fill(page)
+    _open_settings(page)
     status = page.get_by_role("status")
     # The sources are listed once the service has told which can serve.
     expect(page.get_by_role("button", name="Move wikipedia up")).to_be_visible()
@@ -287,14 +328,15 @@ def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
     page = browser.new_page(base_url=slow)
     try:
         _fill(page)
+        _open_settings(page)
         page.get_by_label("Model", exact=True).fill("offline-judge")
         page.get_by_role("button", name="Check", exact=True).click()
         progress = page.get_by_label("Progress")
         expect(progress.locator(".stage.done")).to_contain_text("Claims")
         expect(progress.locator(".stage.running")).to_contain_text("reference 0 of 4")
-        expect(page.locator(".sentence", has_text="waiting").first).to_be_visible()
+        expect(page.locator(".sentence", has_text="not judged").first).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
-        expect(progress).to_contain_text("Cancelled; what was judged stays.")
+        expect(page.locator(".headline")).to_have_text("Cancelled: 0 of 4 claims judged")
         expect(page.get_by_role("button", name="Check again")).to_be_visible()
     finally:
         page.close()

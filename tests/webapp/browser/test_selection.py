@@ -79,5 +79,5 @@ def test_scores_that_cannot_be_updated_stay_as_they_were(page: Page) -> None:
     expect(page.get_by_label("Scores")).to_be_visible()
     before = _values(page)
     page.get_by_label("other", exact=True).uncheck()
-    expect(page.get_by_role("status")).to_contain_text("The scores were not updated.")
+    expect(page.get_by_role("alert").first).to_contain_text("The scores were not updated")
     assert _values(page) == before

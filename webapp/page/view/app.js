@@ -31,9 +31,36 @@ export function app(state, act) {
     h(
       "main",
       { id: "main", tabindex: "-1" },
-      state.problem ? problemBox(state.problem) : PLACES[state.place.view](state, act),
+      state.problem && !state.job.problem && problemBox(state.problem),
+      // A text, and what was found of it, stay whatever could not be loaded.
+      (!state.problem || state.place.view === "check") && PLACES[state.place.view](state, act),
     ),
     h("div", { class: "hidden", role: "status", "aria-live": "polite" }, state.announcement),
+  );
+}
+
+/**
+ * What is shown where an exception ended the rendering: no page that stands still.
+ *
+ * @param {S.State} state
+ * @param {unknown} error
+ * @param {Actions} act
+ */
+export function failureView(state, error, act) {
+  const { checked } = state;
+  return h(
+    "div",
+    { class: "page" },
+    head(state, act),
+    problemBox(
+      {
+        title: "The page cannot show this",
+        detail: String(error),
+        remedy: "Go back to the text, or reload the page; if it stays, report it with this message.",
+      },
+      button("Back to the text", () => act.go({ view: "check" }, { editing: true })),
+      checked && button("Download what was found", () => act.download(checked)),
+    ),
   );
 }
 

@@ -15,7 +15,7 @@ import { humanLabelView } from "./human_label.js";
  * @param {T.Evidence[]} rows
  * @param {Record<string, T.Passage>} passages
  * @param {string} kept  for each row, 1 where it counts
- * @param {number | null} label
+ * @param {number | null | undefined} label  undefined before its verdict
  * @param {string | null} source  that decided
  * @param {boolean} tied
  * @param {boolean} pastError
@@ -76,7 +76,7 @@ export function claimView(
           " ",
           button("Copy link", () => void act.copyLink(id), { class: "small quiet" }),
         ),
-        judged && humanLabelView(id, label, given, save, act),
+        judged && label !== undefined && humanLabelView(id, label, given, save, act),
         rows.length === 0 && h("p", { class: "muted" }, "No source has answered yet."),
         rows.flatMap((row, at) => (row.outcome === "noans" ? [] : [evidenceAt(row, at)])),
         silent.length > 0 &&
@@ -107,18 +107,19 @@ export function claimView(
   }
 }
 
-/** @param {T.HumanLabel} given @param {number | null} label */
+/** @param {T.HumanLabel} given @param {number | null | undefined} label */
 function youSay(given, label) {
-  if (label === null) return given.label === 1 ? "you: true" : "you: false";
+  if (typeof label !== "number") return given.label === 1 ? "you: true" : "you: false";
   return given.label === label ? "you agree" : "you disagree";
 }
 
 /**
- * @param {number | null} label
+ * @param {number | null | undefined} label  undefined before its verdict
  * @param {string | null} source
  * @param {boolean} tied
  */
 function decided(label, source, tied) {
+  if (label === undefined) return "";
   if (label === null) return "undecided";
   const by = source === "multi" ? "decided by vote of all sources" : `decided by ${source}`;
   return tied ? `${by}, on a tie` : by;

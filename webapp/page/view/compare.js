@@ -2,7 +2,7 @@
 
 import { factsOf, modeOf, verdictsOf } from "../derived.js";
 import { h } from "../dom.js";
-import { besideScore, claimLabel, shownScore } from "../labels.js";
+import { besideScore, claimLabel } from "../labels.js";
 import { counted, decimal } from "../text.js";
 import { button, chip, field, select, table } from "./parts.js";
 import { link, loading, runHead } from "./runs.js";
@@ -29,7 +29,7 @@ export function compareView({ place, questions, sides }, act) {
       "div",
       { class: "bar" },
       button("← Questions", () => act.go({ view: "compare", run })),
-      h("p", { class: "question" }, h("span", { class: "muted" }, "Question: "), place.question),
+      h("p", { dir: "auto" }, h("span", { class: "muted" }, "Question: "), place.question),
     ),
     h(
       "div",
@@ -117,7 +117,7 @@ function sideView(place, sides, at, which, act) {
       "p",
       null,
       h("strong", null, headline),
-      ` · factuality ${decimal(shownScore(score))} · coverage ${decimal(score?.coverage)} · evidence support ${decimal(passage.credibility)}`,
+      ` · factuality ${decimal(score?.factuality_score)} · coverage ${decimal(score?.coverage)} · evidence support ${decimal(passage.credibility)}`,
       besideScore(score) && ` · ${besideScore(score)}`,
     ),
     textOf(checked),

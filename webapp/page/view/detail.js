@@ -57,7 +57,7 @@ export function detailView(checked, derived, { labels, saves }, open, running, a
       rows,
       checked.passages,
       rows.map((row) => (derived.keeps(row) ? "1" : "0")).join(""),
-      verdict?.label ?? null,
+      verdict?.label,
       verdict?.source ?? null,
       verdict?.tied ?? false,
       verdict?.past_error ?? false,
@@ -116,7 +116,7 @@ function hint(checked, sentence, running) {
   if (sentence !== null) {
     return h("p", { class: "muted" }, "This sentence makes no claim that can be checked.");
   }
-  if (checked.units.length === 0 && !running) {
+  if (checked.units.length === 0 && checked.failures.length === 0 && !running) {
     return h(
       "p",
       { class: "muted" },

@@ -17,7 +17,6 @@ export function formView(state, act) {
   const { draft, options } = state;
   const why = refusal(draft, options);
   return [
-    options && beginning(options),
     h(
       "form",
       {
@@ -38,7 +37,6 @@ export function formView(state, act) {
           "Text to check",
           h("textarea", {
             id: "text",
-            rows: 9,
             required: true,
             dir: "auto",
             placeholder: "Paste what a language model said.",
@@ -57,19 +55,20 @@ export function formView(state, act) {
           }),
         ),
         references(draft, act),
-      ),
-      options ? settingsView(options, draft, act) : h("p", { class: "card" }, "Loading the settings"),
-      h(
-        "div",
-        { class: "submit" },
-        h("button", { type: "submit", class: "primary", disabled: why !== null, "aria-describedby": "why" }, "Check"),
         h(
-          "span",
-          { class: "muted", id: "why" },
-          why ?? `${counted(words(draft.text), "word")} · Ctrl+Enter checks too`,
+          "div",
+          { class: "submit" },
+          h("button", { type: "submit", class: "primary", disabled: why !== null, "aria-describedby": "why" }, "Check"),
+          h(
+            "span",
+            { class: "muted", id: "why" },
+            why ?? [counted(words(draft.text), "word"), h("span", { class: "with-keys" }, " · Ctrl+Enter checks too")],
+          ),
         ),
       ),
+      options ? settingsView(options, draft, act) : h("p", { class: "card" }, "Loading the settings"),
     ),
+    options && beginning(options),
     helpView(),
   ];
 }
@@ -149,7 +148,8 @@ function examplePicker({ examples, draft }, act) {
  * @param {S.Draft} draft
  * @param {Actions} act
  */
-function references({ references: given }, act) {
+function references({ references }, act) {
+  const given = references.length > 0 ? references : [""];
   return h(
     "fieldset",
     { class: "references" },
@@ -159,7 +159,6 @@ function references({ references: given }, act) {
         "div",
         { class: "reference", key: at },
         h("textarea", {
-          rows: 3,
           "aria-label": `Reference ${at + 1}`,
           dir: "auto",
           placeholder: "A text that you trust",

@@ -5,7 +5,9 @@ import { h } from "../dom.js";
 import { REASONS, besideScore } from "../labels.js";
 import { counted, excerpt, findQuote } from "../text.js";
 import { button, problemBox } from "./parts.js";
+import { stagesView } from "./stages.js";
 
+/** @import * as S from "../state.js" */
 /** @import * as T from "../types.js" */
 /** @import { Derived } from "../derived.js" */
 /** @import { Actions } from "../actions.js" */
@@ -14,31 +16,50 @@ const ROOM = 240;
 const MOST = 20;
 
 /**
- * @param {T.Checked} checked
- * @param {Derived} derived
- * @param {boolean} running
+ * It is there from the start of a check, so that its headline keeps the focus.
+ *
+ * @param {S.State} state
+ * @param {Derived | null} derived
  * @param {Actions} act
  */
-export function messageView(checked, derived, running, act) {
-  const { headline } = derived.scores;
-  const wrong = checked.units.filter((unit) => derived.verdicts.get(unit.unit_id)?.label === 0);
+export function messageView({ checked, job, place, draft }, derived, act) {
+  const units = checked?.units ?? [];
+  const wrong = units.filter((unit) => derived?.verdicts.get(unit.unit_id)?.label === 0);
+  const question = checked?.response.question ?? (place.run === null ? draft.question : null);
+  const found = checked?.scores.headline;
   return h(
     "section",
     { class: "card message", "aria-label": "Result" },
-    h("h2", { class: "headline" }, running ? judging(checked, derived) : headline),
-    derived.changed && h("p", { class: "before" }, `With all evidence: ${checked.scores.headline}`),
-    !running && unusable(checked, derived),
-    wrong.length > 0 && contradictions(checked, derived, wrong, act),
-    checked.basis && basisView(checked.basis),
+    h("h2", { class: "headline", id: "headline", tabindex: "-1" }, found ? derived?.scores.headline : progress(job, units, derived)),
+    place.view === "check" && stagesView(job, act),
+    job.problem && problemBox(job.problem),
+    question && h("p", { dir: "auto" }, h("span", { class: "muted" }, "Question: "), question),
+    checked?.response.model && h("p", { class: "muted" }, `Answer of ${checked.response.model}`),
+    found && derived?.changed && h("p", { class: "before" }, `With all evidence: ${found}`),
+    found && derived && unusable(checked, derived),
+    checked && derived && wrong.length > 0 && contradictions(checked, derived, wrong, act),
+    checked?.basis && basisView(checked.basis),
   );
 }
 
 /**
- * @param {T.Checked} checked
- * @param {Derived} derived
+ * Return how far a check is that goes on or ended early, in words.
+ *
+ * @param {S.Job} job
+ * @param {T.FactUnit[]} units
+ * @param {Derived | null} derived
  */
-function judging({ units }, { verdicts }) {
-  return units.length > 0 ? `Judging: ${verdicts.size} of ${counted(units.length, "claim")}` : "Reading the text";
+function progress({ status }, units, derived) {
+  const labels = [...(derived?.verdicts.values() ?? [])].map((one) => one.label);
+  const judged = `${labels.length} of ${counted(units.length, "claim")}`;
+  if (status === "running") return units.length > 0 ? `Judging: ${judged}` : "Reading the text";
+  const how = status === "cancelled" ? "Cancelled" : "Ended early";
+  if (units.length === 0) return `${how}, before a claim was found`;
+  const counts = /** @type {const} */ ([[1, "supported"], [0, "contradicted"], [null, "undecided"]]).flatMap(([label, name]) => {
+    const n = labels.filter((one) => one === label).length;
+    return n > 0 ? `${n} ${name}` : [];
+  });
+  return [`${how}: ${judged} judged`, ...counts].join(", ");
 }
 
 /**

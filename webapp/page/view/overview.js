@@ -42,7 +42,7 @@ export function overviewView(run, overview, act) {
             "tr",
             { key: row.model ?? "" },
             h("th", { scope: "row" }, row.model ?? "–"),
-            h("td", { class: "number" }, decimal(row.coverage ? row.factuality_score : null)),
+            h("td", { class: "number" }, decimal(row.factuality_score)),
             h("td", { class: "number" }, row.low === null ? "–" : `${decimal(row.low)} to ${decimal(row.high)}`),
             h("td", { class: "number" }, decimal(row.coverage)),
             h("td", { class: "number" }, row.n_responses),

@@ -6,10 +6,9 @@ import { h } from "../dom.js";
 import { detailView } from "./detail.js";
 import { failuresView, messageView } from "./message.js";
 import { runName } from "../text.js";
-import { button, problemBox } from "./parts.js";
+import { button } from "./parts.js";
 import { scoresView } from "./scores.js";
 import { selectionView } from "./selection.js";
-import { stagesView } from "./stages.js";
 import { textView } from "./text.js";
 
 /** @import * as S from "../state.js" */
@@ -25,9 +24,10 @@ export function resultView(state, act) {
   const derived = checked && derive(checked, selection, state.rescored);
   return [
     bar(state, act),
-    place.view === "check" && stagesView(job, act),
-    job.problem && problemBox(job.problem),
-    !checked && place.view === "response" && h("p", { class: "card" }, "Loading"),
+    checked || job.status !== "idle"
+      ? messageView(state, derived, act)
+      : place.view === "response" && h("p", { class: "card" }, "Loading"),
+    checked && checked.sentences.length > 0 && tools(state, checked, act),
     job.status !== "idle" &&
       !checked?.sentences.length &&
       h("p", { class: "card sentences", dir: "auto" }, draft.text),
@@ -38,7 +38,6 @@ export function resultView(state, act) {
         "div",
         { class: `result${running ? " running" : ""}` },
         failuresView(checked.failures),
-        messageView(checked, derived, running, act),
         !running && isScored(checked) && scoresView(checked, derived),
         h(
           "div",
@@ -55,9 +54,8 @@ export function resultView(state, act) {
  * @param {S.State} state
  * @param {Actions} act
  */
-function bar({ place, checked, labels, open, job, draft }, act) {
+function bar({ place, checked, job }, act) {
   const { run } = place;
-  const question = checked?.response.question ?? (run === null ? draft.question : null);
   return h(
     "div",
     { class: "bar" },
@@ -68,22 +66,32 @@ function bar({ place, checked, labels, open, job, draft }, act) {
     run === null &&
       job.status !== "running" &&
       button("Check again", () => void act.check(), { class: "quiet" }),
-    checked &&
-      checked.units.length > 0 &&
+  );
+}
+
+/**
+ * What can be done with a result. It stands below the headline, which so stays where it is.
+ *
+ * @param {S.State} state
+ * @param {NonNullable<S.State["checked"]>} checked
+ * @param {Actions} act
+ */
+function tools({ place: { run }, labels, open, job }, checked, act) {
+  return h(
+    "div",
+    { class: "bar" },
+    checked.units.length > 0 &&
       button(open.all ? "Close all" : "Open all", () => act.openAll(), {
         class: "quiet",
         "aria-pressed": String(open.all),
       }),
-    checked && checked.scores.headline && [
-      button("Download as JSON", () => act.download(checked), { class: "quiet" }),
+    job.status !== "running" && button("Download as JSON", () => act.download(checked), { class: "quiet" }),
+    checked.scores.headline &&
       button("as a report", () => void act.downloadReport(checked), { class: "quiet", "aria-label": "Download as a report" }),
-    ],
     Object.keys(labels).length > 0 &&
       (run === null
         ? button("Download your labels", () => act.saveLabels(), { class: "quiet" })
         : h("a", { href: labelSheet(run), download: "labels.csv" }, "Download the labels of this run")),
-    question && h("p", { class: "question", dir: "auto" }, h("span", { class: "muted" }, "Question: "), question),
-    checked?.response.model && h("p", { class: "muted" }, `Answer of ${checked.response.model}`),
   );
 }
 

@@ -189,7 +189,7 @@ function listView(run, rows, act) {
         h("td", null, row.model ?? "–"),
         h("td", null, row.dataset ?? "–"),
         h("td", null, claimsOf(row)),
-        h("td", { class: "number" }, decimal(row.coverage ? row.factuality_score : null)),
+        h("td", { class: "number" }, decimal(row.factuality_score)),
         h("td", { class: "number" }, decimal(row.coverage)),
         h("td", { class: "number" }, decimal(row.credibility)),
         h("td", null, notes(row)),

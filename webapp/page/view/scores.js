@@ -1,7 +1,7 @@
 /** The scores of the whole text, beside what they were, and what each source contributed. */
 
 import { h } from "../dom.js";
-import { besideScore, shownScore } from "../labels.js";
+import { besideScore } from "../labels.js";
 import { decimal, percent } from "../text.js";
 import { table } from "./parts.js";
 
@@ -21,7 +21,7 @@ export function scoresView(checked, { scores, mode, changed }) {
   return h(
     "section",
     { class: "scores", "aria-label": "Scores" },
-    number("Factuality", "share of all claims that are supported", shownScore(main), shownScore(was), besideScore(main)),
+    number("Factuality", "share of all claims that are supported", main?.factuality_score, was?.factuality_score, besideScore(main)),
     number("Of decided claims", "share that is supported", main?.decided_score, was?.decided_score),
     number("Coverage", "share of claims that were decided", main?.coverage, was?.coverage),
     number(
@@ -130,7 +130,7 @@ function modes(scores) {
           { key: `${one.mode} ${one.source}` },
           h("th", { scope: "row" }, one.mode),
           h("td", null, one.source ?? "all"),
-          h("td", null, decimal(shownScore(one)), " ", besideScore(one)),
+          h("td", null, decimal(one.factuality_score), " ", besideScore(one)),
           h("td", null, decimal(one.decided_score)),
           h("td", null, decimal(one.coverage)),
         ),

@@ -27,8 +27,9 @@ export function settingsView(options, { settings }, act) {
   const without = Array.isArray(excluded) ? excluded : [];
   const knows = options.sources.some((one) => one.source === "llm" && one.status === "used");
   return h(
-    "section",
-    { class: "card settings", "aria-label": "Settings" },
+    "details",
+    { class: "card settings" },
+    h("summary", null, h("strong", null, "Settings"), h("span", { class: "muted" }, ` ${lineOf(options, settings)}`)),
     h("h2", null, "Sources, in order"),
     h("ufo-order", {
       ".items": itemsOf(options, settings),
@@ -154,9 +155,29 @@ export function settingsView(options, { settings }, act) {
         if (validity.valid) act.setting(name, value === "" ? null : Number(value));
         else event.target.reportValidity();
       },
+      // A field that is folded away could not say what is wrong with it.
+      oninvalid: (/** @type {any} */ event) => (event.target.closest("details").open = true),
     };
     return field(label, h("input", props));
   }
+}
+
+/**
+ * What is set, in a line: the sources, the judge, the mode, and what else differs from the defaults.
+ *
+ * @param {S.Options} options
+ * @param {S.Settings} settings
+ */
+function lineOf(options, settings) {
+  const { sources: _, judge = options.judge, mode = "seq", model = options.model, ...others } = settings;
+  const asked = itemsOf(options, settings).filter((one) => one.ticked).map((one) => one.name);
+  const asks = options.judges.find((one) => one.judge === judge)?.needs_endpoint && model;
+  return [
+    asked.join(", ") || "no source",
+    asks ? `${judge} (${model})` : judge,
+    MODES[String(mode)].split(":")[0],
+    ...Object.entries(others).map(([name, value]) => `${name.replaceAll("_", " ")} ${[value].flat().join(", ")}`),
+  ].join(" · ");
 }
 
 /** @param {S.JudgeInfo} judge */

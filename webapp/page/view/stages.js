@@ -1,6 +1,7 @@
 /** What a running check is at: stages with counts, and a way to stop it. */
 
 import { h } from "../dom.js";
+import { QUIET } from "../state.js";
 import { button } from "./parts.js";
 
 /** @import * as S from "../state.js" */
@@ -10,18 +11,32 @@ import { button } from "./parts.js";
  * @param {S.Job} job
  * @param {Actions} act
  */
-export function stagesView({ status, stages, seconds }, act) {
+export function stagesView({ status, stages, seconds, quiet, silent }, act) {
   if (status === "idle") return null;
   return h(
     "section",
     { class: `stages ${status}`, "aria-label": "Progress" },
-    h("ol", null, stages.map((stage) => stageView(stage, status))),
+    stages.length > 0 && h("ol", null, stages.map((stage) => stageView(stage, status))),
     status === "running" && button("Cancel", () => act.cancel(), { class: "cancel" }),
-    status === "cancelled" && h("span", { class: "muted" }, "Cancelled; what was judged stays."),
+    status === "running" && (quiet || silent.length > 0) && h("p", { class: "warning" }, silence(quiet, silent)),
+    (status === "cancelled" || status === "failed") &&
+      h("p", null, "What was found stays here, and nothing more is asked. Check again starts anew; Edit text leads to the text."),
     status === "done" &&
       seconds !== null &&
       h("span", { class: "muted" }, `Done in ${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} s`),
   );
+}
+
+/**
+ * Return who does not answer, in words.
+ *
+ * @param {boolean} quiet
+ * @param {S.Silence[]} silent
+ */
+export function silence(quiet, silent) {
+  const [first] = silent;
+  const who = quiet ? "the service" : silent.map((one) => one.endpoint).join(" and ");
+  return `No answer from ${who} for ${quiet ? QUIET : Math.round(first.seconds)} s. Still waiting; Cancel keeps what was found.`;
 }
 
 /**
@@ -40,6 +55,6 @@ function stageView({ name, done, of, finished }, status) {
     h("span", null, title),
     " ",
     h("span", { class: "count" }, count),
-    of > 0 && h("progress", { max: of, ".value": done, "aria-label": `${title}: ${count}` }),
+    of > 0 && !finished && h("progress", { max: of, ".value": done, "aria-label": `${title}: ${count}` }),
   );
 }

@@ -36,16 +36,16 @@ export function textView(checked, derived, open, look, running, act) {
         const found = derived.scores.sentences[sentence];
         const units = derived.facts.unitsBySentence.get(sentence) ?? [];
         const settled = units.every((unit) => derived.verdicts.has(unit.unit_id));
-        const waits = running && units.length > 0 && !settled && found?.state !== "contradicted";
-        const state = found?.state ?? (checked.failures.length > 0 ? "error" : "no claim");
+        const waits = units.length > 0 && !settled && found.state !== "contradicted";
+        const state = found.state ?? (checked.failures.length > 0 ? "error" : "no claim");
         return memo(
           at,
           sentenceView,
           piece.text,
           sentence,
           waits ? null : state,
-          look.support ? (found?.band ?? "grey") : null,
-          look.support && found ? `${found.n_supported}/${found.n_supported + found.n_refuted + found.n_noans}` : "",
+          look.support ? found.band : null,
+          look.support ? `${found.n_supported}/${found.n_supported + found.n_refuted + found.n_noans}` : "",
           marksOf(units, derived),
           open.sentence === sentence,
           look.only !== null && look.only !== state,

@@ -44,7 +44,7 @@ export function uploadView({ upload, uploads, options, draft }, act) {
         { class: "fields" },
         FIELDS.map((name) => columnOf(name, columns, map, act)),
       ),
-      options && h("details", null, h("summary", null, "Sources and judge"), settingsView(options, draft, act)),
+      options && settingsView(options, draft, act),
       h(
         "div",
         { class: "bar" },

@@ -1,0 +1,58 @@
+"""A service whose judge waits for good at words of the text, so that a test knows where a check is.
+
+`python -m tests.webapp.browser.patient_service FOLDER PORT` serves it in a process that can be
+killed.
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ufo.pipelines.commands.serve import setup
+from ufo.schemas.records import InputRecord, OpenUnits
+from ufo.transforms.job import Job
+from ufo.transforms.judges import JudgeSpec
+from ufo.transforms.judges.base import Drafts, Judged
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.sentences import Span
+from ufo.transforms.sources.base import Found
+from ufo.webapp.desk import Setup
+from ufo.webapp.server import serve
+
+NOT_READ = "xyzzy"
+"""A text with this word is not read to its end."""
+
+NOT_JUDGED = "plugh"
+"""A claim with this word is not judged, nor are those after it."""
+
+
+class PatientJudge(OfflineJudge):
+    """The offline judge, but for the two words."""
+
+    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Extract the claims."""
+        if NOT_READ in record.text:
+            await asyncio.Event().wait()
+        return await super().extract(record, sentences)
+
+    async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
+        """Return the evidence."""
+        if any(NOT_JUDGED in unit.claim for unit in open_units.units):
+            await asyncio.Event().wait()
+        return await super().verify(open_units, source, found)
+
+
+def patient(folder: str) -> Setup:
+    """Return the set-up of such a service."""
+    usual = setup(folder)
+
+    def job_of(values: Mapping[str, Any], sources: Sequence[str] | None) -> Job:
+        return replace(usual.job_of(values, sources), judge=JudgeSpec(instance=PatientJudge()))
+
+    return replace(usual, job_of=job_of)
+
+
+if __name__ == "__main__":
+    serve(patient(sys.argv[1]), port=int(sys.argv[2]))
