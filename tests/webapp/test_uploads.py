@@ -98,7 +98,7 @@ def test_an_upload_that_cannot_be_evaluated_says_why(
     with served(empty) as url, httpx.Client(base_url=url, timeout=120, trust_env=False) as client:
         identifier = client.post("/upload", content=b"").json()["id"]
         last = follow(client, identifier, read_events)
-        assert (last["state"], last["exit_code"], last["run"]) == ("failed", 2, None)
+        assert (last["state"], last["exit_code"], last["run"]) == ("failed", 1, None)
         assert "nothing to evaluate" in "".join(last["log"])
         assert client.get(f"/upload/{identifier}/parquet").status_code == 409
         assert client.get("/runs").json() == []
