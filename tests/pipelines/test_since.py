@@ -150,6 +150,10 @@ def test_a_run_of_before_records_had_hashes(
     assert ufo(*scene.arguments("one")).code == 0
     for path in scene.output.glob("run=one/responses/*.parquet"):
         pq.write_table(pq.read_table(path).drop_columns(["record_hash"]), path)
+    manifest = scene.output / "run=one" / "manifest.json"
+    found = json.loads(manifest.read_text())
+    del found["tables"]["responses"]["sha256"]  # as it had no checksums either
+    manifest.write_text(json.dumps(found))
     scene.asked()
     assert ufo(*scene.arguments("two", "--since", "one")).code == 0
     assert scene.asked() == set(CITIES)
