@@ -11,14 +11,13 @@ runner.
 """
 
 import json
-import re
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import apache_beam as beam
-import pyarrow.parquet as pq
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
@@ -98,6 +97,8 @@ def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
     # The graph is the same for every chunk: its types are checked by the tests, not each time.
     options = PipelineOptions(["--no_pipeline_type_check"])
     pipeline = beam.Pipeline(runner=FnApiRunner(), options=options)
+    # A folder for other languages' steps, of which there are none; a killed process would leave it.
+    os.rmdir(pipeline.local_tempdir)
     splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
     steps(splits, job, folder)
     started = time.monotonic()
@@ -107,7 +108,7 @@ def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
         result.wait_until_finish()
     spans.flush()
     keep_counters(result, folder)
-    parts = written_parts(folder)
+    parts = write.written_parts(folder)
     logs.event(
         "chunk finished",
         chunk=chunk.number,
@@ -115,18 +116,6 @@ def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
         rows={part.table: part.rows for part in parts},
         seconds=round(time.monotonic() - started, 3),
     )
-    return parts
-
-
-def written_parts(folder: str) -> list[Part]:
-    """Return the parts that a pipeline wrote below a folder, ordered by path."""
-    parts = []
-    for path in storage.files_below(folder):
-        name = re.split(r"[/\\]", path)[-1]
-        if name.endswith(".parquet"):
-            with storage.open_read(path) as stream:
-                rows = pq.ParquetFile(stream).metadata.num_rows
-            parts.append(Part(name.rpartition("-")[0], path, rows))
     return parts
 
 

@@ -4,10 +4,10 @@ UfoError                     anything that ends a command with a message
 ├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct
 │   ├── SourceUnavailable    a fact source named explicitly that is not configured
 │   ├── PluginError          a plug-in that does not load; names its package or file
-│   ├── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
-│   └── NothingToEvaluate    the input has no line
+│   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one
 └── RunError                 exit 1: the run could not start or finish
-    ├── NothingUsable        the input has lines, and none of them can be used
+    ├── NothingUsable        no record of the input can be used
+    │   └── NothingToEvaluate    the input has no record
     ├── Interrupted          stopped by a signal; the same command completes the run
     └── CostCapped           exit 4: stopped at --max_cost; a higher one resumes the run
 
@@ -16,6 +16,7 @@ each is rebuilt from its message alone.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 
 EXIT_DONE = 0
@@ -23,6 +24,16 @@ EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_BELOW = 3
 EXIT_CAPPED = 4
+
+REMEDY = "evaluate its run again, or remove the run's folder"
+"""What to do about a damaged part file of a run."""
+
+
+_NO_MEMORY = re.compile(
+    r"realloc failed|failed to map segment|cannot allocate|bad.?alloc|(?:out of|not enough) memory"
+    r"|(?:failed|unable) to allocate|can't start new thread",
+    re.IGNORECASE,
+)
 
 
 class UfoError(Exception):
@@ -53,16 +64,16 @@ class IndexUnusable(UsageError):
     """An index folder that cannot be used as it is; the message names it and the remedy."""
 
 
-class NothingToEvaluate(UsageError):
-    """The input has no line that is not blank."""
-
-
 class RunError(UfoError):
     """The run could not start or finish."""
 
 
 class NothingUsable(RunError):
-    """The input has lines, and none of them can be used; the message has the first."""
+    """No record of the input can be used; the message has the first."""
+
+
+class NothingToEvaluate(NothingUsable):
+    """The input has no record."""
 
 
 class Interrupted(RunError):
@@ -75,10 +86,24 @@ class CostCapped(RunError):
     exit_code = EXIT_CAPPED
 
 
+def damaged_part(path: str, why: object, remedy: str = REMEDY) -> RunError:
+    """Return the error for a part file of a run that is not as it was written."""
+    return RunError(f"{path!r} is damaged: {why}; {remedy}.")
+
+
 def ends_run(error: BaseException) -> bool:
     """Return whether an error would also occur for every further response: one of
     ours, one with `final` set, or a lack of memory."""
-    return isinstance(error, UfoError | MemoryError) or bool(getattr(error, "final", False))
+    ours = isinstance(error, UfoError) or bool(getattr(error, "final", False))
+    return ours or lacks_memory(error)
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Return whether an allocation failed. Not everything raises MemoryError then: Beam's coders
+    assert, a library that cannot be loaded is an ImportError, a thread a RuntimeError."""
+    kinds = (AssertionError, ImportError, OSError, RuntimeError, SystemError)
+    said = isinstance(error, kinds) and _NO_MEMORY.search(str(error))
+    return isinstance(error, MemoryError) or bool(said)
 
 
 def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:

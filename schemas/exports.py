@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-_FORMULA: Final = r"^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
-"""How a text begins that a spreadsheet takes for a formula."""
+_FORMULA: Final = r"^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+"""How a text begins that a spreadsheet takes for a formula, or that was kept from that."""
 _STARTS = re.compile(_FORMULA)
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
 _STEERING = re.compile(
@@ -14,8 +14,8 @@ _STEERING = re.compile(
 
 
 def without_formula(text: str) -> str:
-    """Return the text, with an apostrophe in front if a spreadsheet would run it as a
-    formula; a number stays a number."""
+    """Return the text, with an apostrophe in front if a spreadsheet would run it as a formula, or
+    if it is a formula with apostrophes; a number stays a number."""
     return f"'{text}" if _STARTS.match(text) and not _NUMBER.fullmatch(text) else text
 
 

@@ -1,8 +1,7 @@
 """The records, each declared once: Beam's row coder, the Arrow schema and the table follow from it.
 
-Types are plain on purpose. Beam turns `str | None`, `Literal`, enums and dates silently into
-pickled "any" fields, so optional fields are `Optional[...]`, repeated ones `Sequence[...]` (filled
-with lists, which is what the row coder gives back), and annotations must not be postponed.
+Types are plain: Beam turns `str | None`, `Literal`, enums and dates silently into pickled "any"
+fields, so optional ones are `Optional[...]`, repeated ones `Sequence[...]`, filled with lists.
 """
 
 from collections.abc import Sequence
@@ -293,8 +292,9 @@ class SourceVotes:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part file that a run has written: of which table, where, and its rows."""
+    """A part file that a run has written: of which table, where, its rows and its checksum."""
 
     table: str
     path: str
     rows: int
+    sha256: Optional[str] = None

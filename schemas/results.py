@@ -9,6 +9,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.labels import label_files
-from ufo.schemas.runs import Run, check_files, choose_runs, finished_runs
+from ufo.schemas.runs import Run, check_files, check_part, choose_runs, finished_runs
 from ufo.schemas.statistics.in_sql import add_statistics
 from ufo.schemas.tables import LABELS, TABLES, arrow_schema
 from ufo.schemas.views import THRESHOLD, View, load_views, tables_of, with_needs
@@ -44,6 +45,7 @@ CREATE TABLE runs (
 """
 _INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 # DuckDB begins its messages with the kind of error; these are not the query's fault.
+_OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
 
@@ -93,7 +95,7 @@ class Results:
         # DuckDB prints what it takes for leaks where a database with functions is left open.
         weakref.finalize(self, self._connection.close)
         self._newest: duckdb.DuckDBPyConnection | None = None
-        with _explained(RunError):
+        with self._explained(RunError):
             self._connection.execute(_CREATE_RUNS)
             for one in runs:
                 self._connection.execute(_INSERT_RUN, _run_row(one))
@@ -102,16 +104,8 @@ class Results:
         for table, files in _files(self.runs):
             if wanted is not None and table not in wanted:
                 continue
-            try:
-                with _explained(RunError):
-                    self._connection.execute(f"CREATE VIEW {table} AS {_union(table, files)}")
-            except RunError as error:
-                # The reason is followed by our own SQL, which does not help the user.
-                why = str(error).split("\n\nLINE ")[0]
-                raise RunError(
-                    f"a part file of {table!r} is damaged: {why}; evaluate its run again, or "
-                    "remove the run's folder."
-                ) from error
+            with self._explained(RunError):
+                self._connection.execute(f"CREATE VIEW {table} AS {_union(table, files)}")
         self._made: set[str] = set()
         self._making = Lock()
         if reports is not None:  # an error in a report of the user's is raised at once
@@ -134,7 +128,7 @@ class Results:
             UsageError: the SQL is wrong, or is not one SELECT.
             RunError: the files cannot be read, or memory is not enough.
         """
-        with _explained(UsageError):
+        with self._explained(UsageError):
             return self._select(sql, params).to_arrow_table()
 
     @contextmanager
@@ -142,7 +136,7 @@ class Results:
         self, sql: str, params: Sequence[object] | dict[str, object] = (), rows: int = 10_000
     ) -> Iterator[pa.RecordBatchReader]:
         """Like `query`, for a result of any size: give its batches of up to `rows` rows."""
-        with _explained(UsageError):
+        with self._explained(UsageError):
             yield self._select(sql, params).to_arrow_reader(rows)
 
     def _make(self, views: Iterable[View]) -> None:
@@ -151,7 +145,8 @@ class Results:
         with self._making:
             for view in views:
                 if view.name not in self._made:
-                    with _explained(RunError if view.name in shipped else UsageError, view.name):
+                    fault = RunError if view.name in shipped else UsageError
+                    with self._explained(fault, view.name):
                         self._connection.cursor().execute(view.definition)
                     self._made.add(view.name)
 
@@ -180,6 +175,31 @@ class Results:
         self._newest = cursor
         return cursor.sql(sql, params=params or None)
 
+    @contextmanager
+    def _explained(self, fault: type[UfoError], report: str = "") -> Iterator[None]:
+        """Convert DuckDB's errors to `fault`, unless the files or the machine caused them."""
+        try:
+            yield
+        except (duckdb.Error, OSError) as error:
+            # What goes wrong while a result is streamed comes through Arrow, as an OSError.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            if not isinstance(error, (*_OF_SQL, duckdb.InterruptException)):
+                self._check_parts()
+            message = str(error).strip()
+            if message.startswith(_NOT_THE_QUERY):
+                # What follows may be our own SQL, which does not help the user.
+                raise RunError(message.split("\n\nLINE ")[0]) from error
+            raise fault(f"report {report!r}: {message}" if report else message) from error
+
+    def _check_parts(self) -> None:
+        """Raise a RunError if a part file is damaged, to be called once one could not be read."""
+        for run in self.runs:
+            for path in chain(*run.files.values()):
+                check_part(str(path), run.checksums.get(path))
+            for path in label_files(run.folder.parent):
+                check_part(str(path), None, "import the sheet again, or remove the file")
+
     def limit_memory(self, size: str, threads: int | None = None) -> None:
         """Limit the memory of queries ("4GB"), beyond which they spill to disk or fail.
 
@@ -188,7 +208,7 @@ class Results:
         Raises:
             UsageError: the text is not a size.
         """
-        with _explained(UsageError):
+        with self._explained(UsageError):
             self._connection.execute(f"SET memory_limit = {_quoted(size)}")
             if threads is not None:
                 self._connection.execute(f"SET threads = {threads}")
@@ -277,18 +297,3 @@ def _union(table: str, files: Iterable[tuple[str | None, Sequence[Path]]]) -> st
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-@contextmanager
-def _explained(fault: type[UfoError], report: str = "") -> Iterator[None]:
-    """Convert DuckDB's errors to `fault`, unless the files or the machine caused them."""
-    try:
-        yield
-    except (duckdb.Error, OSError) as error:
-        # What goes wrong while a result is streamed comes through Arrow, as an OSError.
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        message = str(error).strip()
-        if message.startswith(_NOT_THE_QUERY):
-            raise RunError(message) from error
-        raise fault(f"report {report!r}: {message}" if report else message) from error

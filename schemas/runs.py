@@ -8,9 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ufo.schemas.errors import RunError, UsageError, unknown_value
-from ufo.schemas.storage import is_remote
-from ufo.schemas.tables import SCHEMA_VERSION, TABLES
+from ufo.schemas import storage
+from ufo.schemas.errors import REMEDY, RunError, UsageError, damaged_part, unknown_value
+from ufo.schemas.remote import RemoteError
+from ufo.schemas.tables import SCHEMA_VERSION, TABLES, read_rows
 
 MANIFEST = "manifest.json"
 FORMAT = "ufo-run"
@@ -22,7 +23,8 @@ class Run:
     """A finished run: its folder, and what its manifest says.
 
     `finished_at` is in UTC; `sources` are in the user's order; `counts` has responses, units and
-    failures; `files` maps each table to its part files. `repeat` is the K of `--repeat`, and
+    failures; `files` maps each table to its part files, and `checksums` these to their SHA-256 (a
+    run of before there were checksums has none). `repeat` is the K of `--repeat`, and
     `experiment` the same for runs that differ in nothing else: input, options, prompts and sources.
     `llm` has the options of a model that judged, empty where none did.
     """
@@ -41,6 +43,7 @@ class Run:
     repeat: int = 0
     experiment: str = ""
     llm: Mapping[str, Any] = field(default_factory=dict)
+    checksums: Mapping[Path, str] = field(default_factory=dict)
 
 
 def finished_runs(directory: str | Path) -> list[Run]:
@@ -86,9 +89,38 @@ def check_files(run: Run) -> None:
         )
 
 
+def check_part(path: str, sha256: str | None, remedy: str = REMEDY) -> None:
+    """Check that a part file is as it was written; without a checksum, that it can be read.
+
+    Raises:
+        RunError: it is damaged, or gone.
+    """
+    try:
+        if sha256 is None:
+            read_rows(path, remedy=remedy)
+        elif storage.sha256_of(path) != sha256:
+            raise damaged_part(path, "it is not what was written, by its checksum", remedy)
+    except RemoteError:
+        raise
+    except OSError as error:
+        raise damaged_part(path, error, remedy) from error
+
+
+def damage_of(folder: str, tables: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the part files that the `tables` of a run's manifest list."""
+    found = []
+    for table in tables.values():
+        for file in table["files"]:
+            try:
+                check_part(storage.join(folder, file), table.get("sha256", {}).get(file))
+            except RunError as error:
+                found.append(error.message)
+    return found
+
+
 def _existing(directory: str | Path) -> Path:
     root = Path(directory)
-    if is_remote(str(directory)):
+    if storage.is_remote(str(directory)):
         raise UsageError(
             f"{str(directory)!r} is not on this machine, and only what is can be asked: copy the "
             "folder of the run here first, for example by 'gcloud storage cp -r'"
@@ -163,6 +195,11 @@ def _read_run(path: Path) -> Run:
             repeat=int(manifest["fingerprint"].get("options", {}).get("repeat", 0)),
             experiment=_experiment(manifest["fingerprint"]),
             llm=manifest["fingerprint"].get("options", {}).get("llm") or {},
+            checksums={
+                folder / file: digest
+                for entry in manifest["tables"].values()
+                for file, digest in entry.get("sha256", {}).items()
+            },
         )
     except KeyError as error:
         raise RunError(f"{str(path)!r} lacks {error}: the run is damaged; {remedy}.") from error

@@ -9,8 +9,9 @@ import glob
 import io
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 from uuid import uuid4
@@ -117,6 +118,26 @@ def write(path: str, data: bytes) -> None:
         if not is_remote(path):
             sink.flush()
             os.fsync(sink.fileno())
+
+
+def flush(paths: Iterable[str]) -> None:
+    """Wait until these files are on disk; on other file systems they are once written.
+
+    It costs little more for many files than for one.
+    """
+    for path in paths:
+        if not is_remote(path):
+            with open(path, "rb") as stream:
+                os.fsync(stream.fileno())
+
+
+def sha256_of(path: str) -> str:
+    """Return the SHA-256 of a file's bytes, in hex digits."""
+    digest = sha256()
+    with open_read(path) as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def fetch(path: str, here: Path) -> None:

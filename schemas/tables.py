@@ -4,6 +4,7 @@ import dataclasses
 import io
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from hashlib import sha256
 from operator import attrgetter
 from typing import Any, get_type_hints
 
@@ -11,7 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ufo.schemas import recall, records, storage
+from ufo.schemas.errors import REMEDY, damaged_part
 from ufo.schemas.labels import Label
+from ufo.schemas.records import Part
+from ufo.schemas.remote import RemoteError
 
 SCHEMA_VERSION = 1
 
@@ -111,16 +115,28 @@ def sort_key(table: str) -> Callable[[Any], tuple[Any, ...]]:
     return key
 
 
-def read_rows(path: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the rows of a Parquet file, or only these columns in this order."""
+def read_rows(path: str, columns: Sequence[str] | None = None, remedy: str = REMEDY) -> pa.Table:
+    """Return the rows of a Parquet file, or only these columns in this order.
+
+    Raises:
+        RunError: it is damaged.
+    """
     with storage.open_read(path) as stream:
-        # `pq.read_table` would import pyarrow.dataset, which is slow.
-        rows = pq.ParquetFile(stream).read(columns=columns and list(columns))
+        try:
+            # `pq.read_table` would import pyarrow.dataset, which is slow.
+            rows = pq.ParquetFile(stream).read(columns=columns and list(columns))
+        except RemoteError:
+            raise
+        except (OSError, ValueError) as error:  # Arrow's are among these
+            raise damaged_part(path, error, remedy) from error
     return rows if columns is None else rows.select(columns)
 
 
-def write_rows(path: str, rows: pa.Table) -> None:
-    """Write rows to a Parquet file."""
-    sink = io.BytesIO()
-    pq.write_table(rows, sink, compression="zstd")
-    storage.write(path, sink.getvalue())
+def write_part(table: str, path: str, rows: pa.Table) -> Part:
+    """Write rows of a table to a Parquet file: whole, or not there."""
+    buffer = io.BytesIO()
+    pq.write_table(rows, buffer, compression="zstd")
+    content = buffer.getvalue()
+    with storage.writing(path) as sink:
+        sink.write(content)
+    return Part(table, path, rows.num_rows, sha256(content).hexdigest())

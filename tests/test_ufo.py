@@ -411,6 +411,35 @@ def test_it_works_under_a_foreign_argv_and_without_a_main_guard() -> None:
     assert python(code) == "1 2\n"
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_temporary_files_of_a_process_that_was_killed_are_deleted_by_the_next_command(
+    tmp_path: Path, workers: int
+) -> None:
+    program = (
+        "import os, signal, ufo\n"
+        "class Deadly(ufo.FactSource):\n"
+        "    'Kills the program in the midst of a chunk.'\n"
+        "    def __init__(self, program):\n"
+        "        self.program = program\n"
+        "    def find(self, unit):\n"
+        "        os.kill(self.program, signal.SIGKILL)\n"
+        "        return []\n"
+        "given = [{'response': f'Town {n} is large.'} for n in range(4)]\n"
+        f"flags = {{'workers': {workers}, 'chunk_size': 2, 'quiet': True}}\n"
+        "ufo.evaluate(given, sources=[Deadly(os.getpid())], **flags)\n"
+    )
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    # It ends when nobody holds its output any more: its workers have ended, too.
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not [path.name for path in folder.iterdir() if not path.name.startswith("ufo-own-")]
+    command = [sys.executable, "-m", "ufo.pipelines.cli", "sources"]
+    assert not subprocess.run(command, env=environment, capture_output=True).returncode
+    assert list(folder.iterdir()) == []
+
+
 def test_results_of_a_process_that_was_killed_are_deleted_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

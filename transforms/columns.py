@@ -58,6 +58,12 @@ def named_columns(text: str) -> dict[str, str]:
     return found
 
 
+def is_used(columns: Columns | None, name: str) -> bool:
+    """Return whether a column of the input is one of a record's keys, of which `columns` are other
+    names."""
+    return name in (*FIELDS, *_ALIASES, *(columns or {}).values())
+
+
 def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the values of the keys of a record, and those of other columns.
 

@@ -4,7 +4,7 @@ An invalid line never stops a run.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
 from functools import partial
 from hashlib import sha256
@@ -38,6 +38,7 @@ _said = attrgetter(*(field.name for field in fields(InputRecord) if field.name !
 
 T = TypeVar("T")
 Unknown = Callable[[Mapping[str, Any]], object]
+LeftOut = Callable[[Failure], object]
 
 
 def parse(
@@ -46,13 +47,16 @@ def parse(
     max_line_bytes: int = MAX_LINE_BYTES,
     columns: Columns | None = None,
     unknown: Unknown | None = None,
+    left_out: LeftOut = lambda failure: None,
 ) -> InputRecord | Failure:
     """Return the record of one line (`key` is `file:line` or `file@byte`), or a failure.
 
     `columns` are other names of a record's keys. Values of unknown keys go into `metadata`, and
-    `unknown` is called with them. A response without `id` gets a hash of its content as id.
+    `unknown` is called with them. A given claim that cannot be used is not in the record, and
+    `left_out` is called with its failure. A response without `id` gets a hash of its content as id.
     """
-    return record_of(partial(_record, columns or {}, unknown), key, line, max_line_bytes)
+    make = partial(_record, columns or {}, unknown, left_out)
+    return record_of(make, key, line, max_line_bytes)
 
 
 def record_of(
@@ -61,7 +65,9 @@ def record_of(
     """Return `make(key, object)` for the JSON object of a line, or a failure if it is unusable."""
     try:
         if len(line) > max_line_bytes:
-            raise Unusable(f"the line is longer than --max_line_bytes, which is {max_line_bytes:,}")
+            raise Unusable(
+                f"the record is longer than --max_line_bytes, which is {max_line_bytes:,}"
+            )
         return make(key, object_of(line))
     except Unusable as error:
         return failure(key, "unusable_record", str(error), line)
@@ -75,13 +81,17 @@ def record_hash(record: InputRecord) -> str:
 
 
 def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:
-    """Return the `failures` row of a line; its text is cut at 4 KiB."""
+    """Return the `failures` row of a line, or of a claim; its text is cut at 4 KiB."""
     shown = line[:_MAX_SHOWN].decode("utf-8", "backslashreplace").replace(_CELLS_MARK, "")
     return Failure("read", key, error_type, message, without_nul(shown)[:_MAX_SHOWN])
 
 
 def _record(
-    columns: Columns, unknown: Unknown | None, key: str, given: dict[str, Any]
+    columns: Columns,
+    unknown: Unknown | None,
+    left_out: LeftOut,
+    key: str,
+    given: dict[str, Any],
 ) -> InputRecord:
     raw, others = sorted_out(given, columns)
     if "response" not in raw:
@@ -113,7 +123,7 @@ def _record(
         _metadata(raw, others),
         references,
         raw.get("claims") is not None,
-        [_claim(number, item) for number, item in enumerate(claims)],
+        list(_claims(key, claims, left_out)),
         spans,
         are_errors,
     )
@@ -181,6 +191,16 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _without_nulls(item) for name, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+def _claims(key: str, items: Sequence[object], left_out: LeftOut) -> Iterator[GivenClaim]:
+    """Yield the claims that can be used; another one costs no more than itself."""
+    for number, item in enumerate(items):
+        try:
+            yield _claim(number, item)
+        except Unusable as error:
+            shown = json.dumps(item).encode()
+            left_out(failure(key, "unusable_claim", f"{error}; the claim is left out", shown))
 
 
 def _claim(number: int, item: object) -> GivenClaim:

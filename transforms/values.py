@@ -29,7 +29,9 @@ def object_of(line: bytes) -> dict[str, Any]:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         other = " (the file is UTF-16)" if line.startswith(_UTF_16) else ""
-        raise Unusable(f"not UTF-8{other}: byte {error.start + 1} of the line is invalid") from None
+        raise Unusable(
+            f"not UTF-8{other}: byte {error.start + 1} of the record is invalid"
+        ) from None
     try:
         found = json_of(text)
     except (ValueError, RecursionError) as error:
@@ -42,7 +44,7 @@ def object_of(line: bytes) -> dict[str, Any]:
 
 
 def json_of(text: str) -> Any:
-    """Parse JSON; NaN becomes null, and NUL in a string U+FFFD.
+    """Parse JSON; NaN becomes null, and NUL in a string U+FFFD. Infinity stays.
 
     Raises:
         ValueError, RecursionError: the text is not valid JSON, or nested too deeply.
@@ -51,10 +53,9 @@ def json_of(text: str) -> Any:
     return without_nul(found) if "\\u0000" in text else found
 
 
-def _constant(name: str) -> None:
-    # Python writes NaN for a missing value. Infinity is not accepted.
-    if name != "NaN":
-        raise ValueError(f"{name} is not a JSON value")
+def _constant(name: str) -> float | None:
+    # Python writes NaN for a missing value. What may not be infinite says so where it is read.
+    return None if name == "NaN" else float(name)
 
 
 _DECODER = json.JSONDecoder(parse_constant=_constant)

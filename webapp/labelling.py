@@ -70,7 +70,7 @@ def download_labels(run: RunName, desk: AtDesk) -> Response:
     mode = main_mode(desk.runs.named(run).mode)
     found = desk.runs.results(run).query(_SHEET, {"mode": mode, "sheet": PAGE_SHEET})
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv.writer(out)
     writer.writerow(found.column_names)
     for row in found.to_pylist():
         writer.writerow("" if one is None else without_formula(str(one)) for one in row.values())

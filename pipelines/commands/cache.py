@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from ufo.pipelines.options.arguments import Parser, number
 from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.storage import is_remote
 from ufo.transforms.llm.memory import open_store, unpacked
 from ufo.transforms.llm.store import (
     KINDS,
@@ -73,6 +75,8 @@ def _explained(handler: Any) -> Any:
         uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
         if uri == OFF:
             raise UsageError("the cache is off; name one with --cache URI")
+        if not is_remote(uri) and not os.path.exists(uri):
+            raise UsageError(f"there is no cache at {uri!r}; a run that asks a model writes one")
         try:
             store = open_store(uri)
             try:

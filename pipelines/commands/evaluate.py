@@ -31,7 +31,7 @@ from ufo.transforms.states import run_headline
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _TABLE_WIDTH = 110
-_NO_LINE = "no line of the input can be used"
+_NOTHING_USED = "no record of the input can be used"
 _COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 
 
@@ -88,7 +88,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         _print(summary, finished.folder)
         _print_comparison(found, chosen)
     if nothing:
-        logs.tell(lost.sentence or _NO_LINE)
+        logs.tell(lost.sentence or _NOTHING_USED)
         return EXIT_FAILED
     if lost.sentence:
         logs.tell(lost.sentence)
@@ -252,7 +252,7 @@ def _print(summary: Mapping[str, Any], folder: str) -> None:
     size = f"{quantity(summary['responses'], 'response')}, {quantity(summary['units'], 'claim')}"
     print(f"run {summary['run']}: {size}")
     if _no_line(summary):
-        print(f"{_NO_LINE}, so there is no score")
+        print(f"{_NOTHING_USED}, so there is no score")
     else:
         print(summary["headline"])
         print(score_in_words(summary))

@@ -45,6 +45,6 @@ def _import(args: argparse.Namespace) -> int:
             good += 1
     for what, count in left_out.most_common():
         print(f"ufo: left out {count:,} {what}", file=sys.stderr)
-    lines = f", {quantity(bad, 'line')} left out" if bad else ""
-    print(f"ufo: {quantity(good, 'record')}{lines}", file=sys.stderr)
+    others = f", {bad:,} left out" if bad else ""
+    print(f"ufo: {quantity(good, 'record')}{others}", file=sys.stderr)
     return EXIT_DONE

@@ -98,7 +98,8 @@ def _sample(args: argparse.Namespace) -> int:
             sheet = sample(results, n, args.seed, args.evidence)
         run = results.runs[-1].name
     with text_output(args.output) as out:
-        writer = csv.writer(out, lineterminator="\n")
+        # Not with other line ends: Python 3.11 would not quote a carriage return alone.
+        writer = csv.writer(out)
         writer.writerow(sheet.columns)
         writer.writerows(cells(sheet))
     column = "tag" if args.errors else "label"

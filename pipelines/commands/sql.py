@@ -14,7 +14,7 @@ from ufo.pipelines.commands.report import (
 )
 from ufo.pipelines.options.arguments import number
 from ufo.pipelines.runs.results import open_results
-from ufo.schemas.errors import EXIT_DONE, Interrupted, RunError
+from ufo.schemas.errors import EXIT_DONE, Interrupted, RunError, UsageError
 from ufo.schemas.results import Results
 
 
@@ -52,7 +52,13 @@ def _sql(args: argparse.Namespace) -> int:
         reports=args.reports,
         threshold=args.threshold,
     ) as results:
-        results.limit_memory(args.memory_limit or f"{_machine_memory() // 2}B")
+        try:
+            results.limit_memory(args.memory_limit or f"{_machine_memory() // 2}B")
+        except UsageError as error:
+            why = error.message.partition("\n")[0]
+            raise UsageError(
+                f"--memory_limit {args.memory_limit!r} is not a size such as 4GB: {why}"
+            ) from error
         _stoppable(partial(print_query, results, args.sql, args), results, args.timeout)
     return EXIT_DONE
 

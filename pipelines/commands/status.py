@@ -7,8 +7,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from ufo.pipelines.runs.status import Status, statuses
-from ufo.schemas.errors import EXIT_DONE
+from ufo.pipelines.runs.status import DAMAGED, Status, statuses
+from ufo.schemas.errors import EXIT_DONE, RunError
 
 
 def register(commands: Any) -> None:
@@ -20,19 +20,26 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
     parser.add_argument("--json", action="store_true", help="print a list of objects")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="read the part files of finished runs, and compare them with their checksums",
+    )
     parser.set_defaults(handler=handle)
 
 
 def handle(arguments: argparse.Namespace) -> int:
     """Print the runs; returns the exit code."""
-    found = statuses(arguments.directory)
+    found = statuses(arguments.directory, arguments.check)
     if arguments.json:
         print(json.dumps([asdict(status) for status in found], ensure_ascii=False, indent=1))
-        return EXIT_DONE
-    for status in found:
-        print("\n".join(lines_of(status)))
-    if not found:
+    elif not found:
         print(f"no run in {arguments.directory}; 'ufo evaluate --output' writes one")
+    else:
+        print("\n".join(line for status in found for line in lines_of(status)))
+    damaged = [status.next for status in found if status.state == DAMAGED]
+    if damaged:
+        raise RunError("\n".join(damaged))
     return EXIT_DONE
 
 
@@ -44,10 +51,11 @@ def lines_of(status: "Status") -> list[str]:
         when = f" {_ago(status.changed_at)}" if status.changed_at else ""
         shown = f": {rows}" if rows else ""
         scored = [f"  {status.score}"] if status.score else []
-        return [f"{head}{when}{shown}", *scored, f"  next  {status.next}"]
+        checked = [f"  check {status.checked}"] if status.checked else []
+        return [f"{head}{when}{shown}", *scored, *checked, f"  next  {status.next}"]
     found = [head + (f" on {status.host}, process {status.pid}" if status.host else "")]
     chunks = f"{_of(status.chunks, status.of_chunks)} chunks, " if status.chunks is not None else ""
-    lines = f"{_of(status.lines, status.of_lines)} lines"
+    lines = f"{_of(status.lines, status.of_lines)} records"
     found.append(f"  done  {chunks}{lines}" + (f": {rows}" if rows else ""))
     if status.job:
         found.append(f"  job   {status.job} on {status.runner}")

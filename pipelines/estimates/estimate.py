@@ -11,6 +11,7 @@ from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.sources import choose
 from ufo.schemas.records import InputRecord
 from ufo.transforms.check_text import check_text
+from ufo.transforms.columns import is_used
 from ufo.transforms.judges import JUDGES, asks_llm_judge, make_judge
 from ufo.transforms.judges.base import Judge
 from ufo.transforms.judges.llm.judge import LlmJudge
@@ -27,8 +28,8 @@ def estimate(settings: Settings, sample: int = SAMPLE) -> Estimate:
         UsageError: what would end the run before its first response.
     """
     specs = choose(settings).specs
-    read = partial(parse, columns=settings.map)
-    records, total = sampled(settings, read, lambda record: record.response_id, sample)
+    read, used = partial(parse, columns=settings.map), partial(is_used, settings.map)
+    records, total = sampled(settings, read, lambda record: record.response_id, sample, used)
     made = [settings.source(spec) for spec in specs]
     far = [source.name for source in made if source.remote]
     near = [source.name for source in made if not source.remote]

@@ -14,7 +14,7 @@ from ufo.transforms.judges.llm.settings import LlmSettings
 from ufo.transforms.judges.offline.judge import OfflineJudge
 from ufo.transforms.recall.llm import LlmRecaller
 from ufo.transforms.recall.offline import JudgeRecaller
-from ufo.transforms.recall.read import parse_recall
+from ufo.transforms.recall.read import is_used, parse_recall
 from ufo.transforms.recall.step import recall
 
 
@@ -24,7 +24,9 @@ def estimate_recall(settings: RecallSettings, sample: int = SAMPLE) -> Estimate:
     Raises:
         UsageError: what would end the run before its first record.
     """
-    records, total = sampled(settings, parse_recall, lambda record: record.record_id, sample)
+    records, total = sampled(
+        settings, parse_recall, lambda record: record.record_id, sample, is_used
+    )
     llm_settings = settings.llm()
     if llm_settings is None or not asks_llm_judge(settings.judge):
         return Estimate([], total, len(records))

@@ -113,9 +113,9 @@ def import_records(
         while found and problems:
             report(problems.pop(0))
     if problems:
-        raise UsageError(f"none of {len(problems)} lines is {kind}; {problems[0]}.")
+        raise UsageError(f"none of {len(problems)} records is {kind}; {problems[0]}.")
     if not found:
-        raise UsageError(f"nothing to import: {str(file)!r} has no lines.")
+        raise UsageError(f"nothing to import: {str(file)!r} has no records.")
 
 
 def _check_kind(kind: str, raw: Record) -> None:

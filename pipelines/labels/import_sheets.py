@@ -57,7 +57,8 @@ class _Line:
 
     @property
     def unit(self) -> tuple[str, str]:
-        return self.get("response_id"), self.get("unit_id")
+        # An id of the user's may begin or end with a space.
+        return with_formula(self.cells.get("response_id", "")), self.get("unit_id")
 
 
 def import_sheet(

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NoReturn, get_args, get_origin
 
 from ufo.schemas.errors import UsageError, unknown_value
+from ufo.transforms.llm.endpoint import check_url
 
 
 class Affects(Flag):
@@ -28,6 +29,19 @@ class Affects(Flag):
 
 
 NOTHING = Affects(0)
+
+
+def url_of(flag: str) -> Callable[[str], str]:
+    """Return what reads the URL of an endpoint, or raises a UsageError that names the flag."""
+
+    def read(url: str) -> str:
+        try:
+            check_url(url, flag)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        return url
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from ufo.pipelines.options.arguments import (
     of_results,
     of_source,
     option,
+    url_of,
 )
 from ufo.transforms.judges.llm.settings import LLM_OPTIONS
 from ufo.transforms.llm.store import checked_uri
@@ -77,12 +78,18 @@ class Models:
         "model of the judge, and of extraction and the source llm unless set", "NAME", affects=_BOTH
     )
     base_url: str | None = of_source(
-        "endpoint of --model (default: OPENAI_BASE_URL, else OpenAI's)", "URL"
+        "endpoint of --model (default: OPENAI_BASE_URL, else OpenAI's)",
+        "URL",
+        read=url_of("--base_url"),
     )
     extractor_model: str | None = of_judge("model that extracts claims", "NAME")
-    extractor_base_url: str | None = option("endpoint of --extractor_model", "URL")
+    extractor_base_url: str | None = option(
+        "endpoint of --extractor_model", "URL", read=url_of("--extractor_base_url")
+    )
     knowledge_model: str | None = of_source("model of the source llm", "NAME")
-    knowledge_base_url: str | None = of_source("endpoint of --knowledge_model", "URL")
+    knowledge_base_url: str | None = of_source(
+        "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url")
+    )
     context: int | None = option(
         "context size of the models in tokens, prompt and reply together; calls are packed to fit "
         "(default: learned from the endpoint's errors)",

@@ -18,7 +18,14 @@ from ufo.pipelines.runs.attempt import Attempt
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress, deciders
 from ufo.pipelines.stopping import check_stop
-from ufo.schemas.errors import Interrupted, RunError, UfoError, UsageError, ends_run
+from ufo.schemas.errors import (
+    Interrupted,
+    RunError,
+    UfoError,
+    UsageError,
+    ends_run,
+    lacks_memory,
+)
 from ufo.schemas.records import Part
 from ufo.schemas.temporary import own_folder
 from ufo.transforms.job import Job
@@ -35,7 +42,7 @@ def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
     try:
         return evaluate_chunk(chunk, job, folder)
     except Exception as error:
-        if _is_caused_by(MemoryError, error) and not is_interrupt(error):
+        if _has_cause(error, lacks_memory) and not is_interrupt(error):
             raise MemoryError from error  # pickling for the parent process drops the cause
         raise
 
@@ -64,7 +71,7 @@ def run_chunks(
         progress.chunk(chunk.n_lines, found, True, deciders(found, job.mode))
 
     def waiting() -> Iterator[Chunk]:
-        for chunk in chunks:
+        for chunk in _read(chunks, attempt):
             check_stop()
             found = attempt.done(chunk.number)
             if found is None:
@@ -88,7 +95,7 @@ def run_chunks(
         else:
             for chunk in chain(first, todo):
                 check_stop()
-                with _memory_errors_explained(attempt, [chunk]):
+                with _memory_errors_explained(attempt, [chunk.number]):
                     found = run_chunk(chunk, job, attempt.chunk_folder(chunk.number))
                 finished(chunk, found)
     except (Exception, KeyboardInterrupt) as error:
@@ -99,6 +106,18 @@ def run_chunks(
             ) from None
         raise of_step(error, attempt) from error
     return [part for number in sorted(parts) for part in parts[number]]
+
+
+def _read(chunks: Iterable[Chunk], attempt: Attempt) -> Iterator[Chunk]:
+    """Yield the chunks; a lack of memory while the next one is read names it."""
+    source, number = iter(chunks), 0
+    while True:
+        with _memory_errors_explained(attempt, [number]):
+            chunk = next(source, None)
+        if chunk is None:
+            return
+        number = chunk.number + 1
+        yield chunk
 
 
 def _in_ipython() -> bool:
@@ -130,26 +149,26 @@ def check_ipython() -> None:
 
 def is_interrupt(error: BaseException | None) -> bool:
     """Return whether Ctrl-C or SIGTERM caused an error."""
-    return _is_caused_by(KeyboardInterrupt, error)
+    return _has_cause(error, lambda one: isinstance(one, KeyboardInterrupt))
 
 
-def _is_caused_by(kind: type[BaseException], error: BaseException | None) -> bool:
+def _has_cause(error: BaseException | None, is_it: Callable[[BaseException], bool]) -> bool:
     # Beam wraps every error of a step, KeyboardInterrupt included.
-    while error is not None and not isinstance(error, kind):
+    while error is not None and not is_it(error):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 @contextmanager
-def _memory_errors_explained(attempt: Attempt, chunks: Iterable[Chunk]) -> Iterator[None]:
+def _memory_errors_explained(attempt: Attempt, chunks: Iterable[int]) -> Iterator[None]:
     """Raise a RunError that names these chunks if memory runs out or a worker dies."""
     try:
         yield
     except Exception as error:
         died = isinstance(error, BrokenProcessPool)
-        if is_interrupt(error) or not (died or _is_caused_by(MemoryError, error)):
+        if is_interrupt(error) or not (died or _has_cause(error, lacks_memory)):
             raise
-        numbers = ", ".join(str(chunk.number) for chunk in chunks)
+        numbers = ", ".join(map(str, chunks))
         what = (
             "a worker process died, most likely for want of memory," if died else "no memory left"
         )
@@ -184,7 +203,8 @@ def _in_processes(
         # One chunk more than workers is queued; further ones are not read yet.
         for chunk in chunks:
             folder = attempt.chunk_folder(chunk.number)
-            with processes.signals_held_back():
+            numbers = [*(one.number for one in under_way.values()), chunk.number]
+            with _memory_errors_explained(attempt, numbers), processes.signals_held_back():
                 under_way[pool.submit(run_chunk, chunk, job, folder)] = chunk
             if len(under_way) > workers:
                 _take(under_way, attempt, finished)
@@ -214,6 +234,7 @@ def _take(
     for future in wait(under_way, return_when=FIRST_COMPLETED).done:
         died = isinstance(future.exception(), BrokenProcessPool)
         # If one worker dies, the pool loses the chunks of all.
-        with _memory_errors_explained(attempt, under_way.values() if died else [under_way[future]]):
+        lost = under_way.values() if died else [under_way[future]]
+        with _memory_errors_explained(attempt, [chunk.number for chunk in lost]):
             parts = future.result()
         finished(under_way.pop(future), parts)

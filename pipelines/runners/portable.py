@@ -15,7 +15,7 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from ufo.pipelines import logs
-from ufo.pipelines.graph import evaluate, finish_in_graph, keep_counters, written_parts
+from ufo.pipelines.graph import evaluate, finish_in_graph, keep_counters
 from ufo.pipelines.options.beam_flags import waits, workers_of
 from ufo.pipelines.runners.engine import CHUNK, COUNTS, LiveCounts, end_earlier, job_of
 from ufo.pipelines.runners.local import check_ipython, is_interrupt, of_step
@@ -26,6 +26,7 @@ from ufo.pipelines.runs.progress import Progress, deciders
 from ufo.schemas import storage
 from ufo.schemas.errors import Interrupted
 from ufo.schemas.records import Part
+from ufo.transforms.beam.write import written_parts
 from ufo.transforms.splits import Split
 
 SHARDS_A_WORKER = 4

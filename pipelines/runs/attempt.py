@@ -9,6 +9,7 @@ import json
 import os
 import re
 import socket
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -20,10 +21,12 @@ from uuid import uuid4
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from ufo.pipelines import logs
 from ufo.schemas import storage
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Part
-from ufo.schemas.tables import read_rows, to_arrow, write_rows
+from ufo.schemas.runs import check_part
+from ufo.schemas.tables import read_rows, to_arrow, write_part
 from ufo.schemas.temporary import shared_folder
 from ufo.transforms.llm.usage_log import UsageReader
 
@@ -209,15 +212,36 @@ class Attempt:
         """Return the path of the usage log of the processes on this machine."""
         return storage.join(self.local_folder(), "usage.jsonl")
 
+    def file(self, table: str, number: int) -> str:
+        """Return where in the run's folder the n-th part of a table goes."""
+        return f"{table}/part-{self.identifier}-{number:05d}.parquet"
+
     def done(self, chunk: int | str) -> list[Part] | None:
-        """Return the parts of a finished chunk, or None if it is not finished."""
-        path = storage.join(self.chunk_folder(chunk), DONE)
-        if not storage.exists(path):
+        """Return the parts of a finished chunk; None if it is not finished, or one is damaged.
+
+        Parts on other file systems, which have checksums of their own, are not read back.
+        """
+        note = storage.join(self.chunk_folder(chunk), DONE)
+        if not storage.exists(note):
             return None
-        return [Part(**item) for item in json.loads(storage.read(path))]
+        path, counts = note, Counter[str]()
+        try:
+            parts = [Part(**item) for item in json.loads(storage.read(note))]
+            for part in parts:
+                path, file = part.path, self.file(part.table, counts[part.table])
+                counts[part.table] += 1
+                if chunk == FINAL and not storage.exists(path):  # it was moved already
+                    path = storage.join(self.run_folder, file)
+                if part.sha256 and not storage.is_remote(path):
+                    check_part(path, part.sha256)
+        except (RunError, ValueError, TypeError):
+            logs.tell(f"{path!r} is damaged; what it is a part of is evaluated again.")
+            return None
+        return parts
 
     def mark_done(self, chunk: int | str, parts: Sequence[Part]) -> None:
-        """Record that a chunk is finished; all its parts must be written."""
+        """Record that a chunk is finished, once its parts, which must be written, are on disk."""
+        storage.flush(part.path for part in parts)
         text = json.dumps([asdict(part) for part in parts])
         storage.write(storage.join(self.chunk_folder(chunk), DONE), text.encode())
 
@@ -231,8 +255,7 @@ class Attempt:
         """Write a table as one part, for tables such as `sources` that no worker writes."""
         storage.make_folder(self.folder)
         path = storage.join(self.folder, f"{table}.parquet")
-        write_rows(path, rows)
-        return Part(table, path, rows.num_rows)
+        return write_part(table, path, rows)
 
     def write_process(self, lines: int | None, engine: str | None = None) -> None:
         """Write which process works on the attempt, for `ufo status`.

@@ -1,11 +1,11 @@
-"""Cut the input into chunks of records, and report unusable lines and unknown keys.
+"""Cut the input into chunks of records, and report unusable records and unknown keys.
 
 Cutting numbers the lines and marks repeated ids, so chunks can be evaluated in any order and by any
 number of workers with the same results.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil
@@ -160,6 +160,7 @@ class InputReport:
         self._usable = False
         self._first: Failure | None = None
         self._unknown: Counter[str] = Counter()
+        self._left_out: dict[str, None] = {}
 
     def observed(
         self, parse: Callable[[str, bytes, int], R | Failure]
@@ -182,6 +183,10 @@ class InputReport:
         for name in others:
             if name in self._unknown or len(self._unknown) < _KEYS_KEPT:
                 self._unknown[name] += 1
+
+    def add_left_out(self, files: Iterable[PlainFile]) -> None:
+        """Take note of the columns of the input that are not read."""
+        self._left_out.update((name, None) for file in files for name in file.left_out)
 
     def checked(
         self, chunks: Iterator[C], files: Sequence[str], say: Callable[[str], object]
@@ -207,14 +212,23 @@ class InputReport:
             return
         first = self._first
         raise NothingUsable(
-            f"--input {', '.join(files)}: no line of the input can be used, of {self._lines:,}. "
+            f"--input {', '.join(files)}: no record of the input can be used, of {self._lines:,}. "
             f"{first.key}: {first.message}. It begins: {(first.input or '')[:_EXAMPLE]}"
         )
 
     def warning(self) -> str | None:
-        """Return one warning about all unknown keys, or None if there are none."""
-        if not self._unknown:
-            return None
+        """Return one warning about all columns that are left out and unknown keys, or None."""
+        found = []
+        if self._left_out:
+            found.append(
+                "Columns of bytes or of nested values are left out, unless --map names them: "
+                f"{', '.join(self._left_out)}."
+            )
+        if self._unknown:
+            found.append(self._unknown_keys())
+        return " ".join(found) or None
+
+    def _unknown_keys(self) -> str:
         shown = []
         for name, count in self._unknown.most_common(_KEYS_SHOWN):
             near = None if name in FIELDS else nearest(name)

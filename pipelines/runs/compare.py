@@ -63,9 +63,13 @@ def _judged(results: Results, run: str) -> str:
     return f"{note} in run {run}" if note else ""
 
 
-def check_baseline(directory: str, baseline: str, run: str | None = None) -> None:
-    """Raise a UsageError unless `baseline` is a finished run in the folder, other than `run`."""
-    choose_runs(directory, baseline)
+def check_baseline(directory: str, baseline: str, run: str | None = None, remedy: str = "") -> None:
+    """Raise a UsageError unless `baseline` is a finished run in the folder, other than `run`;
+    `remedy` says what to do where it is none."""
+    try:
+        choose_runs(directory, baseline)
+    except UsageError as error:
+        raise UsageError(f"{error.message}{remedy}") from error
     if baseline == run:
         raise UsageError(
             f"run {run!r} is the baseline itself; compare two runs, or give this one another --run."

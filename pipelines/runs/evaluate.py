@@ -64,7 +64,11 @@ def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
     files = input_files(paths, "evaluate")
     plan = make_plan(settings, settings.mode, files, *asked, chosen.fingerprint)
     if settings.baseline is not None:
-        check_baseline(settings.output, settings.baseline, plan.name)
+        begin = (
+            f" The first run has no --baseline: to begin, evaluate once without it and with --run "
+            f"{settings.baseline}."
+        )
+        check_baseline(settings.output, settings.baseline, plan.name, begin)
 
     def finished(attempt: Attempt, parts: list[Part]) -> Manifest:
         return finish(attempt, parts, chosen.statuses, run_facts(settings, chosen, plan.name))

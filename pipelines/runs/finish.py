@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,7 +31,7 @@ from ufo.schemas.tables import (
     TABLES,
     read_rows,
     to_arrow,
-    write_rows,
+    write_part,
 )
 from ufo.transforms.job import Job
 from ufo.transforms.recall.job import RecallJob
@@ -107,7 +107,9 @@ def finish_tables(
     moved already. With `repeatable` parts are copied, and deleted at the end, so that an engine may
     run this step again from the start.
     """
-    tables: dict[str, dict[str, Any]] = {table: {"rows": 0, "files": []} for table in names}
+    tables: dict[str, dict[str, Any]] = {
+        table: {"rows": 0, "files": [], "sha256": {}} for table in names
+    }
     for part in parts:
         _move_in(attempt, part, tables[part.table], repeatable)
     for table, entry in tables.items():
@@ -126,6 +128,8 @@ def finish_tables(
         "fingerprint": attempt.fingerprint,
         "tables": tables,
     }
+    listed = (file for entry in tables.values() for file in entry["files"])
+    storage.flush(storage.join(attempt.run_folder, file) for file in listed)
     text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
     storage.write(storage.join(attempt.run_folder, _MANIFEST), text.encode())
     sweep(attempt.run_folder, tables)
@@ -134,16 +138,17 @@ def finish_tables(
 
 
 def _move_in(attempt: Attempt, part: Part, entry: dict[str, Any], copy: bool = False) -> None:
-    folder = storage.join(attempt.run_folder, part.table)
-    storage.make_folder(folder)
-    name = f"part-{attempt.identifier}-{len(entry['files']):05d}.parquet"
-    target = storage.join(folder, name)
+    storage.make_folder(storage.join(attempt.run_folder, part.table))
+    file = attempt.file(part.table, len(entry["files"]))
+    target = storage.join(attempt.run_folder, file)
     if copy:
         storage.copy(part.path, target)
     elif storage.exists(part.path) or not storage.exists(target):
         storage.move(part.path, target)
-    entry["files"].append(f"{part.table}/{name}")
+    entry["files"].append(file)
     entry["rows"] += part.rows
+    if part.sha256:
+        entry["sha256"][file] = part.sha256
 
 
 def sweep(run_folder: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
@@ -199,8 +204,7 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
                 pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(repeated)))
             )
             # A new file: an attempt that is resumed in here needs the original.
-            part = replace(part, path=part.path + ".once", rows=rows.num_rows)
-            write_rows(part.path, rows)
+            part = write_part(part.table, part.path + ".once", rows)
         found.append(part)
     return found
 

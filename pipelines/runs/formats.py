@@ -1,19 +1,21 @@
-"""Read JSON arrays, CSV and Parquet as JSON: one line for each record or row, in order."""
+"""Read JSON, CSV and Parquet as JSON Lines: one line for each record or row, in order."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, BinaryIO, Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ufo.schemas.text import without_nul
 from ufo.transforms.values import OF_CELLS, PROBLEM
 
 ARRAY: Final = "a JSON array"
+OBJECT: Final = "a JSON object"
 CSV: Final = "CSV"
 PARQUET: Final = "Parquet"
 
@@ -27,6 +29,8 @@ _LONGEST_TOKEN: Final = 16  # characters that cannot be parsed in part: `false`,
 _BETWEEN: Final = re.compile(r"[\s,]*")
 _LINE_ENDS: Final = re.compile(r"[\r\n]+")
 
+Used = Callable[[str], bool]
+
 
 def count_rows(form: str, stream: BinaryIO) -> int:
     """Return the number of records or rows in a file of one of these formats."""
@@ -35,17 +39,17 @@ def count_rows(form: str, stream: BinaryIO) -> int:
     return sum(1 for _ in json_rows(form, stream))
 
 
-def json_rows(form: str, stream: BinaryIO) -> Iterator[str]:
-    """Yield the JSON of each record or row.
+def json_rows(form: str, stream: BinaryIO, used: Used | None = None) -> Iterator[str]:
+    """Yield the JSON of each record or row; `used` as in `left_out_columns`.
 
     Bytes that are not UTF-8 are kept as lone surrogates, so that only their record fails.
     """
     if form == PARQUET:
-        yield from _parquet_rows(stream)
+        yield from _parquet_rows(stream, used)
         return
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
     try:
-        yield from _csv_rows(text) if form == CSV else _array_items(text)
+        yield from _csv_rows(text) if form == CSV else _items(text, in_array=form == ARRAY)
     finally:
         text.detach()
 
@@ -92,8 +96,8 @@ def _record(header: list[str], cells: list[str]) -> dict[str, Any]:
     return {**record, OF_CELLS: True}
 
 
-def _array_items(text: io.TextIOWrapper) -> Iterator[str]:
-    """Yield the JSON of each item of an array, on one line.
+def _items(text: io.TextIOWrapper, in_array: bool) -> Iterator[str]:
+    """Yield the JSON of each item of an array, or of each value of a text, on one line.
 
     Of an invalid item the beginning is yielded, up to where the next item seems to start.
     """
@@ -106,7 +110,7 @@ def _array_items(text: io.TextIOWrapper) -> Iterator[str]:
         buffer, at = buffer[at:] + without_nul(block), 0
 
     more()
-    at = buffer.index("[") + 1
+    at = buffer.index("[") + 1 if in_array else 0
     while True:
         between = _BETWEEN.match(buffer, at)
         start = between.end() if between else at
@@ -115,7 +119,7 @@ def _array_items(text: io.TextIOWrapper) -> Iterator[str]:
                 return
             more()
             continue
-        if buffer[start] == "]":
+        if in_array and buffer[start] == "]":
             return
         try:
             _, at = _DECODER.raw_decode(buffer, start)
@@ -147,8 +151,28 @@ def _following(before: str) -> re.Pattern[str]:
     return re.compile(rf"\n{indent}(?=\{{)" if newline else r",\s*(?=\{)")
 
 
-def _parquet_rows(stream: BinaryIO) -> Iterator[str]:
-    for batch in pq.ParquetFile(stream).iter_batches(_PARQUET_ROWS):
+def left_out_columns(stream: BinaryIO, used: Used) -> list[str]:
+    """Return the columns of a Parquet file that are not read: those of bytes (images, for example)
+    and of nested values, unless they are `used`."""
+    schema = pq.ParquetFile(stream).schema_arrow
+    return [field.name for field in schema if not used(field.name) and not _is_plain(field.type)]
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    kind = getattr(kind, "storage_type", kind)  # of an extension
+    kind = getattr(kind, "value_type", kind) if pa.types.is_dictionary(kind) else kind
+    of_bytes = (
+        *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+        pa.types.is_fixed_size_binary,
+    )
+    return not (pa.types.is_nested(kind) or any(is_kind(kind) for is_kind in of_bytes))
+
+
+def _parquet_rows(stream: BinaryIO, used: Used | None) -> Iterator[str]:
+    file = pq.ParquetFile(stream)
+    left_out = left_out_columns(stream, used) if used else ()
+    names = [name for name in file.schema_arrow.names if name not in left_out]
+    for batch in file.iter_batches(_PARQUET_ROWS, columns=names):
         for row in batch.to_pylist(maps_as_pydicts="lossy"):
             yield json.dumps(_present(row), ensure_ascii=False, default=_as_text)
 

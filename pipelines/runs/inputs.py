@@ -10,7 +10,16 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final, cast
 from uuid import uuid4
 
-from ufo.pipelines.runs.formats import ARRAY, CSV, PARQUET, count_rows, json_rows
+from ufo.pipelines.runs.formats import (
+    ARRAY,
+    CSV,
+    OBJECT,
+    PARQUET,
+    Used,
+    count_rows,
+    json_rows,
+    left_out_columns,
+)
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, UsageError
 from ufo.transforms.columns import NAMES
@@ -56,11 +65,15 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class PlainFile:
-    """A JSON Lines file that workers can read: the name used in keys, its path and its bytes."""
+    """A JSON Lines file that workers can read: the name used in keys, its path and its bytes.
+
+    `left_out` are the columns of the input that are not in it.
+    """
 
     name: str
     path: str
     size: int
+    left_out: tuple[str, ...] = ()
 
 
 def find_inputs(patterns: Sequence[str]) -> list[str]:
@@ -101,7 +114,7 @@ def input_files(paths: Sequence[str], action: str) -> tuple[InputFile, ...]:
 
 
 def empty_input(files: Sequence[InputFile], action: str) -> NothingToEvaluate:
-    """Return the error for files that have no line."""
+    """Return the error for files that have no record."""
     paths = ", ".join(file.path for file in files)
     return NothingToEvaluate(f"--input {paths}: empty; there is nothing to {action}")
 
@@ -145,8 +158,9 @@ def measure(path: str, name: str) -> InputFile:
 def format_of(head: bytes) -> str:
     """Return the format of a file from its first bytes, whatever its name.
 
-    Parquet and gzip have a signature. Text that begins with `[` is a JSON array, text whose first
-    line is a header of several columns is CSV (comma, semicolon or tab), all else JSON Lines.
+    Parquet and gzip have a signature. Text that begins with `[` is a JSON array, text that begins
+    with an object of several lines is JSON objects, text whose first line is a header of several
+    columns is CSV (comma, semicolon or tab), all else JSON Lines.
     """
     if head.startswith(b"PAR1"):
         return PARQUET
@@ -157,6 +171,8 @@ def format_of(head: bytes) -> str:
     if first.startswith(b"["):
         alone = any(rest) and (_is_json(first) or (has_objects and not _BEGINS_ARRAY.match(first)))
         return LINES if alone else ARRAY
+    if first.startswith(b"{") and not has_objects and any(rest) and _goes_on(first):
+        return OBJECT
     names = re.split("[,;\t]", first.decode("utf-8", "replace"))
     if any(name.strip(' "').casefold() in NAMES for name in names):
         return CSV
@@ -171,8 +187,20 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def as_json_lines(form: str, stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of a file of any format as JSON Lines.
+def _goes_on(line: bytes) -> bool:
+    """Return whether more lines could complete the JSON of this one: it ends between two tokens."""
+    try:
+        json.loads(line)
+    except json.JSONDecodeError as error:
+        between = error.pos >= len(error.doc.rstrip())
+        return between and not error.msg.startswith("Unterminated")
+    except (ValueError, RecursionError):
+        pass
+    return False
+
+
+def as_json_lines(form: str, stream: BinaryIO, used: Used | None = None) -> Iterator[bytes]:
+    """Yield the bytes of a file of any format as JSON Lines; `used` as in `left_out_columns`.
 
     Raises:
         ValueError: the file is damaged, or compressed twice.
@@ -183,19 +211,20 @@ def as_json_lines(form: str, stream: BinaryIO) -> Iterator[bytes]:
         plain.seek(0)
         if form == GZIP:
             raise ValueError("it is compressed twice")
-        yield from as_json_lines(form, plain)
+        yield from as_json_lines(form, plain, used)
     elif form != LINES:
-        for line in json_rows(form, stream):
+        for line in json_rows(form, stream, used):
             yield line.encode(errors="surrogateescape") + b"\n"
     else:
         while block := stream.read(_BLOCK):
             yield block
 
 
-def spool(file: InputFile, folder: str) -> str:
+def spool(file: InputFile, folder: str, used: Used | None = None) -> str:
     """Copy a file that is not plain into `folder` as JSON Lines and return the copy's path.
 
-    The copy has one line for each record or row, in order, so `file:line` names the same record.
+    The copy has one line for each record or row, in order, so `file:line` names the same record;
+    `used` as in `left_out_columns`.
 
     Raises:
         UsageError: the file is damaged.
@@ -206,12 +235,12 @@ def spool(file: InputFile, folder: str) -> str:
         return target
     if storage.is_remote(folder):
         with TemporaryDirectory(prefix="ufo-") as here:
-            storage.send(spool(file, here), target)
+            storage.send(spool(file, here, used), target)
         return target
     temporary = f"{target}.{uuid4().hex[:8]}.tmp"
     try:
         with open(temporary, "wb") as sink, storage.open_read(file.path) as stream:
-            for block in as_json_lines(file.format, stream):
+            for block in as_json_lines(file.format, stream, used):
                 sink.write(block)
     except (OSError, EOFError, ValueError) as error:
         storage.delete(temporary)
@@ -220,13 +249,19 @@ def spool(file: InputFile, folder: str) -> str:
     return target
 
 
-def plain_file(file: InputFile, folder: str, local: bool = True) -> PlainFile:
+def plain_file(
+    file: InputFile, folder: str, used: Used | None = None, local: bool = True
+) -> PlainFile:
     """Return a JSON Lines file that workers can read; `local` workers run on this machine.
 
-    A file that is not plain is copied into `folder`.
+    A file that is not plain is copied into `folder`; `used` as in `left_out_columns`.
 
     Raises:
         UsageError: the file is damaged.
     """
-    path = file.path if file.is_plain(local) else spool(file, folder)
-    return PlainFile(file.name, path, storage.size(path))
+    path = file.path if file.is_plain(local) else spool(file, folder, used)
+    left_out: list[str] = []
+    if used and file.format == PARQUET:
+        with storage.open_read(file.path) as stream:
+            left_out = left_out_columns(stream, used)
+    return PlainFile(file.name, path, storage.size(path), tuple(left_out))

@@ -29,7 +29,7 @@ from ufo.schemas.results import Results
 from ufo.schemas.tables import OF_RECALL
 from ufo.transforms.job import IN_FLIGHT
 from ufo.transforms.recall.job import RecallJob
-from ufo.transforms.recall.read import parse_recall
+from ufo.transforms.recall.read import is_used, parse_recall
 from ufo.transforms.recall.sheet import sheet
 
 MODE = "recall"
@@ -93,7 +93,7 @@ def _evaluate(
         in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
         formulations=settings.formulations,
     )
-    chunks = chunks_of(plan, attempt, "recall", progress, parse=parse_recall)
+    chunks = chunks_of(plan, attempt, "recall", progress, parse=parse_recall, used=is_used)
     return evaluate_here(chunks, job, plan, attempt, progress)
 
 

@@ -13,7 +13,8 @@ from ufo.pipelines.runs.results import choose_runs, open_results
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import InputRecord, Part
-from ufo.schemas.tables import arrow_schema, read_rows, write_rows
+from ufo.schemas.runs import check_part
+from ufo.schemas.tables import arrow_schema, read_rows, write_part
 from ufo.transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
 from ufo.transforms.read import record_hash
 
@@ -134,6 +135,8 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
         if table == "passages":
             key, wanted = "passage_id", pa.array(sorted(cited), pa.string())
         for number, path in enumerate(source.files[table]):
+            if digest := source.checksums.get(path):
+                check_part(str(path), digest)
             rows = read_rows(str(path))
             # When errors are retried, all requests of the run stay in its usage.
             if table != "usage" or reuse.compared:
@@ -147,8 +150,7 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
             if table == "usage" and reuse.compared:
                 rows = _paid_before(rows)
             target = storage.join(folder, f"{table}-{number:05d}.parquet")
-            write_rows(target, rows)
-            parts.append(Part(table, target, rows.num_rows))
+            parts.append(write_part(table, target, rows))
     return parts
 
 

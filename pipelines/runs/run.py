@@ -41,9 +41,10 @@ from ufo.pipelines.runs.progress import POOLED, Progress, deciders
 from ufo.pipelines.runs.reuse import Reuse
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
-from ufo.schemas.errors import NothingUsable, RunError, UsageError
+from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import SCHEMA_VERSION
+from ufo.transforms.columns import is_used
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.shared import end_run
@@ -215,21 +216,18 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
 
 @contextmanager
 def _errors_explained(attempt: Attempt) -> Iterator[None]:
-    """Report what is kept when a file error stops the run; delete an attempt that has not begun.
-
-    Raises:
-        RunError: a file could not be read or written.
-    """
+    """Report by a RunError what is kept when a file error, or a lack of memory outside of chunks,
+    stops the run; delete an attempt that has not begun."""
     try:
         yield
     except (UsageError, NothingUsable):
         attempt.abandon()
         raise
-    except OSError as error:
-        raise RunError(
-            f"the run stopped: {error}. What was finished is kept in {attempt.folder}; the "
-            "same command resumes it."
-        ) from error
+    except (OSError, MemoryError) as error:
+        less = "no memory left after the last chunk; a smaller --chunk_size or fewer --workers help"
+        why = f"the run stopped: {less if lacks_memory(error) else error}"
+        kept = f"What was finished is kept in {attempt.folder}; the same command resumes it."
+        raise RunError(f"{why}. {kept}") from error
 
 
 def chunks_of(
@@ -240,21 +238,23 @@ def chunks_of(
     local: bool = True,
     reuse: Reuse | None = None,
     parse: Callable[[str, bytes, int], Any] | None = None,
+    used: Callable[[str], bool] | None = None,
 ) -> Iterator[Chunk]:
     """Return the chunks of the input, which is read lazily.
 
-    `local` if workers of this machine evaluate them. `parse` replaces the parser of records.
+    `local` if workers of this machine evaluate them. `parse` and `used` replace how it is read.
 
     Raises:
-        NothingToEvaluate: the input has no line.
-        NothingUsable: no line is usable.
+        NothingUsable: the input has no record, or none that is usable.
         UsageError: `--map` names a column that no record has.
     """
     report = InputReport()
     if parse is None:
         parse = partial(parse_line, columns=plan.settings.map, unknown=report.add_unknown)
     folder = attempt.input_folder(local)
-    plain = [plain_file(file, folder, local) for file in plan.files]
+    reads = used or partial(is_used, plan.settings.map)
+    plain = [plain_file(file, folder, reads, local) for file in plan.files]
+    report.add_left_out(plain)
     size, most = attempt.fingerprint["chunk_size"], plan.settings.max_line_bytes
     check_columns(plain, plan.settings.map, most)
     takes = reuse.takes if reuse else lambda record: False

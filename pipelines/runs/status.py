@@ -24,7 +24,7 @@ from ufo.pipelines.runs.finish import manifest_of
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.results import Results
-from ufo.schemas.runs import choose_runs
+from ufo.schemas.runs import Run, choose_runs, damage_of
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
@@ -40,7 +40,8 @@ FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsew
 """States of a run. `elsewhere`: an engine or another machine evaluates it, and whether it still
 runs cannot be seen from here."""
 DAMAGED = "damaged"
-"""A finished run whose manifest cannot be read."""
+"""A finished run whose manifest or part files cannot be read, or are not what was written."""
+_UNKNOWN = "cannot be verified: the run is of before there were checksums"
 
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
 _COUNTED = ("responses", "fact_units", "failures", "recall_records", "recall_facts")
@@ -56,8 +57,8 @@ class Status:
     models were asked. `changed_at` is when the last chunk, or the run, was finished.
 
     On an engine (`runner`) a run is one `job`, not chunks, and what its workers have counted so far
-    is in `steps`, by step and name. `score` is a finished run's factuality score in words, with
-    its warnings; empty if the folder is remote.
+    is in `steps`, by step and name. `score` is a finished run's score in words, with warnings;
+    empty if the folder is remote. `checked` says what `--check` found.
     """
 
     run: str
@@ -80,10 +81,13 @@ class Status:
     factuality_score: float | None = None
     coverage: float | None = None
     score: str = ""
+    checked: str = ""
 
 
-def statuses(output: str) -> list[Status]:
+def statuses(output: str, check: bool = False) -> list[Status]:
     """Return the runs of a folder, ordered by their last change.
+
+    With `check` the part files of finished runs are compared with their checksums.
 
     Raises:
         UsageError: there is no such folder.
@@ -106,35 +110,55 @@ def statuses(output: str) -> list[Status]:
         for (run, folder), paths in runs.items()
         for status in _of_run(output, run, folder, paths)
     ]
-    found = _with_scores(output, found)
+    found = _with_scores(output, [_checked(one) for one in found] if check else found)
     return sorted(found, key=lambda one: (one.changed_at or one.started_at or "", one.run))
+
+
+def _checked(one: Status) -> Status:
+    """Compare the part files of a finished run with the checksums in its manifest."""
+    manifest = manifest_of(one.folder) if one.state == FINISHED else None
+    if manifest is None:
+        return one
+    tables = manifest["tables"]
+    if damage := damage_of(one.folder, tables):
+        return replace(one, state=DAMAGED, next="\n".join(damage))
+    known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables.values())
+    return replace(one, checked="every part file is what was written" if known else _UNKNOWN)
 
 
 def _with_scores(output: str, found: Sequence[Status]) -> list[Status]:
     """Add the scores of finished runs that can be read on this machine."""
     if storage.is_remote(output):
         return list(found)
-    runs: dict[str, Any] = {}  # a run that is in two folders has the same results in both
+    runs: dict[str, Run] = {}  # a run that is in two folders has the same results in both
     for one in found:
         if one.state == FINISHED and one.run not in runs:
             with suppress(UfoError):
                 (runs[one.run],) = choose_runs(str(Path(one.folder).parent), one.run)
-    scored: dict[str, dict[str, Any]] = {}
-    judged = [run for run in runs.values() if run.mode != "recall"]
-    if judged:
-        with suppress(UfoError), Results(judged, only=VIEWS) as results:
-            scored = means(results)
-    return [
-        replace(
-            one,
-            factuality_score=row["factuality_score"],
-            coverage=row["coverage"],
-            score=score_in_words(row),
-        )
-        if one.state == FINISHED and (row := scored.get(one.run))
-        else one
-        for one in found
-    ]
+    damaged: dict[str, str] = {}
+    scored = _means([run for run in runs.values() if run.mode != "recall"], damaged)
+    return [_scored(one, scored, damaged) if one.state == FINISHED else one for one in found]
+
+
+def _means(runs: Sequence[Run], damaged: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """Return the scores of runs by name; what is wrong with one is put into `damaged`."""
+    try:
+        with Results(runs, only=VIEWS) as results:
+            return means(results)
+    except RunError as error:
+        if len(runs) == 1:
+            damaged[runs[0].name] = error.message
+            return {}
+        return {name: row for run in runs for name, row in _means([run], damaged).items()}
+
+
+def _scored(one: Status, scored: Mapping[str, Any], damaged: Mapping[str, str]) -> Status:
+    if one.run in damaged:
+        return replace(one, state=DAMAGED, next=damaged[one.run])
+    if not (row := scored.get(one.run)):
+        return one
+    score, coverage = row["factuality_score"], row["coverage"]
+    return replace(one, factuality_score=score, coverage=coverage, score=score_in_words(row))
 
 
 def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[Status]:

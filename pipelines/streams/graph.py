@@ -37,6 +37,7 @@ from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Failure, Part
 from ufo.transforms.beam.write import Rows, folder_of
+from ufo.transforms.columns import is_used
 from ufo.transforms.read import parse
 from ufo.transforms.splits import Split
 
@@ -166,10 +167,11 @@ class _Open(beam.DoFn):  # type: ignore[misc]
         taken = stream.windows.files(window) or []
         folder = stream.attempt(window, {}).input_folder(local=False)
         inputs, files, plain = [], [], []
+        columns = stream.ending.job.columns
         for one, name in zip(taken, display_names([one.path for one in taken]), strict=True):
             try:
                 file = measure(one.path, name)
-                plain.append(plain_file(file, folder, local=False))
+                plain.append(plain_file(file, folder, partial(is_used, columns), local=False))
             except UsageError as error:
                 inputs.append({"name": name, "size": one.size, "sha256": None})
                 failure = Failure("read", name, "unreadable_file", error.message)
@@ -184,6 +186,7 @@ class _Open(beam.DoFn):  # type: ignore[misc]
         attempt.write_process(total_lines(files), stream.engine)
         yield TaggedOutput(_OPENED, json.dumps({"window": window, "fingerprint": fingerprint}))
         report, job = InputReport(), stream.ending.job
+        report.add_left_out(plain)
         try:
             check_columns(plain, job.columns, job.max_line_bytes)
         except UsageError as error:  # Other windows may have them.

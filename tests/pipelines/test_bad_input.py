@@ -1,6 +1,7 @@
 """What a user gets wrong: a failure row or an exit code with a message, and nothing disturbed."""
 
 import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -121,7 +122,7 @@ def test_an_input_with_nothing_but_failures_ends_with_the_reason_and_no_run(
         done = ufo(*command, *flags)
         assert done.code == 1
         assert done.out == ""
-        (said,) = (line for line in done.err.splitlines() if "no line of the input" in line)
+        (said,) = (line for line in done.err.splitlines() if "no record of the input" in line)
         assert "in.jsonl:1: `response` is missing; there are: output, prompt" in said
         assert "--map response=output" in said
         assert '{"output": "Oslo is big."' in said
@@ -195,13 +196,6 @@ def wrong(ufo: Ufo, *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("make", "name", "message"),
     [
-        (lambda p: p.write_bytes(b""), "in.jsonl", "empty"),
-        (lambda p: p.write_bytes(b"\n \n\r\n"), "in.jsonl", "empty"),
-        (lambda p: p.write_bytes(gzip.compress(b"")), "in.jsonl.gz", "empty"),
-        (lambda p: pq.write_table(pa.table({"response": pa.array([], pa.string())}), p),
-         "in.parquet", "empty"),
-        (lambda p: p.write_bytes(b"[]"), "in.jsonl", "empty"),
-        (lambda p: p.write_bytes(b"question,response\n"), "in.jsonl", "empty"),
         (lambda p: p.write_bytes(gzip.compress(b'{"response": "x"}' * 99)[:-9]),
          "in.jsonl.gz", "cannot be read"),
         (lambda p: p.write_bytes(b"PAR1 and no more"), "in.jsonl", "cannot be read"),
@@ -301,3 +295,54 @@ def test_single_with_several_sources(ufo: Ufo, good: Path, tmp_path: Path, recor
     )
     said = wrong(ufo, "evaluate", "--input", good, "--output", tmp_path / "o", "--config", config)
     assert "--mode single asks one source, and there are 2: reference, mine" in said
+
+
+def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(
+    tmp_path: Path, ufo: Ufo, tables: Any, write_lines: Any
+) -> None:
+    claims = '["", "\\ud83d", {"claim": "Etna is big.", "label": Infinity}, "Etna is in Sicily."]'
+    line = json.dumps(GOOD)[:-1] + f', "claims": {claims}}}'
+    path = write_lines(tmp_path / "in.jsonl", [line])
+    command = ("evaluate", "--input", path, "--output", tmp_path / "out", "--json")
+    for flags in (("--run", "a"), ("--run", "b", "--since", "a")):
+        done = ufo(*command, *flags)
+        assert done.code == 0, done.err
+        assert (done.json["responses"], done.json["units"], done.json["failures"]) == (1, 1, 3)
+        found = tables(tmp_path / "out", flags[1])
+        assert [row[3] for row in found["fact_units"]] == ["Etna is in Sicily."]
+        assert [row[4] for row in found["verdicts"]] == [1]
+        messages = " ".join(row[3] for row in found["failures"])
+        for why in ("claims[0].claim` is missing or empty", "claims[1].claim` has half of", "inf;"):
+            assert why in messages
+
+
+def no_rows() -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"response": pa.array([], pa.string())}), sink)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("flags", [(), ("--dry_run",)])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "in: empty; there is nothing to evaluate"),
+        (b"\n \n\r\n", "in: empty; there is nothing to evaluate"),
+        (gzip.compress(b""), "in: empty; there is nothing to evaluate"),
+        (no_rows(), "in: empty; there is nothing to evaluate"),
+        (b"[]", "in: empty; there is nothing to evaluate"),
+        (b"question,response\n", "in: empty; there is nothing to evaluate"),
+        (b"{", "in: no record of the input can be used, of 1. in:1: not JSON"),
+        (b"{\n}", "in: no record of the input can be used, of 1. in:1: `response` is missing"),
+    ],
+)
+def test_an_input_without_a_usable_record_is_exit_1(
+    tmp_path: Path, ufo: Ufo, content: bytes, message: str, flags: tuple[str, ...]
+) -> None:
+    (tmp_path / "in").write_bytes(content)
+    words = ("--input", tmp_path / "in", "--output", tmp_path / "out")
+    done = ufo("evaluate", *words, *flags)
+    assert (done.code, done.out) == (1, "")
+    assert message in done.err
+    # Nothing is left that a later run, with the input put right, would be held against.
+    assert not [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()]

@@ -286,3 +286,14 @@ def test_the_command_cache(scene: Scene, ufo: Ufo) -> None:
     assert ufo("cache", "prune", "--cache", scene.cache).code == 2
     assert ufo("cache", "export", scene.cache, "--cache", scene.cache).code == 2
     assert ufo("cache", "stats", "--cache", "off").code == 2
+
+
+@pytest.mark.parametrize("name", ["none.sqlite", "none/"])
+@pytest.mark.parametrize("words", [("stats",), ("prune", "--max_mb", "1"), ("export", "o.jsonl")])
+def test_a_cache_that_is_not_there_is_not_made(
+    ufo: Any, tmp_path: Path, name: str, words: tuple[str, ...]
+) -> None:
+    done = ufo("cache", *words, "--cache", f"{tmp_path}/{name}")
+    assert done.code == 2
+    assert f"there is no cache at '{tmp_path}/{name}'" in done.err
+    assert list(tmp_path.iterdir()) == []

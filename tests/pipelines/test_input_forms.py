@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ufo.pipelines.runs.chunks import Chunk, in_chunks
-from ufo.pipelines.runs.formats import ARRAY, CSV, PARQUET
+from ufo.pipelines.runs.formats import ARRAY, CSV, OBJECT, PARQUET
 from ufo.pipelines.runs.inputs import GZIP, LINES, format_of, measure, plain_file
 from ufo.schemas.records import InputRecord
 from ufo.transforms.read import parse
@@ -46,6 +46,10 @@ def json_lines(records: Records, end: str = "\n") -> bytes:
 
 def array(records: Records, indent: int | None = None) -> bytes:
     return json.dumps(records, indent=indent, ensure_ascii=False).encode()
+
+
+def pretty(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, indent=2, ensure_ascii=False).encode()
 
 
 def table(records: Records, delimiter: str = ",", end: str = "\n") -> bytes:
@@ -82,6 +86,11 @@ FORMS: dict[str, Callable[[Records], bytes]] = {
     "CSV, semicolons": lambda records: table(records, ";"),
     "CSV, gzip": lambda records: gzip.compress(table(records)),
     "TSV": lambda records: table(records, "\t"),
+    "objects, pretty": lambda records: b"\n".join(pretty(record) for record in records),
+    "objects, pretty, BOM, CRLF": lambda records: (
+        BOM + b"\n".join(map(pretty, records)).replace(b"\n", b"\r\n")
+    ),
+    "objects, pretty, gzip": lambda records: gzip.compress(b"\n".join(map(pretty, records))),
     "Parquet": parquet,
 }
 
@@ -151,6 +160,12 @@ def test_equal_tables_of_every_form(tmp_path: Path, ufo: Ufo, tables: Any) -> No
         (b"output\nx\n", CSV),
         (b"a;b\n1;2\n", CSV),
         (b'"response","id"\r\n', CSV),
+        (b'{\n  "response": "x"\n}', OBJECT),
+        (b'{"response": "x",\n"claims": [\n{"claim": "c"},\n{"claim": "d"}]}', OBJECT),
+        (b'{"response": "x\n{"response": "y"}\n', LINES),
+        (b'{"response": "cut off,\n{"respo', LINES),
+        (b'{"response":\n', LINES),
+        (b'{"response":\n{"response": "y"}\n', LINES),
         (b"PAR1\x15", PARQUET),
         (b"\x1f\x8b\x08", GZIP),
     ],
@@ -179,7 +194,7 @@ def test_items_of_an_array_that_are_no_records(tmp_path: Path) -> None:
         "",
         "a record is a JSON object, not a number",
         "a record is a JSON object, not null",
-        "not UTF-8: byte 15 of the line is invalid",
+        "not UTF-8: byte 15 of the record is invalid",
         "`response` is missing",
     ]
 
@@ -191,3 +206,40 @@ def test_an_array_larger_than_what_is_read_at_once(tmp_path: Path) -> None:
     assert [isinstance(one, InputRecord) for one in found] == [n != 5 for n in range(12)]
     cut = read(tmp_path, array(records)[:-100])
     assert [isinstance(one, InputRecord) for one in cut] == [n != 11 for n in range(12)]
+
+
+def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path, ufo: Ufo) -> None:
+    columns = {
+        "output": [b"Etna is in Sicily.", b"Oslo is big."],
+        "note": ["one", "two"],
+        "claims": [["Etna is in Sicily."], ["Oslo is big."]],
+        "image": [{"bytes": b"\xff\xd8\xff", "path": "a.jpg"}] * 2,
+        "raw": [b"\xff\x00", b"\xfe" * 10_000],
+        "vector": [[0.5] * 3_000, [1.0]],
+    }
+    for name in ("a.parquet", "b.parquet"):
+        pq.write_table(
+            pa.table(columns | {"id": [f"{name}{n}" for n in range(2)]}), tmp_path / name
+        )
+    done = ufo(
+        *("evaluate", "--input", tmp_path / "*.parquet", "--output", tmp_path / "out"),
+        *("--map", "response=output", "--max_line_bytes", 10_000, "--workers", 1, "--json"),
+    )
+    assert done.code == 0, done.err
+    assert (done.json["responses"], done.json["units"], done.json["failures"]) == (4, 4, 0)
+    (said,) = (line for line in done.err.splitlines() if "left out" in line)
+    assert "image, raw, vector" in said
+    assert "line" not in done.err.replace("offline", "")
+    rows = ufo("sql", tmp_path / "out", "SELECT DISTINCT metadata FROM responses", "--json").json
+    assert [json.loads(row["metadata"]) for row in rows] == [{"note": "one"}, {"note": "two"}]
+
+
+@pytest.mark.parametrize("column", ["response", "image"])
+def test_what_is_wrong_with_parquet_is_told_without_lines(
+    tmp_path: Path, ufo: Ufo, column: str
+) -> None:
+    pq.write_table(pa.table({column: [b"\xff", b"\xfe"]}), tmp_path / "in.parquet")
+    done = ufo("evaluate", "--input", tmp_path / "in.parquet", "--output", tmp_path / "out")
+    assert done.code == 1
+    assert "no record of the input can be used, of 2. in.parquet:1: " in done.err
+    assert "line" not in done.err.replace("offline", "")

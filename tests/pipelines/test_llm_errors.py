@@ -25,6 +25,24 @@ def test_an_address_that_can_be_none_is_reported(
     assert "'localhost:8000' is not an http:// or https:// URL" in told
 
 
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [
+        ("evaluate", "--base_url"),
+        ("evaluate", "--extractor_base_url"),
+        ("evaluate", "--knowledge_base_url"),
+        ("recall", "--base_url"),
+    ],
+)
+def test_an_address_of_a_flag_that_can_be_none_is_wrong_usage(
+    ufo: Ufo, tmp_path: Path, few: Path, command: str, flag: str
+) -> None:
+    done = ufo(command, "--input", few, "--output", tmp_path / "out", flag, "notaurl")
+    assert done.code == 2
+    assert f"{flag} 'notaurl' is not an http:// or https:// URL" in done.err
+    assert not (tmp_path / "out").exists()
+
+
 # --- what ends a run ----------------------------------------------------------------------------
 
 

@@ -8,37 +8,46 @@ from typing import Any
 import pytest
 
 CITIES = ["Rome", "Bonn", "Oslo", "Lima"]
-GREEDY = """
+GREEDY = '''
 import os, resource
 from ufo import FactSource, Passage
 
 class Greedy(FactSource):
-    "Wants more memory for Oslo than its process may have, while the file `full` is there."
+    """Wants more memory for Oslo than its process may have, while the file `full` is there; says so
+    as Python does, Beam's coders, or the system's loader of libraries."""
 
-    def __init__(self, full: str):
-        self.full = full
+    def __init__(self, full: str, how: str):
+        self.full, self.how = full, how
 
     def find(self, unit):
         if "Oslo" in unit.claim and os.path.exists(self.full):
+            if self.how == "coder":
+                raise AssertionError("OutputStream realloc failed.")
+            if self.how == "loader":
+                raise ImportError("libx.so: failed to map segment from shared object")
             resource.setrlimit(resource.RLIMIT_AS, (1 << 33, 1 << 33))
             bytearray(1 << 34)
         return [Passage(unit.claim)]
-"""
+'''
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("workers", "how"), [(1, "python"), (2, "python"), (1, "coder"), (2, "coder"), (2, "loader")]
+)
 def test_an_allocation_that_fails_is_reported_with_the_chunk_and_the_remedy(
     tmp_path: Path,
     ufo: Callable[..., Any],
     ufo_process: Callable[..., Any],
     write_lines: Callable[..., Path],
     workers: int,
+    how: str,
 ) -> None:
     (tmp_path / "greedy.py").write_text(GREEDY)
     full = tmp_path / "full"
     full.touch()
     lines = [{"id": city, "response": f"{city} is a large city."} for city in CITIES]
     source = {"name": "greedy", "type": f"{tmp_path / 'greedy.py'}:Greedy", "full": str(full)}
+    source["how"] = how
     config = tmp_path / "ufo.yaml"
     config.write_text(json.dumps({"sources": [source], "chunk_size": 1, "judge": "offline"}))
     words = (

@@ -22,6 +22,11 @@ def test_what_is_none_stays(text: str) -> None:
     assert without_formula(text) == with_formula(text) == text
 
 
+@given(st.text(st.one_of(st.sampled_from("'=-5\r"), st.characters(codec="utf-8"))))
+def test_every_text_comes_back(text: str) -> None:
+    assert with_formula(without_formula(text)) == text
+
+
 def test_what_steers_a_terminal_is_written_out() -> None:
     assert visible("a\x1b[2J\x9b1m\u202eb\x07\n\tc\u2066") == (
         "a\\x1b[2J\\x9b1m\\u202eb\\x07\n\tc\\u2066"

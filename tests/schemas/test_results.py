@@ -178,7 +178,7 @@ def test_a_missing_or_broken_part_file_is_named(
 ) -> None:
     part = write_run(tmp_path, rows_of(ONE)) / "evidence" / "part-00000.parquet"
     part.write_bytes(b"not parquet")
-    with pytest.raises(RunError, match=r"'evidence' is damaged: .*part-00000\.parquet") as told:
+    with pytest.raises(RunError, match=r"evidence/part-00000\.parquet' is damaged: ") as told:
         open_results(tmp_path)
     assert "UNION ALL" not in str(told.value)
     assert "evaluate its run again" in str(told.value)

@@ -112,7 +112,7 @@ def test_no_error_span_says_that_all_is_right() -> None:
         (b"{nope", "not JSON"),
         (b"", "not JSON"),
         (b'{"response": "x"} {"response": "y"}', "not JSON"),
-        (b'{"response": "x", "label": Infinity}', "not JSON"),
+        (b'{"response": "x", "label": Infinity}', "`label` is a number from 0 to 1"),
         (b"[" * 100_000, "not JSON"),
         (b'{"response": "x", "id": ' + b"1" * 10_000 + b"}", "not JSON"),
         (b'["response"]', "object, not a list"),
@@ -143,11 +143,6 @@ def test_no_error_span_says_that_all_is_right() -> None:
         (b'{"response": "x", "reference_answers": 5}', "text or a list of texts, not a number"),
         (b'{"response": "x", "reference_answers": [5]}', "list of texts, not of a number"),
         (b'{"response": "x", "claims": "c"}', "`claims` is a list, not text"),
-        (b'{"response": "x", "claims": [5]}', "`claims[0]` is an object"),
-        (b'{"response": "x", "claims": ["c", {}]}', "`claims[1].claim` is missing"),
-        (b'{"response": "x", "claims": [{"claim": "c", "label": 2}]}', "claims[0].label"),
-        (b'{"response": "x", "claims": [{"claim": "c", "sentence_index": -1}]}', "number from 0"),
-        (b'{"response": "x", "claims": [{"claim": "c", "query": 1}]}', "`claims[0].query`"),
         (b'{"response": "x", "spans": [{"start": 0, "end": 2}]}', "not a stretch"),
         (b'{"response": "x", "spans": [{"start": true, "end": 1}]}', "not a stretch"),
         (b'{"response": "x", "spans": [[0, 1]]}', "`spans[0]` is an object"),
@@ -163,6 +158,34 @@ def test_what_cannot_be_used_is_a_failure_that_says_why(line: bytes, message: st
     assert len(found.input) <= 4096
     assert "\0" not in found.input
     found.message.encode()
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ("5", "`claims[1]` is an object"),
+        ("{}", "`claims[1].claim` is missing or empty"),
+        ('" "', "`claims[1].claim` is missing or empty"),
+        ('"\\ud83d"', "`claims[1].claim` has half of a surrogate pair"),
+        ('{"claim": "c", "label": 2}', "`claims[1].label` is true, false or null, not 2"),
+        ('{"claim": "c", "label": Infinity}', "not inf"),
+        ('{"claim": "c", "label": -1e999}', "not -inf"),
+        ('{"claim": "c", "sentence_index": -1}', "number from 0"),
+        ('{"claim": "c", "query": 1}', "`claims[1].query` is text"),
+    ],
+)
+def test_a_claim_that_cannot_be_used_costs_that_claim_alone(claim: str, message: str) -> None:
+    failures: list[Failure] = []
+    line = f'{{"response": "x", "claims": ["a", {claim}, "b"]}}'.encode()
+    found = parse("f.jsonl:3", line, left_out=failures.append)
+    assert isinstance(found, InputRecord)
+    assert found.claims == [GivenClaim("a"), GivenClaim("b")]
+    (failure,) = failures
+    assert (failure.step, failure.key, failure.error_type) == (
+        *("read", "f.jsonl:3", "unusable_claim"),
+    )
+    assert message in failure.message
+    assert json.loads(failure.input or "") == json.loads(claim)
 
 
 def test_a_line_over_the_limit_fails_and_is_shown_in_part() -> None:

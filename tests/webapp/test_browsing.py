@@ -2,6 +2,7 @@ import csv
 import io
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -10,7 +11,9 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
+from ufo.webapp.desk import Setup
 from ufo.webapp.runs import OpenRuns
+from ufo.webapp.server import served
 
 
 def listed(client: httpx.Client, **params: Any) -> list[str]:
@@ -174,3 +177,21 @@ def test_what_there_is_not_says_what_there_is(client: httpx.Client, path: str) -
     assert response.status_code == 404
     assert response.headers["content-type"] == "application/problem+json"
     assert response.json()["remedy"]
+
+
+def test_a_part_file_that_cannot_be_read_is_named(
+    tmp_path: Path, base: Setup, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
+    part = write_run(tmp_path, rows_of({"r": {"u": {"ref": "s"}}})) / "verdicts/part-00000.parquet"
+    data = bytearray(part.read_bytes())
+    data[4:200] = bytes(byte ^ 0xFF for byte in data[4:200])
+    part.write_bytes(data)
+    with (
+        served(replace(base, results=tmp_path)) as url,
+        httpx.Client(base_url=url, timeout=60, trust_env=False) as client,
+    ):
+        for address in ("/runs/r1", "/runs/r1/responses", "/runs/r1/responses/r"):
+            answer = client.get(address)
+            assert answer.status_code == 500, address
+            assert f"{str(part)!r} is damaged: " in answer.json()["detail"]
+            assert "evaluate its run again" in answer.json()["detail"]

@@ -35,8 +35,12 @@ class _Read(beam.DoFn):  # type: ignore[misc]
 
     def setup(self) -> None:
         self._counters = StepCounters("read", self._counts)
+        self._left_out: list[Failure] = []
         self._parse = self._given or partial(
-            parse_line, columns=self._columns, unknown=self._unknown
+            parse_line,
+            columns=self._columns,
+            unknown=self._unknown,
+            left_out=self._left_out.append,
         )
 
     def _unknown(self, others: Mapping[str, Any]) -> None:
@@ -45,6 +49,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
     def process(self, split: Split) -> Iterator[Any]:
         with storage.open_read(split.path) as stream:
             for number, line in enumerate(lines(stream, split, self._max_line_bytes)):
+                self._left_out.clear()
                 found = self._parse(line.key, line.data, self._max_line_bytes)
                 if not isinstance(found, Failure) and number in split.repeated:
                     message = f"the id {found.response_id!r} was used by an earlier record"
@@ -52,7 +57,11 @@ class _Read(beam.DoFn):  # type: ignore[misc]
                 if isinstance(found, Failure):
                     self._counters.add(lines=1, failures=1)
                     yield TaggedOutput(ROWS, {"failures": [found]})
-                elif number in split.skipped:
+                    continue
+                if self._left_out:
+                    self._counters.add(claims_left_out=len(self._left_out))
+                    yield TaggedOutput(ROWS, {"failures": [*self._left_out]})
+                if number in split.skipped:
                     self._counters.add(lines=1, carried_over=1)
                 else:
                     self._counters.add(lines=1, records=1)

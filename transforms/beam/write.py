@@ -9,19 +9,20 @@ A stream's windows have folders of their own, named by the millisecond in which 
 so has each pane after the first, by its number: what is late replaces nothing.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 from zlib import crc32
 
 import apache_beam as beam
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from apache_beam.transforms.window import GlobalWindow, WindowedValue
 
 from ufo.schemas import storage
 from ufo.schemas.records import Part
-from ufo.schemas.tables import KEYS, values_of, values_to_arrow
+from ufo.schemas.tables import KEYS, values_of, values_to_arrow, write_part
 from ufo.transforms.beam.counting import StepCounters
 from ufo.transforms.job import Job
 
@@ -31,6 +32,8 @@ _ALL = GlobalWindow()
 Key = tuple[str, int]
 Rows = dict[str, Sequence[Any]]
 """The rows of one response that a step makes, by table."""
+NOTE = ".note"
+"""What follows a part's name in that of the file beside it, which has its rows and checksum."""
 ROWS = "rows"
 """The name of the output that gives them."""
 
@@ -119,8 +122,10 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
             folder = storage.join(folder, folder_of(window, pane.index))
             storage.make_folder(folder)
         path = storage.join(folder, f"{table}-{part:05d}.parquet")
-        write_parquet(path, data)
-        yield Part(table, path, data.num_rows)
+        written = write_part(table, path, data)
+        with storage.writing(path + NOTE) as note:
+            note.write(json.dumps(asdict(written)).encode())
+        yield written
 
     def finish_bundle(self) -> None:
         self._counters.flush()
@@ -142,10 +147,10 @@ def whole(table: str, data: pa.Table) -> pa.Table:
     return data.take(order)
 
 
-def write_parquet(path: str, data: pa.Table) -> None:
-    """Write a Parquet file on any file system: whole, or not there."""
-    with storage.writing(path) as sink:
-        pq.write_table(data, sink, compression="zstd")
+def written_parts(folder: str) -> list[Part]:
+    """Return the parts that a pipeline wrote below a folder, ordered by path."""
+    notes = (path for path in storage.files_below(folder) if path.endswith(NOTE))
+    return [Part(**json.loads(storage.read(path))) for path in notes]
 
 
 class WriteTables(beam.PTransform):  # type: ignore[misc]

@@ -39,22 +39,9 @@ class Endpoint:
         """
         url = self.base_url or os.environ.get(URL_VARIABLE, "").strip() or OPENAI_URL
         try:
-            parts = urlsplit(url)
-            _ = parts.port
+            check_url(url, "base URL" if self.base_url else URL_VARIABLE, self.api_key_env)
         except ValueError as error:
-            raise LlmError(f"base URL {url!r}: {error}", final=True) from None
-        if parts.username or parts.password:
-            raise LlmError(
-                f"the base URL of {host_of(url)} holds a user name or password; "
-                f"put the key into the environment variable {self.api_key_env}",
-                final=True,
-            )
-        if parts.scheme not in ("http", "https") or not host_of(url):
-            raise LlmError(
-                f"base URL {url!r} is not an http:// or https:// URL; "
-                "an example is http://localhost:8000/v1",
-                final=True,
-            )
+            raise LlmError(str(error), final=True) from None
         return url.rstrip("/")
 
     @property
@@ -99,6 +86,25 @@ class Endpoint:
     def configured(self) -> bool:
         """Whether the user set a key or a base URL."""
         return any((self.base_url, os.environ.get(self.api_key_env), os.environ.get(URL_VARIABLE)))
+
+
+def check_url(url: str, what: str, key_variable: str = KEY_VARIABLE) -> None:
+    """Raise a ValueError unless `url` can be that of an endpoint; `what` is where it stands."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ValueError(f"{what} {url!r}: {error}") from None
+    if parts.username or parts.password:
+        raise ValueError(
+            f"{what} of {host_of(url)} holds a user name or password; "
+            f"put the key into the environment variable {key_variable}"
+        )
+    if parts.scheme not in ("http", "https") or not host_of(url):
+        raise ValueError(
+            f"{what} {url!r} is not an http:// or https:// URL; "
+            "an example is http://localhost:8000/v1"
+        )
 
 
 def on_this_machine(url: str) -> bool:

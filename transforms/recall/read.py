@@ -56,6 +56,11 @@ def parse_recall(
     return record_of(_record, key, line, max_line_bytes)
 
 
+def is_used(name: str) -> bool:
+    """Return whether a column of the input may be one of a record's keys."""
+    return name in (*_COLUMNS, ANSWER) or name.startswith(LABELS) or name.endswith(_ENDING)
+
+
 def same_fact(fact: str) -> str:
     """Return a fact without case, punctuation and extra spaces, to compare facts by."""
     return _PUNCTUATION.sub(" ", _QUOTES.sub("", fact)).strip().casefold()

@@ -47,7 +47,7 @@ def sheet(results: Results) -> str:
     columns += [variant for variant in variants if variant not in columns]
     columns += ["gt_facts", *(LABELS + variant for variant in variants)]
     sink = io.StringIO(newline="")
-    writer = csv.writer(sink, lineterminator="\n")
+    writer = csv.writer(sink)
     writer.writerow(columns)
     for record in records:
         name = record["record_id"]

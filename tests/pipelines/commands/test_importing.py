@@ -34,7 +34,7 @@ def test_the_command_writes_records_and_says_how_many(
     assert code == 0
     assert json.loads(out)["response"] == "Adá 🙂."
     assert f"left out {source}:3: expected `output`" in err
-    assert err.endswith("1 record, 1 line left out\n")
+    assert err.endswith("1 record, 1 left out\n")
     code, printed, _ = ufo("import", "factscore", source, "--output", target)
     assert (code, printed) == (0, "")
     assert target.read_text(encoding="utf-8") == out
@@ -44,7 +44,7 @@ def test_a_failed_import_leaves_what_was_there(tmp_path: Path, ufo: Callable[...
     source, target = tmp_path / "M.jsonl", tmp_path / "out.jsonl"
     source.write_text("{}\n")
     target.write_text("before")
-    with pytest.raises(UsageError, match="none of 1 lines"):
+    with pytest.raises(UsageError, match="none of 1 records"):
         ufo("import", "factscore", source, "--output", target)
     assert target.read_text() == "before"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["M.jsonl", "out.jsonl"]

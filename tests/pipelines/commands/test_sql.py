@@ -33,7 +33,9 @@ def test_memory_is_limited(run: Path, ufo: Callable[..., Any]) -> None:
     assert ufo("sql", run, asked, "--memory_limit", "100MiB", "--json").json == [
         {"size": "100.0 MiB"}
     ]
-    assert ufo("sql", run, asked, "--memory_limit", "much").code == 2
+    wrong = ufo("sql", run, asked, "--memory_limit", "banana")
+    assert wrong.code == 2
+    assert "--memory_limit 'banana' is not a size such as 4GB" in wrong.err
     (half,) = ufo("sql", run, asked, "--json").json
     assert half["size"].endswith("iB")
 

@@ -268,9 +268,9 @@ def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on(
 
 
 def test_a_file_of_another_format_is_one_error(read: Callable[..., Any]) -> None:
-    with pytest.raises(UsageError, match=r"none of 2 lines .*:1: this looks like factcheck_gpt"):
+    with pytest.raises(UsageError, match=r"none of 2 records .*:1: this looks like factcheck_gpt"):
         read("factscore", GOOD["factcheck_gpt"], GOOD["factcheck_gpt"])
-    with pytest.raises(UsageError, match="has no lines"):
+    with pytest.raises(UsageError, match="has no records"):
         read("factscore")
     with pytest.raises(UsageError, match=r"unknown format 'factscor'.*Did you mean 'factscore'"):
         read("factscor", GOOD["factscore"])
@@ -289,7 +289,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         list(import_records("factscore", packed, print))
     binary = tmp_path / "x.jsonl"
     binary.write_bytes(b"\xff\xfe\x00\n{\n")
-    with pytest.raises(UsageError, match="none of 2 lines"):
+    with pytest.raises(UsageError, match="none of 2 records"):
         list(import_records("factscore", binary, print))
 
 

@@ -2,16 +2,18 @@
 
 import csv
 import io
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ufo.pipelines.labels.sample_sheets import allocate
+from ufo.schemas.exports import with_formula
 from ufo.schemas.results import open_results
 
 UNITS = {f"u{n:02d}": {"ref": "s" if n % 3 else "r"} for n in range(30)}
@@ -104,6 +106,46 @@ def test_where_strata_are_too_many_they_are_fewer(ufo: Callable[..., Any], runs:
     done = ufo("label", "sample", runs, "--n", 3)
     assert "in one stratum" in done.err
     assert len(read(done.out)) == 3
+
+
+ANY_TEXT = st.text(
+    st.one_of(
+        st.sampled_from("\r\n\t \"',;=+-@'1\x0b\x85\u2028\ufeff"),
+        st.characters(codec="utf-8", exclude_characters="\0"),
+    ),
+    min_size=1,
+).filter(str.strip)
+
+
+@settings(max_examples=10)
+@example(["\r", "a\rb", " a", "'=1", "=1", "a\r\nb\n", '"'])
+@given(st.lists(ANY_TEXT, min_size=1, max_size=20, unique=True))
+def test_a_sheet_comes_back_with_any_text_in_it(
+    ufo: Callable[..., Any],
+    rows_of: Callable[..., Any],
+    write_run: Callable[..., Path],
+    texts: list[str],
+) -> None:
+    rows = rows_of({text: {f"u{n}": {"ref": "s"}} for n, text in enumerate(texts)})
+    names = {"responses": ("text", "question"), "sentences": ("text",), "fact_units": ("claim",)}
+    for table, columns in names.items():
+        rows[table] = [
+            replace(row, **dict.fromkeys(columns, row.response_id)) for row in rows[table]
+        ]
+    with tempfile.TemporaryDirectory() as folder:
+        write_run(Path(folder), rows)
+        sheet = Path(folder) / "sheet.csv"
+        assert ufo("label", "sample", folder, "--output", sheet).code == 0
+        with sheet.open(encoding="utf-8", newline="") as stream:
+            drawn = list(csv.DictReader(stream))
+        assert sorted(with_formula(row["claim"]) for row in drawn) == sorted(texts)
+        write(sheet, drawn, label="true", note="n")
+        done = ufo("label", "import", folder, sheet, "--json")
+        assert done.code == 0, done.err
+        with open_results(folder) as results:
+            found = results.query("SELECT response_id, label FROM labels").to_pylist()
+    assert sorted(row["response_id"] for row in found) == sorted(texts)
+    assert {row["label"] for row in found} == {1}
 
 
 def test_evidence_is_shown_where_it_is_asked_for(ufo: Callable[..., Any], runs: Path) -> None:

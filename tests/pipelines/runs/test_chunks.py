@@ -32,7 +32,7 @@ def test_chunks_are_held_back_until_a_line_is_usable() -> None:
 
 def test_no_usable_line_names_the_first() -> None:
     report = InputReport()
-    with pytest.raises(NothingUsable, match=r"f: no line .* of 2\. f:1: is bad\. It begins: bad"):
+    with pytest.raises(NothingUsable, match=r"f: no record .* of 2\. f:1: is bad\. It begins: bad"):
         next(report.checked(chunks(report, b"bad", b"bad"), ["f"], print))
 
 

@@ -237,7 +237,9 @@ def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(
 ) -> None:
     path = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is in Norway."}])
     flags = ("evaluate", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
-    assert ufo(*flags, "--baseline", "none").code == 2
+    first = ufo(*flags, "--sources", "reference", "--baseline", "a")
+    assert first.code == 2
+    assert "to begin, evaluate once without it and with --run a." in first.err
     assert ufo(*flags, "--run", "a", "--sources", "reference").code == 0
     missing = ufo(*flags, "--run", "b", "--sources", "reference", "--baseline", "c")
     assert (missing.code, "unknown run 'c'; allowed: a." in missing.err) == (2, True)

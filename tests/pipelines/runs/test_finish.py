@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from ufo.pipelines.graph import written_parts
 from ufo.pipelines.runners import portable
 from ufo.pipelines.runs import finish
 from ufo.pipelines.runs.finish import FinishSpec
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Part
+from ufo.transforms.beam.write import written_parts
 
 ENGINE = ("--runner=FnApiRunner", "--no_wait_until_finish")
 

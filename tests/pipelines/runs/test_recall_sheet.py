@@ -212,19 +212,19 @@ def test_structures_of_parquet_have_the_facts_of_their_row_alone(ufo: Ufo, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "code", "message"),
     [
-        (b"question,question\na,b\n", "a column is named twice"),
-        (b"question,answer\n", "there is nothing to recall"),
+        (b"question,question\na,b\n", 2, "a column is named twice"),
+        (b"question,answer\n", 1, "there is nothing to recall"),
     ],
 )
-def test_a_file_that_is_no_csv_is_wrong_usage(
-    ufo: Ufo, tmp_path: Path, content: bytes, message: str
+def test_a_file_that_is_no_csv_or_empty(
+    ufo: Ufo, tmp_path: Path, content: bytes, code: int, message: str
 ) -> None:
     path = tmp_path / "in.csv"
     path.write_bytes(content)
     done = ufo("recall", "--input", path, "--output", tmp_path / "out")
-    assert done.code == 2
+    assert done.code == code
     assert message in done.err
 
 
@@ -240,7 +240,7 @@ def test_rows_that_do_not_fit_the_header_are_failures(ufo: Ufo, tmp_path: Path) 
     assert [row["message"].split(",")[0] for row in found] == [
         "the row has more cells than the header has columns",
         "there is no ground truth to take facts from: give `ground_truth` (or `answer`)",
-        "not UTF-8: byte 40 of the line is invalid",
+        "not UTF-8: byte 40 of the record is invalid",
         "not CSV: line 6: '",
         "not CSV: line 7: unexpected end of data",
     ]

@@ -103,7 +103,7 @@ def test_an_attempt_of_another_machine_and_one_that_tells_nothing(
     assert found["state"] == "elsewhere"
     assert "other.example" in found["next"]
     note.write_text(json.dumps({**told, "lines": None}))
-    assert "1 chunks, 2 lines" in ufo("status", tmp_path / "out").out
+    assert "1 chunks, 2 records" in ufo("status", tmp_path / "out").out
     note.unlink()
     (found,) = of(ufo, tmp_path / "out")
     assert found["state"] == "stopped"
@@ -147,10 +147,13 @@ def test_a_damaged_manifest_is_reported_by_whoever_reads_it(
     folder = tmp_path / "run=r"
     folder.mkdir()
     (folder / "manifest.json").write_text(manifest)
-    (found,) = of(ufo, tmp_path)
+    (found,) = ufo("status", tmp_path, "--json").json
     assert found["state"] == "damaged"
     assert "remove" in found["next"]
-    assert "r  damaged" in ufo("status", tmp_path).out
+    shown = ufo("status", tmp_path)
+    assert shown.code == 1
+    assert "r  damaged" in shown.out
+    assert found["next"] in shown.err
     given = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is a city."}])
     for flags in (["--run", "r"], ["--run", "s", "--since", "r"]):
         done = ufo("evaluate", "--input", given, "--output", tmp_path, "--workers", 1, *flags)

@@ -220,7 +220,6 @@ def test_each_line_is_printed_as_soon_as_it_is_known(llm_server: LlmServer) -> N
     [
         (["--model", "offline-jury"], (True, True), "Did you mean 'offline-judge'?"),
         (["--base_url", "http://127.0.0.1:9"], (False, None), "check --base_url"),
-        (["--base_url", "localhost"], (None, None), "http://localhost:8000/v1"),
     ],
 )
 def test_an_endpoint_that_cannot_be_used(

@@ -1,0 +1,155 @@
+"""Part files that are not what was written: found by their checksums, named, evaluated again."""
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Ufo = Callable[..., Any]
+
+CITIES = ["Rome", "Bonn", "Oslo", "Lima", "Perth", "Quito"]
+DYING = """
+import os, signal
+from ufo import FactSource, Passage
+
+class Dying(FactSource):
+    "Ends its process at Lima, which is in the second chunk, while the file `fatal` is there."
+
+    def __init__(self, fatal: str):
+        self.fatal = fatal
+
+    def find(self, unit):
+        if "Lima" in unit.claim and os.path.exists(self.fatal):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [Passage(unit.claim)]
+"""
+
+
+def flip(path: Path, at: int, n: int = 1) -> None:
+    """Change bytes of a file, as a bad disk does."""
+    data = bytearray(path.read_bytes())
+    for place in range(at, at + n):
+        data[place] ^= 0xFF
+    path.write_bytes(data)
+
+
+def part_of(run: Path, table: str) -> Path:
+    return sorted((run / table).glob("*.parquet"))[1]
+
+
+@pytest.fixture(scope="module")
+def arguments(tmp_path_factory: pytest.TempPathFactory, write_lines: Any) -> list[object]:
+    """Six responses in three chunks; the second one ends the process where `fatal` is there."""
+    folder = tmp_path_factory.mktemp("damage")
+    (folder / "dying.py").write_text(DYING)
+    lines = [{"id": city, "response": f"{city} is a large city."} for city in CITIES]
+    fatal = folder / "fatal"
+    source = {"name": "mine", "type": f"{folder / 'dying.py'}:Dying", "fatal": str(fatal)}
+    options = {"sources": [source], "judge": "offline", "chunk_size": 2, "workers": 1, "run": "r"}
+    (folder / "ufo.yaml").write_text(json.dumps(options))
+    path = write_lines(folder / "in.jsonl", lines)
+    return ["evaluate", "--config", folder / "ufo.yaml", "--input", path, "--output"]
+
+
+@pytest.fixture(scope="module")
+def whole(arguments: list[object], ufo: Ufo, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run."""
+    output = tmp_path_factory.mktemp("whole")
+    assert ufo(*arguments, output).code == 0
+    return output
+
+
+@pytest.fixture
+def finished(whole: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be damaged."""
+    for path in whole.rglob("*"):
+        target = tmp_path / "out" / path.relative_to(whole)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_file():
+            target.write_bytes(path.read_bytes())
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("what", ["responses-00000.parquet", "done.json", "nothing"])
+def test_a_resume_evaluates_a_damaged_chunk_again(
+    arguments: list[object],
+    whole: Path,
+    tmp_path: Path,
+    ufo: Ufo,
+    ufo_process: Ufo,
+    tables: Any,
+    what: str,
+) -> None:
+    fatal = Path(str(arguments[2])).parent / "fatal"
+    fatal.touch()
+    assert ufo_process(*arguments, tmp_path).code == -signal.SIGKILL
+    fatal.unlink()
+    for path in tmp_path.glob(f"run=r/.attempt-*/chunks/00000/{what}"):
+        flip(path, path.stat().st_size // 2)
+    done = ufo(*arguments, tmp_path)
+    assert done.code == 0, done.err
+    assert (f"{what}' is damaged; what it is a part of is evaluated again" in done.err) == (
+        what != "nothing"
+    )
+    assert tables(tmp_path) == tables(whole)
+
+
+def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
+    finished: Path, ufo: Ufo
+) -> None:
+    before = ufo("status", finished, "--check")
+    assert before.code == 0, before.err
+    assert "check every part file is what was written" in before.out
+    path = part_of(finished / "run=r", "responses")
+    flip(path, 12, 2)
+    done = ufo("status", finished, "--check")
+    assert done.code == 1
+    assert "r  damaged" in done.out
+    assert f"{str(path)!r} is damaged: it is not what was written, by its checksum" in done.err
+    assert "evaluate its run again, or remove the run's folder" in done.err
+    assert ufo("status", finished, "--check", "--json").json[0]["state"] == "damaged"
+    path.unlink()
+    assert f"{str(path)!r} is damaged: " in ufo("status", finished, "--check").err
+
+
+@pytest.mark.parametrize("checksums", [True, False])
+@pytest.mark.parametrize("cut", ["end", "pages"])
+def test_what_cannot_be_read_is_named_by_whoever_reads_it(
+    finished: Path, ufo: Ufo, cut: str, checksums: bool
+) -> None:
+    manifest = finished / "run=r" / "manifest.json"
+    if not checksums:
+        found = json.loads(manifest.read_text())
+        for entry in found["tables"].values():
+            del entry["sha256"]
+        manifest.write_text(json.dumps(found))
+        assert "check cannot be verified" in ufo("status", finished, "--check").out
+    path = part_of(finished / "run=r", "verdicts")
+    size = path.stat().st_size
+    flip(path, *((size - 6, 2) if cut == "end" else (4, size // 2)))
+    for command in (
+        ("report", finished),
+        ("report", finished, "scores", "--json"),
+        ("sql", finished, "SELECT * FROM verdicts"),
+        ("sql", finished, "SELECT * FROM scores", "--csv"),
+        ("status", finished),
+        ("status", finished, "--check"),
+    ):
+        done = ufo(*command)
+        assert done.code == 1, (command, done)
+        assert f"{str(path)!r} is damaged: " in done.err
+        assert "evaluate its run again, or remove the run's folder" in done.err
+        assert "Traceback" not in done.err
+
+
+def test_results_of_a_damaged_run_are_not_reused(
+    finished: Path, arguments: list[object], ufo: Ufo
+) -> None:
+    path = part_of(finished / "run=r", "sentences")
+    flip(path, 12, 2)
+    done = ufo(*arguments, finished, "--run", "s", "--since", "r")
+    assert done.code == 1
+    assert f"{str(path)!r} is damaged: " in done.err
