@@ -136,7 +136,8 @@ def test_docker_is_sent_what_the_image_is_made_of(tmp_path: Path) -> None:
         source, target = ROOT / name, tmp_path / "context" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, target, symlinks=True, ignore=ignored)
         else:
             shutil.copy(source, target)
     copied = re.findall(r"^COPY (?!--)(.+) \S+$", (SCRIPTS / "Dockerfile").read_text(), re.M)
@@ -152,4 +153,4 @@ def test_docker_is_sent_what_the_image_is_made_of(tmp_path: Path) -> None:
     for top in ("schemas", "indexes", "transforms", "webapp", "pipelines", "examples"):
         for path in (ROOT / top).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
-                assert path.relative_to(ROOT).as_posix() in inside
+                assert f"ufo/{path.relative_to(ROOT).as_posix()}" in inside
