@@ -106,7 +106,7 @@ def test_a_run_that_was_killed_there_goes_on(place: Place) -> None:
         path
         for method, path, _ in place.server.log
         if method == "POST"
-        and re.search(r"rewriteTo.*chunks%2F00000%2Fverdicts-00000.parquet", path)
+        and re.search(r"rewriteTo.*chunks%2F00000%2Fverdicts-00000\.parquet$", path)
     ]
     assert len(written) == 1
 
