@@ -28,10 +28,14 @@ if TYPE_CHECKING:
 
 
 class Shared:
-    """The limiters, budgets and the `Stop` that all clients of a run share."""
+    """The limiters, budgets and the `Stop` that all clients of a run share.
+
+    Without a `stop`, where there is no run, each endpoint has one of its own: that one does not
+    answer says nothing of the others.
+    """
 
     def __init__(self, stop: Stop | None = None) -> None:
-        self.stop = stop or Stop()
+        self.stop = stop
         self.limiters: dict[Hashable, Limiter] = {}
         self._budgets: dict[str, Budget] = {}
 

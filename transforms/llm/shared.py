@@ -58,7 +58,7 @@ def shared_client(settings: ClientSettings) -> Client:
     Settings with the same usage log belong to the same run.
     """
     run = settings.usage_log
-    shared = once(run, Shared, lambda: Shared(Stop(inf) if run else Stop()))
+    shared = once(run, Shared, lambda: Shared(Stop(inf) if run else None))
     # The settings are not hashable; their repr identifies them and contains no secret.
     client = once(run, repr(settings), lambda: OpenAiClient(settings, shared=shared))
     return CachingClient(client, settings, shared_memory(settings))

@@ -19,9 +19,9 @@ from ufo.transforms.llm.base import (
     Message,
 )
 from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.client import OpenAiClient
+from ufo.transforms.llm.client import OpenAiClient, Shared
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.retry import Retry, Timing
+from ufo.transforms.llm.retry import Retry, Stop, Timing
 from ufo.transforms.llm.settings import ClientSettings
 
 
@@ -222,7 +222,10 @@ def test_errors_survive_pickling(llm_server: LlmServer) -> None:
     assert (again.message, again.final, again.usage) == (error.message, True, error.usage)
 
 
-def test_a_final_error_at_one_endpoint_stops_the_others(llm_server: LlmServer) -> None:
+@pytest.mark.parametrize("of_a_run", [True, False])
+def test_a_final_error_at_one_endpoint_stops_the_others_of_a_run(
+    llm_server: LlmServer, of_a_run: bool
+) -> None:
     with LlmServer() as other:
         places = {
             VERIFIER: Endpoint("offline-judge", llm_server.base_url),
@@ -232,7 +235,7 @@ def test_a_final_error_at_one_endpoint_stops_the_others(llm_server: LlmServer) -
         llm_server.faults.append(faults.quota_spent())
 
         async def ask() -> list[Any]:
-            client = OpenAiClient(settings)
+            client = OpenAiClient(settings, shared=Shared(Stop() if of_a_run else None))
             results: list[Any] = [await client.complete(sample(1))]
             for request in (call(), sample(1)):
                 try:
@@ -245,5 +248,8 @@ def test_a_final_error_at_one_endpoint_stops_the_others(llm_server: LlmServer) -
         first, spent, stopped = asyncio.run(ask())
         assert isinstance(first, Completion)
         assert spent.final
-        assert (stopped.final, stopped.message) == (True, spent.message)
-        assert len(other.chats) == 1
+        if of_a_run:
+            assert (stopped.final, stopped.message) == (True, spent.message)
+        else:
+            assert isinstance(stopped, Completion)
+        assert len(other.chats) == (1 if of_a_run else 2)
