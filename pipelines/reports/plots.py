@@ -97,9 +97,15 @@ def plot_scores(
 
 def score_bar(row: Mapping[str, Any], name: str, note: str = "") -> Bar:
     """Return the bar of a row of a view with scores."""
-    value = row["factuality_score"] if row.get("coverage", 1) else None
     notes = ", ".join(filter(None, (note, beside(row))))
-    return Bar(name, value, row.get("low"), row.get("high"), row.get("human_score"), notes)
+    return Bar(
+        name,
+        row["factuality_score"],
+        row.get("low"),
+        row.get("high"),
+        row.get("human_score"),
+        notes,
+    )
 
 
 def contributions(rows: Sequence[Mapping[str, Any]]) -> Figure | None:

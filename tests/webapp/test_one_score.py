@@ -14,6 +14,7 @@ import ufo
 from ufo.pipelines.cli import main
 from ufo.pipelines.reports.html.page import render_html
 from ufo.pipelines.reports.overview import overview
+from ufo.pipelines.reports.plots import score_bar
 from ufo.pipelines.reports.text import render_overview
 from ufo.schemas.results import open_results
 from ufo.transforms.check_text import CheckedText
@@ -47,6 +48,7 @@ def test_in_views_reports_and_terminal(folder: Path, capsys: pytest.CaptureFixtu
     assert main(["report", str(folder), "scores", "--json"]) == 0
     found = {row["response_id"]: row for row in json.loads(capsys.readouterr().out)}
     assert {name: row["factuality_score"] for name, row in found.items()} == SCORES
+    assert {name: score_bar(row, name).value for name, row in found.items()} == SCORES
     with open_results(folder) as results:
         listed = overview(results)["responses"]
         printed = render_overview(results)
