@@ -160,7 +160,9 @@ def test_keys_that_no_record_has_are_reported_once_and_kept(
     assert "n (3 records)" in said
     assert "gone" not in said
     with open_results(tmp_path / "out") as results:
-        rows = results.query("SELECT DISTINCT metadata, question FROM responses").to_pylist()
+        rows = results.query(
+            "SELECT DISTINCT metadata, question FROM responses ORDER BY ALL"
+        ).to_pylist()
     (row,) = rows
     assert json.loads(row["metadata"]) == {"prompt": "Which?", "references": ["R"], "n": 3}
 
