@@ -60,6 +60,9 @@ class Brief:
     def room(self, request: Request) -> int | None:
         return self.client.room(request)
 
+    def cap(self, request: Request) -> int | None:
+        return self.client.cap(request)
+
 
 @dataclass(frozen=True)
 class Attack:

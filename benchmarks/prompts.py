@@ -99,6 +99,10 @@ class Recording:
         """Return None: there is no context."""
         return None
 
+    def cap(self, request: Request) -> int | None:
+        """Return None: there is no limit."""
+        return None
+
 
 @dataclass
 class Counting:
@@ -113,6 +117,9 @@ class Counting:
 
     def room(self, request: Request) -> int | None:
         return self.client.room(request)
+
+    def cap(self, request: Request) -> int | None:
+        return self.client.cap(request)
 
 
 def read_pairs(path: Path) -> list[Labelled]:

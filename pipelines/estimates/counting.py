@@ -96,6 +96,10 @@ class Counter:
         room = Window(self._context).room(int(self._prompt(request)))
         return None if room is None else int(room / self._longer)
 
+    def cap(self, request: Request) -> int | None:
+        """Return None: an estimate asks no endpoint."""
+        return None
+
     def _prompt(self, request: Request) -> float:
         return self._longer * prompt_tokens(_body(request))
 

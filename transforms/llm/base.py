@@ -116,6 +116,10 @@ class Client(Protocol):
         """
         ...
 
+    def cap(self, request: Request) -> int | None:
+        """Return the most tokens that the model may reply with, None while no limit is known."""
+        ...
+
 
 @dataclass(eq=False)
 class LlmError(Exception):
@@ -125,7 +129,8 @@ class LlmError(Exception):
     error that every further request would meet as well (wrong key, wrong URL, unknown model, spent
     quota): the run stops at once and shows `message`, which ends with the remedy. Where several
     choices were wanted, `choices` are those received before the error, and `request_id` is the id
-    of the first request that returned them.
+    of the first request that returned them. `unexplained` marks a refusal of this request in words
+    that are not known: it may have been too large.
     """
 
     message: str
@@ -134,6 +139,7 @@ class LlmError(Exception):
     usage: Sequence[Usage] = ()
     choices: Sequence[Choice] = ()
     request_id: str = ""
+    unexplained: bool = False
 
     def __post_init__(self) -> None:
         super().__init__(self.message)

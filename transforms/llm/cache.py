@@ -50,6 +50,10 @@ class CachingClient:
         """Return the inner client's estimate."""
         return self._inner.room(request)
 
+    def cap(self, request: Request) -> int | None:
+        """Return the inner client's limit of a reply."""
+        return self._inner.cap(request)
+
     async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
         cached = await self._memory.get_many(keys)
         answers = {key: answer for key, value in cached.items() if (answer := _from_json(value))}

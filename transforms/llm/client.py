@@ -91,6 +91,10 @@ class OpenAiClient:
         """
         return self._session(request.role, request.model).room(request)
 
+    def cap(self, request: Request) -> int | None:
+        """Return the most tokens that the model may reply with, None while no limit is known."""
+        return self._session(request.role, request.model).known.most_tokens
+
     async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
         """Return the capabilities of a role's endpoint, and usage rows of the probes sent.
 

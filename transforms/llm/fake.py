@@ -49,6 +49,10 @@ class FakeClient:
         """Return None: there is no limit."""
         return None
 
+    def cap(self, request: Request) -> int | None:
+        """Return None: there is no limit."""
+        return None
+
     def _next(self, request: Request) -> Reply:
         if callable(self._script):
             return self._script(request)

@@ -37,6 +37,9 @@ class Model:
     def room(self, request: Request) -> int | None:
         return None
 
+    def cap(self, request: Request) -> int | None:
+        return None
+
     def _choice(self) -> Choice:
         self.choices += 1
         return Choice(f"answer {self.choices}", logprob_mean=-0.5)
