@@ -4,9 +4,15 @@ The words are those of public issues, which are named beside them.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from .chat import IGNORED, REJECTED, Switches
 from .errors import ApiError
+
+_TABLE = Path(__file__).parents[2] / "transforms" / "llm" / "refusals.yaml"
 
 
 def _ollama(message: str) -> ApiError:
@@ -117,3 +123,9 @@ PROFILES: Mapping[str, Switches] = {
         },
     ),
 }
+
+
+def refusals() -> list[dict[str, Any]]:
+    """The rows of the table of what providers say, with their examples."""
+    rows: list[dict[str, Any]] = yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
+    return rows

@@ -76,7 +76,10 @@ def test_all_that_an_endpoint_can_do_is_used() -> None:
 
 
 def test_what_an_endpoint_cannot_do_is_left_out() -> None:
-    least = Capabilities((WORDS,), False, False, False, False, False, ())
+    least = Capabilities(
+        (WORDS,), n=False, logprobs=False, temperature_zero=False, temperature_one=False,
+        limit_fields=(),
+    )  # fmt: skip
     asked = request(function=FUNCTION, n=5, temperature=1.0, max_tokens=9, logprobs=True)
     body = wire.body(asked, "m", least, 5)
     assert set(body) == {"model", "messages"}
