@@ -31,8 +31,9 @@ _CUT: Final = 0.7  # of the least possible count, below which the prompt was cut
 _SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
 _ENOUGH: Final = 10  # prompts counted, after which the others are judged by them
 _KEPT: Final = 64
-_LESS: Final = 0.15  # the least part of a prompt whose lack is seen by the other prompts' ratios
+_LESS: Final = 0.12  # the least part of a prompt whose lack is seen by the other prompts' ratios
 _SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
+_FEW: Final = 5  # of few ratios the deviation is uncertain, and taken to be larger
 _FOREIGN: Final = 0.02  # the most characters outside ASCII of a text whose ratio is the usual one
 _PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
 _LETTERS = 8  # letters of a word for each token
@@ -73,12 +74,15 @@ def _of_piece(piece: str) -> int:
 
 def prompt_tokens(body: Mapping[str, Any]) -> int:
     """Estimate the tokens of the prompt of a request's JSON, including functions."""
-    messages = body["messages"]
-    total = sum(_PER_MESSAGE + count(message["content"]) for message in messages)
+    total = _message_tokens(body)
     for name in ("tools", "response_format"):
         if name in body:
             total += count(json.dumps(body[name], ensure_ascii=False))
     return total
+
+
+def _message_tokens(body: Mapping[str, Any]) -> int:
+    return sum(_PER_MESSAGE + count(message["content"]) for message in body["messages"])
 
 
 class Window:
@@ -91,7 +95,8 @@ class Window:
         self.context = context
         self._stated = context  # the size by the user or an error; `context` may be a lower guess
         self._ratio = _RATIO
-        self._seen: deque[tuple[int, float]] = deque(maxlen=_KEPT)  # prompts and their ratios
+        # The estimates of earlier prompts, with and without functions, and what was counted.
+        self._seen: deque[tuple[tuple[int, int], int]] = deque(maxlen=_KEPT)
         self._whole = 0.0
         self._cut_to = 0
 
@@ -147,7 +152,8 @@ class Window:
         text, ascii_only = _texts(body)
         usual = len(text) - len(ascii_only) <= _FOREIGN * len(text)
         ratio = counted / prompt
-        cut = usual and ratio < self._least_ratio(prompt)
+        sizes = prompt, _message_tokens(body)
+        cut = usual and counted < self._least(sizes)
         if not cut and ratio < _CUT:
             lowest = at_least(body)
             cut = counted < _CUT * lowest and lowest > self._whole
@@ -160,20 +166,29 @@ class Window:
         self._whole = max(self._whole, prompt)
         self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
         if usual:
-            self._seen.append((prompt, ratio))
+            self._seen.append((sizes, counted))
         return True
 
-    def _least_ratio(self, prompt: int) -> float:
-        """Return the ratio below which a prompt was cut, by those of earlier ones; 0 where they are
-        too few, or where one that was as long arrived whole."""
+    def _least(self, sizes: tuple[int, int]) -> float:
+        """Return the count below which a prompt was cut, by those of earlier ones; 0 where they are
+        too few, or where one that was as long arrived whole.
+
+        Not every endpoint counts the functions: the estimate is used that fits better.
+        """
         if len(self._seen) < _ENOUGH:
             return 0.0
-        ratios = [ratio for _, ratio in self._seen]
-        middle = median(ratios)
-        spread = median(abs(ratio - middle) for ratio in ratios)
-        least = middle - max(_LESS * middle, _SPREADS * spread)
-        longest = max((length for length, ratio in self._seen if ratio >= least), default=0)
-        return least if prompt > longest else 0.0
+        fits = []
+        for at in range(len(sizes)):
+            ratios = [counted / seen[at] for seen, counted in self._seen]
+            middle = median(ratios)
+            spread = median(abs(ratio - middle) for ratio in ratios) / middle
+            spread *= 1 + _FEW / len(ratios)
+            least = middle * (1 - max(_LESS, _SPREADS * spread))
+            fits.append((spread, at, least, ratios))
+        _, at, least, ratios = min(fits)
+        pairs = zip(self._seen, ratios, strict=True)
+        longest = max((seen[at] for (seen, _), ratio in pairs if ratio >= least), default=0)
+        return least * sizes[at] if sizes[at] > longest else 0.0
 
     def _guess(self, tokens: int) -> None:
         self.context = tokens if self.context is None else min(self.context, tokens)

@@ -287,11 +287,14 @@ def without_thoughts(text: str) -> str:
         elif not within:
             kept.append(text[end : tag.start()])
             within, start = True, tag.start()
-    if within and any(part.strip() for part in kept):
+    if not within:
+        kept.append(text[end:].lstrip() if end else text)
+    elif any(part.strip() for part in kept):
         kept.append(text[start:])  # a word in the middle of a text
-    elif not within:
-        kept.append(text[end:] if not end else text[end:].lstrip())
-    return "".join(kept)
+    else:
+        return ""
+    left = "".join(kept)
+    return left.lstrip() if end else left
 
 
 def _quoted(before: str, after: str) -> bool:
