@@ -127,7 +127,6 @@ setup(
         "ufo.judges": [
             "offline = ufo.transforms.judges.offline.judge:OfflineJudge",
             "llm = ufo.transforms.judges.llm.judge:LlmJudge",
-            "cascade = ufo.transforms.judges.cascade:CascadeJudge",
         ],
         "ufo.verifiers": [
             "bundled = ufo.transforms.verifiers.bundled:BundledVerifier",

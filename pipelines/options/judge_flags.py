@@ -33,22 +33,13 @@ class Judging:
 
     judge: Spec = of_judge(
         "llm (default if a key or base URL is given); offline: a small local model, no network; "
-        "cascade: offline first, then llm below --confidence; path/to/file.py:Class, or any that "
-        "`ufo judges` lists",
+        "path/to/file.py:Class, or any that `ufo judges` lists",
         "JUDGE",
     )
     verifier: str | None = of_judge(
         "model of the offline judge: overlap (default), bundled, a folder, path/to/file.py:Class "
         "or a cross-encoder on a model hub (organisation/model)",
         "NAME",
-    )
-    confidence: float | None = of_judge(
-        "lowest probability at which the cascade keeps an offline verdict (default 0.9; 1: always "
-        "ask the model)",
-        "P",
-        low=0,
-        high=1,
-        former="sure",
     )
 
 

@@ -203,7 +203,7 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
     if settings.verifier_used():
         how = "without a language model"
         if settings.judge_class.needs_endpoint:
-            how = "and by a model where that is not sure"
+            how = "and by a model where the judge asks one"
         progress.say(f"Judging offline, {how}. {judged_by(settings.verifier)}")
     if plan.unpriced:
         progress.say(
