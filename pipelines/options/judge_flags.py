@@ -69,7 +69,7 @@ class Models:
         "model of the judge, and of extraction and the source llm unless set", "NAME", affects=_BOTH
     )
     base_url: str | None = of_source(
-        "endpoint of --model (default: OPENAI_BASE_URL, else OpenAI's)",
+        "endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT, else OpenAI's)",
         "URL",
         read=url_of("--base_url"),
     )
@@ -80,6 +80,22 @@ class Models:
     knowledge_model: str | None = of_source("model of the source llm", "NAME")
     knowledge_base_url: str | None = of_source(
         "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url")
+    )
+    header: tuple[str, ...] | None = option(
+        "further headers of requests to --base_url, each with the environment variable that holds "
+        "its value",
+        "NAME=VARIABLE",
+    )
+    body_json: str | None = option(
+        'JSON object of fields to add to requests to --base_url, such as {"top_k": 1}',
+        "JSON",
+        affects=Affects.RESULTS,
+    )
+    reasoning_effort: str | None = option(
+        "how much a model at --base_url thinks, in its own words: none, minimal, low, medium, "
+        "high, …",
+        "EFFORT",
+        affects=Affects.RESULTS,
     )
     context: int | None = option(
         "context size of the models in tokens, prompt and reply together; calls are packed to fit "

@@ -96,7 +96,8 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     for name in ("role", "n", "step", "source", "response_id", "keep", "expects"):
         del canonical[name]
     endpoint = settings.endpoint(request.role, request.model)
-    common = (endpoint.url, endpoint.model, canonical, settings.repeat)
+    added = [endpoint.added] if endpoint.added else []
+    common = (endpoint.url, endpoint.model, canonical, settings.repeat, *added)
     separate = [] if settings.share else [request.response_id]
     return [key_of("r", *common, index, *separate) for index in range(request.n)]
 

@@ -72,6 +72,7 @@ class JudgementCache:
             del options[name]
         endpoint = client.endpoint(VERIFIER, settings.model)
         self._how = [endpoint.url, endpoint.model, options, client.repeat]
+        self._how += [endpoint.added] if endpoint.added else []
 
     async def judge(
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
