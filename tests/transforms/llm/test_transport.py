@@ -17,8 +17,10 @@ from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
 from ufo.transforms.llm.transport import Transport, completion_of
 
 WHOLE = {"choices": [{"message": {"role": "assistant", "content": "yes"}}]}
-NAMES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT")
-NAMES += ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY")
+NAMES = (
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT"),
+    *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),
+)
 
 
 class Echo(BaseHTTPRequestHandler):
