@@ -81,13 +81,14 @@ class Models:
     knowledge_base_url: str | None = of_source(
         "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url")
     )
-    header: tuple[str, ...] | None = option(
+    header: tuple[str, ...] = option(
         "further headers of requests to --base_url, each with the environment variable that holds "
         "its value",
         "NAME=VARIABLE",
+        default=(),
     )
     body_json: str | None = option(
-        'JSON object of fields to add to requests to --base_url, such as {"top_k": 1}',
+        'JSON object of fields to add to requests to --base_url, such as {{"top_k": 1}}',
         "JSON",
         affects=Affects.RESULTS,
     )
