@@ -17,6 +17,7 @@ from ufo.transforms.llm.memory import Keys, Memory
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
+_OF_FUNCTIONS: Final = ("name", "description", "parameters", "example")
 _WITHHELD: Final = ("content_filter", "length")
 
 
@@ -95,14 +96,7 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     canonical = {
         "model": request.model,
         "messages": [{"role": one.role, "content": one.content} for one in request.messages],
-        "function": None
-        if function is None
-        else {
-            "name": function.name,
-            "description": function.description,
-            "parameters": function.parameters,
-            "example": function.example,
-        },
+        "function": function and {name: getattr(function, name) for name in _OF_FUNCTIONS},
         "temperature": request.temperature,
         "max_tokens": None,  # a limit does not change what is asked
         "logprobs": request.logprobs,
