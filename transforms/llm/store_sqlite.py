@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from filelock import FileLock
@@ -32,7 +33,8 @@ CREATE TABLE IF NOT EXISTS entries (
 class SqliteStore:
     """A store in a SQLite file in WAL mode: one writer and any number of readers at a time.
 
-    A file that is damaged, or of another program, is renamed and a new one created.
+    A file that is damaged, or of another program, is renamed and a new one created. A file without
+    write permission is opened for reading.
     """
 
     threads = 1
@@ -114,14 +116,21 @@ class SqliteStore:
                 connection.executescript(_NEW)
                 return connection
         except (sqlite3.Error, OSError) as error:
+            with suppress(sqlite3.Error):
+                connection = self._connect("?mode=ro")
+                if not _unusable(connection, thorough):
+                    return connection
+                connection.close()
             raise StoreError(f"{self._path}: {error}") from error
 
-    def _connect(self) -> sqlite3.Connection:
-        # Readable by its owner alone, as are the files that SQLite creates beside it.
-        with suppress(FileExistsError):
-            os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    def _connect(self, how: str = "") -> sqlite3.Connection:
+        if not how:
+            # Readable by its owner alone, as are the files that SQLite creates beside it.
+            with suppress(FileExistsError):
+                os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        path = Path(self._path).as_uri() + how
         return sqlite3.connect(
-            self._path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
         )
 
     def _set_aside(self, why: str) -> None:

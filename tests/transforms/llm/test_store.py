@@ -155,6 +155,20 @@ def test_a_full_disk_is_an_error_and_what_was_kept_stays(tmp_path: Path) -> None
     store.close()
 
 
+def test_a_file_that_cannot_be_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    store = SqliteStore(str(path), silent)
+    store.put_many({A: b"1"})
+    store.close()
+    (tmp_path / "cache.sqlite.lock").unlink(missing_ok=True)
+    (tmp_path / "cache.sqlite.lock").mkdir()  # stands in for a folder without permission
+    store = SqliteStore(str(path), silent)
+    assert store.get_many([A]) == {A: b"1"}
+    with pytest.raises(StoreError, match="readonly"):
+        store.put_many({B: b"2"})
+    store.close()
+
+
 @pytest.mark.parametrize("uri", ["{file}/cache.sqlite", "{file}/folder/", "nosuch://bucket/x/"])
 def test_no_place_for_a_store(tmp_path: Path, uri: str) -> None:
     file = tmp_path / "file"
