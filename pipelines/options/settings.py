@@ -16,7 +16,7 @@ from ufo.transforms.judges.base import Judge
 from ufo.transforms.judges.llm.settings import LlmSettings
 from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, Client
 from ufo.transforms.llm.budget import load_prices
-from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.limiter import Limits as EndpointLimits
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.llm.settings import CallSettings, ClientSettings
@@ -240,8 +240,7 @@ OPENED_BY_WORKERS: Final = tuple(
 
 def default_judge(base_url: str | None = None) -> str:
     """Return the judge where none is named: a model where one can be reached."""
-    reachable = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
-    return LLM if reachable else OFFLINE
+    return LLM if Endpoint(base_url=base_url).configured else OFFLINE
 
 
 def flags_of(spec: Spec) -> set[str]:

@@ -360,7 +360,7 @@ class OpenAiClient:
         if endpoint not in self._sessions:
             settings = self._settings
             limiter = self._limiter(endpoint)
-            sender = Sender("ufo.llm_request", limiter, settings.retry, self._budget, self._timing)
+            sender = Sender(limiter, settings.retry, self._budget, self._timing)
             self._sessions[endpoint] = Session(
                 endpoint,
                 self._transport(endpoint),
