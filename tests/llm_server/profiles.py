@@ -150,6 +150,8 @@ def of_example(kind: str, example: Mapping[str, Any]) -> Switches:
     if kind == "schema":
         return Switches(grammar='"$ref"', refusals={"grammar": error()})
     refused = {"limit": "max_tokens", "format": "response_format"}.get(kind, kind)
+    if kind == "stream":
+        return Switches(streams=True, refusals={"stream": error()})
     if kind == "temperature":
         return Switches(temperature_fixed=True)
     if kind in ("tools", "tool_choice", "strict", "limit", "logprobs", "n"):

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ufo.schemas.parameters import closed, listed, one_of
 from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm.base import Choice, Function, Message, Request
-from ufo.transforms.llm.failures import CAP, SendError
+from ufo.transforms.llm.failures import CAP, STREAM, SendError
 
 PROBE = "probe"
 """The value of `usage.step` for the requests of a probe."""
@@ -41,7 +41,7 @@ class Capabilities:
     sent: some models have a fixed temperature. `limit_fields` are the fields for a token limit that
     may still be tried, best first; OpenAI's newest models refuse `max_tokens`. `most_tokens` is the
     highest limit allowed. `thinks` says whether a reply begins with reasoning tokens, which count
-    as well.
+    as well. `streams` says whether replies have to be asked for as streams.
     """
 
     forms: tuple[str, ...] = FORMS
@@ -54,6 +54,7 @@ class Capabilities:
     limit_fields: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
     most_tokens: int | None = None
     thinks: bool = False
+    streams: bool = False
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Capabilities":
@@ -103,6 +104,8 @@ def learned(
         # Some name the first number that is too high.
         cap = named if named < limit else limit - 1 if named == limit else limit // 2
         return {"most_tokens": min(cap, known.most_tokens or cap)}
+    if error.kind == STREAM and not known.streams:
+        return {"streams": True}
     features = used(known, request, n)
     for kind in error.kinds:
         for feature in features:

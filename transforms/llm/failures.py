@@ -239,9 +239,7 @@ def inside(payload: Any) -> tuple[int, Any] | None:
         return None
     choices = payload.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    error = (choice.get("error") if isinstance(choice, dict) else None) or (
-        payload.get("error") if not choice else None
-    )
+    error = payload.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
     if not error:
         return None
     code = str(error.get("code")) if isinstance(error, dict) else ""

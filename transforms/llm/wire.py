@@ -100,6 +100,8 @@ def body(
         result[known.limit_field] = min(most, known.most_tokens or most)
     if request.logprobs and known.logprobs:
         result["logprobs"] = True
+    if known.streams:
+        result |= {"stream": True, "stream_options": {"include_usage": True}}
     return result
 
 

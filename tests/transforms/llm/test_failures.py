@@ -231,7 +231,7 @@ def test_an_error_in_a_list_is_read() -> None:
         ({"error": "x"}, 400),
         ({"error": {"message": "x", "code": "server_error"}}, 400),
         ({"choices": [{"error": {"code": 503}, "message": {"content": "The ri"}}]}, 503),
-        ({"choices": [{"message": {}}], "error": {"code": 500}}, None),
+        ({"choices": [{"message": {}}], "error": {"code": 500}}, 500),
         ({"error": None, "choices": []}, None),
         ("x", None),
     ],
