@@ -143,7 +143,7 @@ def of_example(kind: str, example: Mapping[str, Any]) -> Switches:
 
     if kind == "overflow":
         return Switches(
-            context=1500, too_long=lambda context, prompt, _: error(context=context, prompt=prompt)
+            context=2000, too_long=lambda context, prompt, _: error(context=context, prompt=prompt)
         )
     if kind == "cap":
         return Switches(cap=700, capped=lambda _, cap: error(cap=cap))

@@ -144,7 +144,8 @@ def test_a_small_context_judges_as_a_large_one(llm_server: LlmServer, tmp_path: 
 TOWNS = ["Aden", "Bari", "Cork", "Dover", "Essen", "Fano"]
 TOWN = "{0} is a port. {0} has {1},000 inhabitants. The harbour of {0} was opened in 18{1}."
 TEXT = " ".join(TOWN.format(name, at) for at, name in enumerate(TOWNS, 10))
-LARGE = [{"id": "towns", "response": TEXT, "reference_answers": [TEXT] * 2}]
+BOOKS = [f"{TEXT} So says the book of {name}, who was there." for name in TOWNS]
+LARGE = [{"id": "towns", "response": TEXT, "reference_answers": BOOKS}]
 ENDS = ("quota", "key", "unloaded", "model", "filtered")
 ROWS = [
     pytest.param(row["kind"], row["examples"][0], id=f"{row['kind']} {row['examples'][0]['of']}")
@@ -220,7 +221,7 @@ def test_an_error_in_a_reply_of_status_200_is_that_error(
     with pytest.raises(RunError, match="answered 200 with the error 400: the flux is inverted"):
         evaluated(llm_server, tmp_path / "fails", LARGE, ["reference"])
     long = "Context size has been exceeded."  # as LM Studio says it
-    llm_server.switches = Switches(context=1500, too_long=lambda *_: ApiError(200, long))
+    llm_server.switches = Switches(context=2000, too_long=lambda *_: ApiError(200, long))
     assert same(evaluated(llm_server, tmp_path / "long", LARGE, ["reference"]), plain)
 
 
