@@ -146,7 +146,7 @@ def of_example(kind: str, example: Mapping[str, Any]) -> Switches:
             context=2000, too_long=lambda context, prompt, _: error(context=context, prompt=prompt)
         )
     if kind == "cap":
-        return Switches(cap=700, capped=lambda _, cap: error(cap=cap))
+        return Switches(cap=1500, capped=lambda _, cap: error(cap=cap))
     if kind == "schema":
         return Switches(grammar='"$ref"', refusals={"grammar": error()})
     refused = {"limit": "max_tokens", "format": "response_format"}.get(kind, kind)
