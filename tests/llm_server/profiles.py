@@ -4,6 +4,7 @@ The words are those of public issues, which are named beside them.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,8 @@ def of_example(kind: str, example: Mapping[str, Any]) -> Switches:
     if kind == "temperature":
         return Switches(temperature_fixed=True)
     if kind in ("tools", "tool_choice", "strict", "limit", "logprobs", "n"):
-        return Switches(**{refused: REJECTED}, refusals={refused: error()})
+        changes: dict[str, Any] = {refused: REJECTED}
+        return replace(Switches(refusals={refused: error()}), **changes)
     if kind == "format":
         return Switches(
             tools=REJECTED, response_format=REJECTED, refusals={"response_format": error()}

@@ -26,8 +26,8 @@ OVERFLOW: Final = "overflow"
 BUSY: Final = "busy"
 
 LARGER: Final = (
-    "give the server a larger context (OLLAMA_CONTEXT_LENGTH for Ollama, -c for llama.cpp, "
-    "--max-model-len for vLLM), or ask for less at once with --formulation prompt"
+    "ask for less at once with --formulation prompt or, where the server is yours, give it a "
+    "larger context (OLLAMA_CONTEXT_LENGTH for Ollama, -c for llama.cpp, --max-model-len for vLLM)"
 )
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
 _READ = 4000  # characters of an endpoint's message that are searched

@@ -184,8 +184,8 @@ def test_every_provider_is_in_the_table() -> None:
 
 
 def test_fields_go_before_words() -> None:
-    fields = {"n_prompt_tokens": 1407, "n_ctx": 256, "type": "exceed_context_size_error"}
-    assert failure(500, message="", **fields).overflow == Overflow(256, 1407)
+    fields: dict[str, Any] = {"n_prompt_tokens": 1407, "n_ctx": 256, "type": "exceed_context_size_error"}
+    assert failure(500, **fields).overflow == Overflow(256, 1407)
 
 
 @pytest.mark.parametrize(
