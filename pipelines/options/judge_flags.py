@@ -15,8 +15,6 @@ from ufo.transforms.judges.llm.settings import LLM_OPTIONS
 from ufo.transforms.llm.store import checked_uri
 from ufo.transforms.registry import Spec
 
-LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
-_OWN = "the same limit for the {} model"
 _BOTH = Affects.SOURCE | Affects.JUDGE
 
 
@@ -119,12 +117,6 @@ class Limits:
     tokens_per_minute: int | None = option(
         "rate limit: tokens of prompt and reply per minute", "N", low=1
     )
-    extractor_concurrency: int | None = option(_OWN.format("extractor"), "N", low=1)
-    extractor_requests_per_minute: int | None = option(_OWN.format("extractor"), "N", low=1)
-    extractor_tokens_per_minute: int | None = option(_OWN.format("extractor"), "N", low=1)
-    knowledge_concurrency: int | None = option(_OWN.format("knowledge"), "N", low=1)
-    knowledge_requests_per_minute: int | None = option(_OWN.format("knowledge"), "N", low=1)
-    knowledge_tokens_per_minute: int | None = option(_OWN.format("knowledge"), "N", low=1)
     timeout: float | None = option("time-out of a request in seconds (default 300)", "S", low=0.1)
     retry_seconds: float | None = option(
         "how long a failed request is retried, in seconds (default 900); an endpoint that asks for "
