@@ -24,7 +24,7 @@ from ufo.schemas.functions import EXPLAIN, NONE
 from ufo.transforms.judges import asks_llm_judge
 from ufo.transforms.judges.llm.settings import LlmSettings
 from ufo.transforms.recall.formulations import DEFAULT, canonical
-from ufo.transforms.recall.llm import LlmRecaller
+from ufo.transforms.recall.recallers import LlmRecaller
 
 _ALL_FACTS: Final = 10_000  # in one call; what a reply can hold limits it before
 

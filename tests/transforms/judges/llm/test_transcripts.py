@@ -27,7 +27,7 @@ from ufo.transforms.judges.llm.judge import LlmJudge
 from ufo.transforms.judges.llm.settings import LlmSettings
 from ufo.transforms.llm.base import Choice, LlmError, Request
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.recall.llm import LlmRecaller
+from ufo.transforms.recall.recallers import LlmRecaller
 from ufo.transforms.recall.step import recall
 from ufo.transforms.sentences import segment
 
@@ -141,7 +141,8 @@ def _less(reply: Any) -> Any:
 def _cut(reply: Any) -> Choice:
     text = reply if isinstance(reply, str) else json.dumps(reply)
     half = text[: len(text) * 3 // 4]
-    return Choice(*([half] if isinstance(reply, str) else ["", half]), finish_reason="length")
+    text, arguments = (half, None) if isinstance(reply, str) else ("", half)
+    return Choice(text, arguments, finish_reason="length")
 
 
 def _items(request: Request) -> int:
@@ -292,8 +293,10 @@ def _result(result: Any) -> dict[str, list[Any]]:
     }
 
 
-_HIDDEN = ("response_id", "record_id", "prompt_version", "judge", "model", "source", "key")
-_HIDDEN += ("retrieval_score", "rank", "fact_id", "variant", "fact_index", "step")
+_HIDDEN = (
+    *("response_id", "record_id", "prompt_version", "judge", "model", "source", "key"),
+    *("retrieval_score", "rank", "fact_id", "variant", "fact_index", "step"),
+)
 
 
 def _shown(row: Any) -> Any:
