@@ -95,8 +95,8 @@ _OF_RUN: Final = (
     *("if_finished", "facts_only", "json", "log_format", "config"),
 )
 _OF_JUDGING: Final = (
-    *("formulations", "explain", "judge", "verifier", "format", "repairs", "facts_per_call"),
-    "prompts",
+    *("formulations", "explain", "judge", "verifier", "format", "repairs", "as_published"),
+    *("facts_per_call", "prompts"),
 )
 _OF_MODELS: Final = [
     name for name in names_of(Models, Limits, Answers) if not name.startswith("knowledge_")

@@ -261,7 +261,7 @@ class ObjectForm(_PairForm):
     def names(settings: LlmSettings) -> list[str]:
         """Return the names of the prompts that its judgements depend on."""
         cited = ["argument_faaf_citation"] if settings.citation else []
-        tags = ["faaf_xml_system"] if settings.format == XML else []
+        tags = ["faaf_xml"] if settings.format == XML else []
         return [*tags, "faaf_user", "function_faaf", "argument_faaf_fact", "repair", *cited]
 
     @property
@@ -300,7 +300,7 @@ class ObjectForm(_PairForm):
             for name, value in properties.items()
         )
         about = prompts["function_faaf"]
-        system = prompts.render("faaf_xml_system", parameters=told, description=about)
+        system = prompts.render("faaf_xml", parameters=told, description=about)
         return Question(system, user, None, expects)
 
     def parse(
