@@ -46,8 +46,8 @@ FOUND = [
 def good(request: Request) -> Any:
     """The reply of a model that does as it is asked."""
     user, named = request.messages[-1].content, request.function and request.function.name
-    task = re.match(r"Task: (\w+)", request.messages[0].content)
-    answer = _ARGUMENTS[named] if named else _TEXTS[task[1] if task else ""]
+    task = re.match(r"Task: (\w+)|.{9}", request.messages[0].content)
+    answer = _ARGUMENTS[named] if named else _TEXTS[task[1] or task[0] if task else ""]
     return answer(request, user)
 
 
@@ -105,7 +105,16 @@ def _hand_over(request: Request, user: str) -> Any:
 
 
 def _truth(request: Request, user: str) -> str:
-    return "True" if "1815" in user.partition("<claim>")[0] else "False"
+    passage = user.partition("Considering" if "Considering" in user else "<claim>")[0]
+    return "True" if "1815" in passage else "False"
+
+
+def _tags(request: Request, user: str) -> str:
+    """A call of FaaF's function object in tags."""
+    told = request.messages[0].content.partition("</fact_checker>")[2]
+    values = re.findall(r"<name>(fact_\w+)</name>\n<values>(\w+)", told)
+    lines = [f"<{name}>{value.replace('text', '1815')}</{name}>" for name, value in values]
+    return "\n".join(lines)
 
 
 _ARGUMENTS: Mapping[str, Callable[[Request, str], Any]] = {
@@ -123,13 +132,16 @@ _TEXTS: Mapping[str, Callable[[Request, str], Any]] = {
     "stepwise_consistency": lambda request, user: "True",
     "rationale": lambda request, user: f"Rationale: So.\nVerdict: {_truth(request, user)}",
     "prompt": _truth,
+    "passage: ": _truth,
+    "You can c": _tags,
+    "Take from": lambda request, user: "The facts:\n" + "\n".join(f"- {c}" for c in CLAIMS),
 }
 
 
 def _less(reply: Any) -> Any:
     """The reply without its last item."""
     if isinstance(reply, str):
-        items = re.findall(r"<f\d+>.*?</f\d+>", reply, re.S)
+        items = re.findall(r"<(?:f\d+|fact_\w+)>.*?</(?:f\d+|fact_\w+)>", reply, re.S)
         return "\n".join(items[:-1]) if items else "Perhaps."
     last = list(reply)[-1]
     lists = [name for name, value in reply.items() if isinstance(value, list) and value]
@@ -232,6 +244,21 @@ WAYS: Mapping[str, tuple[Callable[[FakeClient], Any], Sequence[str]]] = {
     "recall one attempt": (_recalled("tf", "prompt", repairs=0), SHORT),
     "recall tf xml": (_recalled("tf+xml"), SHORT),
     "recall tfn citation xml": (_recalled("tfn+citation+xml"), SHORT),
+}
+
+PUBLISHED: Mapping[str, Any] = {"as_published": True, "verdict_labels": "tf"}
+WAYS = {
+    **WAYS,
+    "published extract": (_extracted(formulation="rationale", **PUBLISHED), SHORT),
+    "published function": (_verified(**PUBLISHED), SHORT),
+    "published xml": (_verified(as_published=True, citation=True, format="xml"), SHORT),
+    "published rationale": (_verified(formulation="rationale", **PUBLISHED), SHORT),
+    "published prompt": (_verified(formulation="prompt", **PUBLISHED), SHORT),
+    "published facts": (_recalled(facts=(), as_published=True), (*SHORT, "cut")),
+    "published recall": (
+        _recalled("prompt", "tf+xml", "tfn+citation+xml", as_published=True, repairs=0),
+        SHORT,
+    ),
 }
 
 # --- transcripts ---
