@@ -15,8 +15,6 @@ from ufo.transforms.judges.llm.settings import LLM_OPTIONS
 from ufo.transforms.llm.store import checked_uri
 from ufo.transforms.registry import Spec
 
-LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
-_OWN = "the same limit for the {} model"
 _BOTH = Affects.SOURCE | Affects.JUDGE
 
 
@@ -53,6 +51,7 @@ class Asking:
     citation: bool | None = _of_llm_judge("citation")
     format: str | None = _of_llm_judge("format")
     repairs: int | None = _of_llm_judge("repairs")
+    as_published: bool | None = _of_llm_judge("as_published")
     passages_per_call: int | None = _of_llm_judge("passages_per_call")
     facts_per_call: int | None = _of_llm_judge("facts_per_call")
     extract_tokens: int | None = _of_llm_judge("extract_tokens")
@@ -119,12 +118,6 @@ class Limits:
     tokens_per_minute: int | None = option(
         "rate limit: tokens of prompt and reply per minute", "N", low=1
     )
-    extractor_concurrency: int | None = option(_OWN.format("extractor"), "N", low=1)
-    extractor_requests_per_minute: int | None = option(_OWN.format("extractor"), "N", low=1)
-    extractor_tokens_per_minute: int | None = option(_OWN.format("extractor"), "N", low=1)
-    knowledge_concurrency: int | None = option(_OWN.format("knowledge"), "N", low=1)
-    knowledge_requests_per_minute: int | None = option(_OWN.format("knowledge"), "N", low=1)
-    knowledge_tokens_per_minute: int | None = option(_OWN.format("knowledge"), "N", low=1)
     timeout: float | None = option("time-out of a request in seconds (default 300)", "S", low=0.1)
     retry_seconds: float | None = option(
         "how long a failed request is retried, in seconds (default 900); an endpoint that asks for "
