@@ -43,7 +43,7 @@ _MARK = re.compile(
     rf"<(?=[|\uff5c]|/?(?:{_TAGS})\s*>)|\[(?=/?(?:{_BRACKETS})\])",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thoughts?|reasoning)>|\[(/?)THINK\]", re.IGNORECASE)
+_THOUGHT = re.compile(r"(?i:<(/?)(?:think|thinking|thoughts?|reasoning)>)|\[(/?)THINK\]")
 _QUOTE = re.compile(r'\\.|(")', re.DOTALL)
 
 
@@ -275,6 +275,8 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
 def without_thoughts(text: str) -> str:
     """Return a text without its blocks of thoughts, or what stands before the end of one without a
     beginning. A tag in a JSON string, in code or in quotes is part of the text."""
+    if "<" not in text and "THINK]" not in text:  # most texts
+        return text
     kept: list[str] = []
     start = end = 0
     within = False
@@ -359,6 +361,8 @@ def _count(value: Any) -> int | None:
 
 def without_marks(text: str) -> str:
     """Return the text with a space after the first character of each special token."""
+    if "<" not in text and "[" not in text:  # most texts
+        return text
     return _MARK.sub(lambda match: f"{match[0]} ", text)
 
 
