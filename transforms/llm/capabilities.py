@@ -99,7 +99,7 @@ def learned(
     """
     if not error.refusal:
         return None
-    if error.kind == CAP and limit:
+    if error.kind == CAP and limit > 1:
         named = error.cap or limit + 1
         # Some name the first number that is too high.
         cap = named if named < limit else limit - 1 if named == limit else limit // 2

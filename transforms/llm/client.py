@@ -28,7 +28,7 @@ from ufo.transforms.llm.capabilities import (
     learned,
 )
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import CAP, LARGER, MODEL, SendError, inside, of_response
+from ufo.transforms.llm.failures import LARGER, MODEL, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
 from ufo.transforms.llm.retry import REAL, Backoff, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
@@ -146,12 +146,12 @@ class Session:
                 change = learned(known, request, n, error, limit)
                 if change is None:
                     # Refused in every form: it was about this request's text.
-                    if error.unexplained and not probing:
+                    if error.refusal and not probing:
                         self._learn(known, {"forms": self._worked.forms})
                         self._learn(known, {"references": self._worked.references})
                     raise
                 self._learn(known, change)
-                if error.kind == CAP and change["most_tokens"] < request.expects:
+                if change.get("most_tokens", request.expects) < request.expects:
                     raise SendError(error.message, error.status, reason=TRUNCATED) from None
                 continue
             self._worked = known

@@ -184,7 +184,11 @@ def test_every_provider_is_in_the_table() -> None:
 
 
 def test_fields_go_before_words() -> None:
-    fields: dict[str, Any] = {"n_prompt_tokens": 1407, "n_ctx": 256, "type": "exceed_context_size_error"}
+    fields: dict[str, Any] = {
+        "n_prompt_tokens": 1407,
+        "n_ctx": 256,
+        "type": "exceed_context_size_error",
+    }
     assert failure(500, **fields).overflow == Overflow(256, 1407)
 
 
