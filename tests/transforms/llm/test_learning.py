@@ -111,7 +111,7 @@ def test_a_limit_that_is_refused_however_low_is_left_out(llm_server: LlmServer) 
     asked = Asked(llm_server, [sample(1, max_tokens=4)])
     assert asked.completion.choices
     limits = [entry.body.get("max_tokens") for entry in llm_server.chats]
-    assert limits == [4, 2, 1, None]
+    assert limits == [4, 2, 1, None, None]  # and by its other name
 
 
 def test_a_cap_below_what_is_expected_asks_for_less(llm_server: LlmServer) -> None:
