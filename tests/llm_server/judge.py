@@ -239,8 +239,10 @@ class OfflineAnswers:
 def _fact_form(chat: Chat) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """What the argument of a fact consists of, and what a check of it does: the same for one
     passage. Read off the schema, or where the model was shown none, off its example."""
-    if "$defs" in chat.schema:
-        fact = chat.schema["$defs"]["fact"]["properties"]
+    if chat.schema:
+        # A schema without definitions has the same for each fact.
+        facts_schema = chat.schema.get("$defs") or {"fact": chat.schema["properties"]["f1"]}
+        fact = facts_schema["fact"]["properties"]
         return fact, fact["checks"]["items"]["properties"] if "checks" in fact else fact
     facts = list(chat.example.values())
     if "checks" not in facts[0]:
