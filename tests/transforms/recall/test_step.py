@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ufo.schemas.functions import NONE
 from ufo.schemas.recall import (
     RecallAnswer,
     RecallInput,
@@ -43,7 +42,7 @@ def asked(
     script: Any, what: RecallInput, *formulations: str, repairs: int = 1
 ) -> tuple[Recalled, FakeClient]:
     client = FakeClient(script)
-    settings = LlmSettings("m", explain=NONE, repairs=repairs)
+    settings = LlmSettings("m", repairs=repairs)
     recaller = LlmRecaller(settings, formulations, lambda: client)
     return asyncio.run(recall(what, recaller, formulations)), client
 
@@ -163,17 +162,33 @@ def test_one_attempt_is_the_papers() -> None:
     assert len(client.requests) == 1
 
 
-def test_tags_are_our_own_function_and_keep_what_is_usable() -> None:
-    first = "<f1><verdict>T</verdict></f1><f2><verdict>?</verdict></f2><f3></f3>"
-    second = {"f1": {"verdict": "F"}, "f2": {"verdict": "?"}}
-    found, client = asked([first, second], record(), "tf+xml")
-    # The first reply has one usable verdict; the repair, a call, brings one of the other two.
-    assert outcomes(found) == [
-        ("supported", 1, None, None),
-        ("refuted", 0, None, "unparsable"),
-        ("error", None, "unparsable", "unparsable"),
+def test_tags_are_the_same_object() -> None:
+    void = "<fact_1>True</fact_1><fact_2>Perhaps</fact_2><fact_3>False</fact_3>"
+    found, client = asked([void, void.replace("Perhaps", " True\n")], record(), "tf+xml")
+    assert [row[:2] for row in outcomes(found)] == [
+        ("supported", 1),
+        ("supported", 1),
+        ("refuted", 0),
     ]
-    assert 'the verdict "?" is none of T, F' in client.requests[1].messages[1].content
+    system, user = (message.content for message in client.requests[0].messages)
+    assert client.requests[0].function is None
+    assert "<name>fact_2</name>\n<values>True | False</values>" in system
+    assert user.startswith("Consider the given passage")
+
+
+def test_as_published_facts_are_a_list_and_a_claim_is_asked_about_in_the_papers_words() -> None:
+    told = "These:\n- Ada was born in 1815.\n- Ada wrote notes.\n"
+    client = FakeClient([told, "True", "False"])
+    settings = LlmSettings("m", repairs=0, as_published=True)
+    recaller = LlmRecaller(settings, ["prompt"], lambda: client)
+    found = asyncio.run(recall(record(given=False), recaller, ["prompt"]))
+    assert [row.fact for row in found.facts] == FACTS[:2]
+    assert [row.label for row in found.verdicts] == [1, 0]
+    (message,) = client.requests[1].messages
+    assert message.content == (
+        'passage: "Ada was born in 1815."\n\n'
+        "Considering the given passage, the claim: Ada was born in 1815. is True or False?"
+    )
 
 
 def test_prompt_asks_about_one_fact_a_call_and_matches_by_word() -> None:

@@ -15,14 +15,8 @@ from typing import Any, Final
 from ufo.schemas.records import ERROR, OUTCOMES, Usage
 from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.judges.llm.excerpts import Text, paragraph
-from ufo.transforms.judges.llm.formulation import (
-    Case,
-    Finding,
-    Formulation,
-    Pair,
-    by_fact,
-    explained,
-)
+from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.packing import by_fact
 from ufo.transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from ufo.transforms.llm.base import VERIFIER
 from ufo.transforms.llm.failures import Tokens
@@ -104,7 +98,7 @@ class JudgementCache:
 
     def _usable(self, one: Counted) -> bool:
         """Return whether a judgement may be cached."""
-        return explained(one[0], self._settings)
+        return one[0].explained(self._settings)
 
     def _keys(self, case: Case, prompt_version: str, response_id: str | None) -> dict[Pair, str]:
         """Return the key of each pair."""
