@@ -6,7 +6,7 @@ By a judge, facts are the claims of the ground truth, and an answer is a passage
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from ufo.schemas.functions import TF
@@ -95,15 +95,12 @@ class LlmRecaller:
     remote = True
 
     def __init__(
-        self,
-        settings: LlmSettings,
-        formulations: Sequence[str],
-        client_factory: Callable[[], Client],
+        self, settings: LlmSettings, formulations: Sequence[str], client: Callable[[], Client]
     ) -> None:
         self.model = settings.model
         self._published = settings.as_published
         self._prompts = load_prompts(settings.prompts_dir)
-        self._askers = asking.Askers(settings, self._prompts, client_factory)
+        self._askers = asking.Askers(settings, self._prompts, cache(client))
         self._formulations = {
             name: judge.formulation(_settings_of(name, settings), self._prompts)
             for name in formulations

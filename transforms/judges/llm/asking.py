@@ -9,7 +9,6 @@ the model, and records the failures.
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain
 from math import inf
 from typing import Final, Generic, TypeVar
@@ -31,7 +30,12 @@ _SLACK: Final = 256  # tokens of the limit beyond twice the expected length
 _SHOWN: Final = 4096  # characters of a reply in the tables
 _OF_CAP: Final = 0.8  # of the reply that an endpoint allows at most, what is expected to fit
 _LARGE: Final = 1000  # tokens of a prompt that may be refused for its size, in unknown words
-_WITHHELD: Final = (records.REFUSED, records.FILTERED)
+_TROUBLE: Final = {
+    records.TRUNCATED: "it was cut off before its end; be brief",
+    **dict.fromkeys(
+        (records.REFUSED, records.FILTERED), "it was a refusal or was stopped by a filter"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +139,13 @@ class Form(Generic[Item, Value]):
 class Asker:
     """Sends the requests of one step of one response, and collects usage rows and failures.
 
-    `repairs` is how many times what a reply lacks is asked for again.
+    `of` is a request without messages: of that role, model, step and response. `repairs` is how
+    many times what a reply lacks is asked for again.
     """
 
     client: Client
     prompts: Prompts
-    role: str
-    model: str
-    step: str
-    response_id: str | None = None
-    source: str | None = None
+    of: Request
     repairs: int = 1
     usage: list[records.Usage] = field(default_factory=list)
     failures: list[records.Failure] = field(default_factory=list)
@@ -198,43 +199,33 @@ class Asker:
 
     def _request(self, question: Question) -> Request:
         messages = [Message("system", question.system)] if question.system else []
-        return Request(
-            role=self.role,
-            model=self.model,
-            messages=[*messages, Message("user", question.user)],
-            function=question.function,
-            expects=question.expects,
-            step=self.step,
-            source=self.source,
-            response_id=self.response_id,
-        )
+        messages.append(Message("user", question.user))
+        function, expects = question.function, question.expects
+        return replace(self.of, messages=messages, function=function, expects=expects)
 
     def failed(self, reply: Reply, lacks: str) -> None:
         """Record a failure: a reply without what was asked for (`lacks`)."""
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
-        key, said = self.response_id or "", None if reply.error else reply.raw
-        self.failures.append(records.Failure(self.step, key, reply.reason, message, said))
+        key, said = self.of.response_id or "", None if reply.error else reply.raw
+        self.failures.append(records.Failure(self.of.step, key, reply.reason, message, said))
 
 
+@dataclass(frozen=True, slots=True)
 class Askers:
-    """Creates an `Asker` for each step of each response; gets the client at the first of them."""
+    """Creates an `Asker` for each step of each response."""
 
-    def __init__(
-        self, settings: LlmSettings, prompts: Prompts, client: Callable[[], Client]
-    ) -> None:
-        self._settings = settings
-        self._prompts = prompts
-        self._client = cache(client)
+    settings: LlmSettings
+    prompts: Prompts
+    client: Callable[[], Client]
 
     def asker(
         self, role: str, step: str, response_id: str | None = None, source: str | None = None
     ) -> Asker:
         """Return an `Asker` for the model of `role` and one step of one response."""
-        told = self._settings
-        model = (role == EXTRACTOR and told.extractor_model) or told.model
-        of = (role, model, step, response_id, source, told.repairs)
-        return Asker(self._client(), self._prompts, *of)
+        model = (role == EXTRACTOR and self.settings.extractor_model) or self.settings.model
+        of = Request(role, model, (), step=step, source=source, response_id=response_id)
+        return Asker(self.client(), self.prompts, of, self.settings.repairs)
 
 
 async def ask_for_items(
@@ -266,8 +257,8 @@ async def ask_for_items(
                 if lacks := form.lacks(lost) if lost else form.poor:
                     asker.failed(reply, lacks)
             elif again:
-                wrongs[_trouble(reply, parsed.wrong)] = None
-                if reply.reason not in (records.TRUNCATED, *_WITHHELD):
+                wrongs[_TROUBLE.get(reply.reason, parsed.wrong)] = None
+                if reply.reason not in _TROUBLE:
                     lacking += again
                 elif len(again) == 1 or 2 * len(again) <= len(asked):
                     smaller.append(again)
@@ -333,14 +324,6 @@ def _better(
     if earlier.value is not None and parsed.lacking([item]):
         return earlier
     return Answer(value, reply, earlier.first_reason)
-
-
-def _trouble(reply: Reply, otherwise: str) -> str:
-    """Return what was wrong with a reply, as a text for the repair prompt."""
-    if reply.reason == records.TRUNCATED:
-        return "it was cut off before its end; be brief"
-    withheld = "it was a refusal or was stopped by a filter"
-    return withheld if reply.reason in _WITHHELD else otherwise
 
 
 def _storable(choice: Choice) -> Choice:

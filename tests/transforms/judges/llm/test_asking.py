@@ -50,7 +50,7 @@ def asked(request: Request) -> list[int]:
 
 
 def ask(client: FakeClient, count: int, words: int = 1) -> tuple[dict[int, Answer[int]], Asker]:
-    asker = Asker(client, load_prompts(), VERIFIER, "m", "verify")
+    asker = Asker(client, load_prompts(), Request(VERIFIER, "m", (), step="verify"))
     return asyncio.run(ask_for_items(range(count), form(words), asker)), asker
 
 
