@@ -123,7 +123,7 @@ class Form(Generic[Item, Value]):
     `question` takes the items and what was wrong with an earlier reply, "" for none. `parse` takes
     a reply, the items, and whether a function was asked for; it never raises. `lacks` takes the
     items without a value, and returns what that means, as a text for `failures`; `poor` is that
-    text where values are only poor, "" where that is no failure. `pack` returns the items of each
+    text where values are only poor, "" where poor values are fine. `pack` returns the items of each
     call, and `halves` smaller calls for the two items or more of one.
     """
 
