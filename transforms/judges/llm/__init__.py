@@ -1,9 +1,7 @@
 """The LLM judge: extraction and verification by a model behind `ufo.transforms.llm.Client`.
 
-The format of requests and replies, for test servers and fake clients:
-
-`asking.ask_for_items` asks for everything; extraction, queries, facts of recall and formulations
-are forms of it.
+`asking.ask_for_items` asks for everything: extraction, queries, the facts of recall and the
+formulations are forms of it. The format of requests and replies, for test servers and fake clients:
 
 Every message list is [system, user]; only what FaaF's paper sends (`--as_published`, and `ufo
 recall`) has the user message alone. The system message is one of `transforms/prompts/`; its first
@@ -76,8 +74,8 @@ Task: stepwise_consistency — text: True, False or (not with `tf`) Unclear::
     </passage>                      <claim>…</claim>
     <query>…</query>                Does the claim agree …? Reply with one word.
 
-Task: fact_checker — FaaF's function object in tags; `<fact_1>True</fact_1>` and, with citations,
-`<fact_1_text_evidence>…</fact_1_text_evidence>`. As a function of that name it has no system message.
+Task: fact_checker — FaaF's function object in tags: `<fact_1>True</fact_1>` and, with citations,
+`<fact_1_text_evidence>…</fact_1_text_evidence>`. As a function it has no system message.
 
 Task: rationale — text: `Rationale: …` and in the last line `Verdict: True`, `False` or `Not clear`.
 Task: prompt — text: True, False or (not with `tf`) Not clear::
