@@ -44,7 +44,6 @@ EXTRAS = {
     "plots": ["matplotlib>=3.9,<4"],  # plots, also in the report as one page
     "gcp": ["apache-beam[gcp]>=2.77,<3"],  # Dataflow
     "pandas": ["pandas>=2.2,<4"],
-    "otel": ["opentelemetry-api>=1.30,<2", "opentelemetry-sdk>=1.30,<2"],  # spans
 }
 TRIED = [name for name in EXTRAS if name != "gcp"]  # by the tests of every change
 EXTRAS["all"] = [f"ufo-factuality[{','.join(EXTRAS)}]"]
@@ -128,7 +127,6 @@ setup(
         "ufo.judges": [
             "offline = ufo.transforms.judges.offline.judge:OfflineJudge",
             "llm = ufo.transforms.judges.llm.judge:LlmJudge",
-            "cascade = ufo.transforms.judges.cascade:CascadeJudge",
         ],
         "ufo.verifiers": [
             "bundled = ufo.transforms.verifiers.bundled:BundledVerifier",

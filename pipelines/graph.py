@@ -30,7 +30,6 @@ from ufo.schemas.records import Part
 from ufo.transforms.beam import check, extract, read, write
 from ufo.transforms.beam import recall as recall_steps
 from ufo.transforms.job import COUNTED, Job
-from ufo.transforms.llm import spans
 from ufo.transforms.recall.job import RecallJob
 from ufo.transforms.recall.read import parse_recall
 from ufo.transforms.splits import Split
@@ -103,10 +102,8 @@ def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
     steps(splits, job, folder)
     started = time.monotonic()
     logs.event("chunk started", chunk=chunk.number, lines=chunk.n_lines)
-    with spans.around("ufo.chunk", **{"ufo.chunk": chunk.number, "ufo.lines": chunk.n_lines}):
-        result = pipeline.run()
-        result.wait_until_finish()
-    spans.flush()
+    result = pipeline.run()
+    result.wait_until_finish()
     keep_counters(result, folder)
     parts = write.written_parts(folder)
     logs.event(

@@ -8,15 +8,14 @@ libraries log is among them from warnings on.
 import json
 import logging
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ufo.schemas.errors import ends_run
 from ufo.schemas.exports import visible
-from ufo.transforms.llm.spans import STEP, belong_to, carried
 from ufo.transforms.llm.usage import worker_id
+from ufo.transforms.loop import STEP
 
 LOGGER = "ufo"
 _FIELDS = "ufo_fields"
@@ -24,14 +23,10 @@ _FIELDS = "ufo_fields"
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """The log settings of a run's processes; plain values, sent to workers.
-
-    `trace` is the parent span of a worker's spans.
-    """
+    """The log settings of a run's processes; plain values, sent to workers."""
 
     format: str = "text"
     run: str | None = None
-    trace: Mapping[str, str] = field(default_factory=dict)
 
 
 _settings = LogSettings()
@@ -80,7 +75,6 @@ def start(settings: LogSettings) -> None:
         root.handlers = [_lines]
         ours.setLevel(logging.INFO)
         logging.captureWarnings(True)
-    belong_to(settings.trace)
 
 
 def name_run(run: str) -> None:
@@ -98,7 +92,7 @@ def stop() -> None:
 
 def settings_for_worker() -> LogSettings:
     """Return the log settings for a worker of this process."""
-    return replace(_settings, trace=carried())
+    return _settings
 
 
 def as_json() -> bool:

@@ -18,7 +18,6 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp": ("google.cloud.secretmanager",),
     "plots": ("matplotlib",),
     "hub": ("huggingface_hub", "torch", "transformers", "sentence_transformers"),
-    "otel": ("opentelemetry.sdk",),
 }
 """The modules that we import of each extra."""
 

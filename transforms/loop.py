@@ -8,6 +8,8 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -17,6 +19,19 @@ _ENDING_SECONDS = 5.0  # for replies to requests in flight at the end of a run
 
 T = TypeVar("T")
 K = TypeVar("K")
+
+STEP: ContextVar[str | None] = ContextVar("ufo_step", default=None)
+"""The step that this thread or coroutine runs, for log records."""
+
+
+@contextmanager
+def in_step(name: str) -> Iterator[None]:
+    """Run the block as the step `name`."""
+    token = STEP.set(name)
+    try:
+        yield
+    finally:
+        STEP.reset(token)
 
 
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -24,7 +24,6 @@ from ufo.pipelines.runs.evaluate import run_evaluate
 from ufo.pipelines.runs.results import open_results
 from ufo.pipelines.runs.run import Finished
 from ufo.pipelines.streams.stream import stream
-from ufo.pipelines.tracing import trace_where_asked
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.text import quantity
 from ufo.transforms.states import run_headline
@@ -57,7 +56,6 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     if program:
         attempt.command[:] = ["evaluate", *argv]
     logs.start(logs.LogSettings(chosen.log_format))
-    trace_where_asked()
     finished = run_evaluate(chosen)
     if finished.submitted:
         _print_submitted(finished, chosen.json)

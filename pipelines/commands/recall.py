@@ -15,7 +15,6 @@ from ufo.pipelines.reports.unusable import Unusable, in_numbers, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.recall import SHEET, run_recall
 from ufo.pipelines.runs.results import open_results
-from ufo.pipelines.tracing import trace_where_asked
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
@@ -60,7 +59,6 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     if program:
         attempt.command[:] = ["recall", *argv]
     logs.start(logs.LogSettings(chosen.log_format))
-    trace_where_asked()
     finished = run_recall(chosen)
     sheet = {"sheet": f"{chosen.output.rstrip('/')}/{SHEET}"} if chosen.facts_only else {}
     with open_results(chosen.output, finished.name) as results:

@@ -2,7 +2,6 @@
 
 import argparse
 import difflib
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Flag, auto
@@ -51,7 +50,6 @@ class Option:
     `kind` is bool for a switch, int or float for a number from `low` to `high`, tuple for several
     words, else str: one of `choices` where there are any, and `read` makes a value of the text.
     `affects` says whose part of a run's fingerprint it enters: none where results are the same.
-    `former` is a name that it had before; it is accepted, with a note.
     """
 
     name: str
@@ -64,7 +62,6 @@ class Option:
     high: float | None = None
     read: Callable[[str], Any] = str
     affects: Affects = NOTHING
-    former: str | None = None
 
     def add(self, group: "argparse._ActionsContainer") -> None:
         """Declare its flag. One that is not given stays None: the configuration file, and then the
@@ -101,13 +98,12 @@ def option(
     high: float | None = None,
     read: Callable[[str], Any] = str,
     affects: Affects = NOTHING,
-    former: str | None = None,
 ) -> Any:
     """Return the field of a dataclass that declares an option: the field's name is the option's,
     its type that of the values. `{default}` in `help` is the default."""
     described: dict[str, Any] = {"help": help.format(default=default), "metavar": metavar}
     described |= {"choices": choices, "low": low, "high": high, "read": read, "affects": affects}
-    return field(default=default, metadata={**described, "former": former})
+    return field(default=default, metadata=described)
 
 
 of_source = partial(option, affects=Affects.SOURCE)
@@ -163,7 +159,6 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **kwargs})
         self.options: dict[str, Option] = {}
-        self._renamed: dict[str, str] = {}
 
     def add_options(self, groups: Mapping[str, Iterable[Option]]) -> None:
         """Declare the flags of options, in groups by their titles."""
@@ -172,28 +167,6 @@ class Parser(argparse.ArgumentParser):
             for one in options:
                 one.add(group)
                 self.options[one.name] = one
-                if one.former:
-                    self._renamed[one.former] = one.name
-
-    def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        """Parse as `argparse` does; flags may have their former names."""
-        words = sys.argv[1:] if args is None else args
-        return super().parse_known_args([self._present_flag(word) for word in words], namespace)
-
-    def _present_flag(self, word: str) -> str:
-        name, equals, value = word.partition("=")
-        if not name.startswith("--"):
-            return word
-        return f"--{self.present(name[2:])}{equals}{value}"
-
-    def present(self, name: str) -> str:
-        """Return the present name of an option; a former one is noted on stderr."""
-        if name not in self._renamed:
-            return name
-        print(f"note: {name} is now called {self._renamed[name]}", file=sys.stderr)
-        return self._renamed[name]
 
     def refuse(self, unknown: Sequence[str], others: Iterable[str] = ()) -> None:
         """Raise a UsageError for the first word that is unknown, with the nearest flag, of this

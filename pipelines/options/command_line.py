@@ -123,8 +123,6 @@ def _checked_judge(
         raise PluginError(
             f"the judge {spec.name!r} ({spec.type}) verifies nothing: give it `outcome` or `verify`"
         )
-    options = {parser.present(name): value for name, value in spec.options.items()}
-    spec = replace(spec, options=options)
     taken = flags_of(spec) & parser.options.keys()
     _check_options(spec, taken)
     as_flags = {name: value for name, value in spec.options.items() if name in taken}

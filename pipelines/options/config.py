@@ -40,7 +40,7 @@ def load(path: str, parser: Parser) -> Described:
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise UsageError(f"--config {path!r} is a mapping from flags to values, as in `mode: seq`")
     try:
-        keys = [parser.present(key.removeprefix("--")) for key in content]
+        keys = [key.removeprefix("--") for key in content]
         return _described(dict(zip(keys, content.values(), strict=True)), parser)
     except UsageError as error:
         raise UsageError(f"--config {path!r}: {error.message}") from None

@@ -15,8 +15,6 @@ from ufo.transforms.judges.llm.settings import LLM_OPTIONS
 from ufo.transforms.llm.store import checked_uri
 from ufo.transforms.registry import Spec
 
-LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
-_OWN = "the same limit for the {} model"
 _BOTH = Affects.SOURCE | Affects.JUDGE
 
 
@@ -33,22 +31,13 @@ class Judging:
 
     judge: Spec = of_judge(
         "llm (default if a key or base URL is given); offline: a small local model, no network; "
-        "cascade: offline first, then llm below --confidence; path/to/file.py:Class, or any that "
-        "`ufo judges` lists",
+        "path/to/file.py:Class, or any that `ufo judges` lists",
         "JUDGE",
     )
     verifier: str | None = of_judge(
         "model of the offline judge: overlap (default), bundled, a folder, path/to/file.py:Class "
         "or a cross-encoder on a model hub (organisation/model)",
         "NAME",
-    )
-    confidence: float | None = of_judge(
-        "lowest probability at which the cascade keeps an offline verdict (default 0.9; 1: always "
-        "ask the model)",
-        "P",
-        low=0,
-        high=1,
-        former="sure",
     )
 
 
@@ -78,7 +67,7 @@ class Models:
         "model of the judge, and of extraction and the source llm unless set", "NAME", affects=_BOTH
     )
     base_url: str | None = of_source(
-        "endpoint of --model (default: OPENAI_BASE_URL, else OpenAI's)",
+        "endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT, else OpenAI's)",
         "URL",
         read=url_of("--base_url"),
     )
@@ -89,6 +78,23 @@ class Models:
     knowledge_model: str | None = of_source("model of the source llm", "NAME")
     knowledge_base_url: str | None = of_source(
         "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url")
+    )
+    header: tuple[str, ...] = option(
+        "further headers of requests to --base_url, each with the environment variable that holds "
+        "its value",
+        "NAME=VARIABLE",
+        default=(),
+    )
+    body_json: str | None = option(
+        'JSON object of fields to add to requests to --base_url, such as {{"top_k": 1}}',
+        "JSON",
+        affects=Affects.RESULTS,
+    )
+    reasoning_effort: str | None = option(
+        "how much a model at --base_url thinks, in its own words: none, minimal, low, medium, "
+        "high, …",
+        "EFFORT",
+        affects=Affects.RESULTS,
     )
     context: int | None = option(
         "context size of the models in tokens, prompt and reply together; calls are packed to fit "
@@ -111,12 +117,6 @@ class Limits:
     tokens_per_minute: int | None = option(
         "rate limit: tokens of prompt and reply per minute", "N", low=1
     )
-    extractor_concurrency: int | None = option(_OWN.format("extractor"), "N", low=1)
-    extractor_requests_per_minute: int | None = option(_OWN.format("extractor"), "N", low=1)
-    extractor_tokens_per_minute: int | None = option(_OWN.format("extractor"), "N", low=1)
-    knowledge_concurrency: int | None = option(_OWN.format("knowledge"), "N", low=1)
-    knowledge_requests_per_minute: int | None = option(_OWN.format("knowledge"), "N", low=1)
-    knowledge_tokens_per_minute: int | None = option(_OWN.format("knowledge"), "N", low=1)
     timeout: float | None = option("time-out of a request in seconds (default 300)", "S", low=0.1)
     retry_seconds: float | None = option(
         "how long a failed request is retried, in seconds (default 900); an endpoint that asks for "

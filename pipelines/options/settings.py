@@ -8,16 +8,15 @@ from typing import Any, Final
 from ufo.pipelines.options.arguments import Affects, names_of, options_of
 from ufo.pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
 from ufo.pipelines.options.flags import Gate, Knowledge, Output, Retrieval, Run, Sources, Web
-from ufo.pipelines.options.judge_flags import LIMITS, Answers, Asking, Judging, Limits, Models
+from ufo.pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
 from ufo.schemas.errors import UsageError
 from ufo.schemas.extras import need
 from ufo.transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.base import Judge
 from ufo.transforms.judges.llm.settings import LlmSettings
-from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, Client
+from ufo.transforms.llm.base import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.budget import load_prices
-from ufo.transforms.llm.endpoint import endpoints
-from ufo.transforms.llm.limiter import Limits as EndpointLimits
+from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.llm.settings import CallSettings, ClientSettings
 from ufo.transforms.llm.store import VARIABLE, default_uri
@@ -165,17 +164,12 @@ class Settings(
     def client(self) -> ClientSettings:
         """Return how the models are reached."""
         places = self.given(*(name for name in names_of(Models) if name != "context"), "timeout")
-        own = {
-            role: EndpointLimits(*(getattr(self, f"{role}_{limit}") for limit in LIMITS))
-            for role in (EXTRACTOR, KNOWLEDGE)
-        }
         return ClientSettings(
             endpoints(**places),
             concurrency=self.concurrency,
             retry=self.retry(),
             requests_per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
-            limits={role: limits for role, limits in own.items() if limits != EndpointLimits()},
             context=self.context,
             prices=load_prices(self.prices),
             cache=self.cache_uri(),
@@ -240,8 +234,7 @@ OPENED_BY_WORKERS: Final = tuple(
 
 def default_judge(base_url: str | None = None) -> str:
     """Return the judge where none is named: a model where one can be reached."""
-    reachable = base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
-    return LLM if reachable else OFFLINE
+    return LLM if Endpoint(base_url=base_url).configured else OFFLINE
 
 
 def flags_of(spec: Spec) -> set[str]:

@@ -84,7 +84,7 @@ def run_chunks(
     if job.client is not None:
         # --max_cost is enforced within one process.
         capped = job.client.max_cost is not None
-        workers = 1 if capped else int(min(workers, job.client.limits_of().most_workers))
+        workers = 1 if capped else int(min(workers, job.client.limits.most_workers))
     try:
         # No more processes than chunks, since each gets an equal share of an endpoint's limits.
         first = list(islice(todo, workers))

@@ -14,7 +14,6 @@ from loky import ProcessPoolExecutor
 from ufo.pipelines import logs
 from ufo.pipelines.logs import quiet_beam
 from ufo.pipelines.stopping import end_with
-from ufo.pipelines.tracing import trace_where_asked
 
 _OF_THE_PARENT = (signal.SIGINT, signal.SIGTERM)
 
@@ -42,7 +41,6 @@ def signals_held_back() -> Iterator[None]:
 def _start_evaluator(parent: int, settings: logs.LogSettings) -> None:
     as_worker(parent)
     quiet_beam()
-    trace_where_asked()
     logs.start(settings)
 
 

@@ -48,7 +48,6 @@ from ufo.transforms.columns import is_used
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.shared import end_run
-from ufo.transforms.llm.spans import around
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
 from ufo.transforms.read import parse as parse_line
@@ -171,8 +170,7 @@ def execute(
             total_lines(plan.files), None if waits(settings.beam) else runner_of(settings.beam)
         )
         _report_judging(plan, progress)
-        traced = around("ufo.run", **{"ufo.run": plan.name, "ufo.mode": plan.mode})
-        with _errors_explained(attempt), traced:
+        with _errors_explained(attempt):
             parts = attempt.done(FINAL)
             if parts is not None:  # an earlier process was stopped while finishing
                 progress.chunk(plan.n_lines, parts, False, deciders(parts, plan.mode))
@@ -205,7 +203,7 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
     if settings.verifier_used():
         how = "without a language model"
         if settings.judge_class.needs_endpoint:
-            how = "and by a model where that is not sure"
+            how = "and by a model where the judge asks one"
         progress.say(f"Judging offline, {how}. {judged_by(settings.verifier)}")
     if plan.unpriced:
         progress.say(

@@ -21,7 +21,7 @@ SCRIPTS = sorted(
     if "__main__" in path.read_text() and path.stem not in ELSEWHERE
 )
 READS = {  # --data DIR
-    *("bench_index", "check_dump", "fit_overlap", "measure_cascade", "measure_claims"),
+    *("bench_index", "check_dump", "fit_overlap", "measure_claims"),
     *("measure_evidence", "measure_extraction", "measure_judge"),
 }
 ASKS = {"measure_injection", "prompts"}  # a model: --base_url, --model

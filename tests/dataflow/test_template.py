@@ -53,7 +53,6 @@ def test_the_metadata_has_every_flag_and_its_help() -> None:
         "single",
         "all",
     ]
-    assert re.match(found["confidence"]["regexes"][0], "0.9")
     assert not re.match(found["samples"]["regexes"][0], "0.9")
     assert re.match(found["cache"]["regexes"][0], "gs://bucket/answers/")
     assert not re.match(found["input"]["regexes"][0], "responses.jsonl")

@@ -260,7 +260,7 @@ def test_an_output_that_cannot_be_written(
         (["--config", "no-such.yaml"], ["--config 'no-such.yaml' cannot be read"]),
         (["--input"], ["--input"]),
         (["--formulation", "stepwise"], ["--formulation is for --judge", "--judge llm"]),
-        (["--explain=none"], ["--explain is for --judge cascade or --judge llm"]),
+        (["--explain=none"], ["--explain is for --judge llm"]),
         (["--model", "m"], ["--model 'm' would be passed over", "OPENAI_API_KEY"]),
         (["--prompts", "mine"], ["--prompts 'mine' would be passed over"]),
         (["--samples", "3"], ["--samples 3 would be passed over"]),

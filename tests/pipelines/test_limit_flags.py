@@ -25,20 +25,17 @@ def _client(*flags: object) -> Any:
     return settings(Settings, parser, given).client()
 
 
-def test_limits_of_all_and_of_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_reach_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
     client = _client(
         *("--concurrency", 32, "--requests_per_minute", 500, "--tokens_per_minute", 90_000),
-        *("--knowledge_requests_per_minute", 20, "--knowledge_base_url", "http://there/v1"),
         *("--timeout", 20, "--retry_seconds", 100, "--context", 4096),
     )
     assert client.context == 4096
     places = {role: client.endpoints[role] for role in (EXTRACTOR, KNOWLEDGE)}
     assert places[EXTRACTOR].timeout == places[KNOWLEDGE].timeout == 20
     assert client.retry.seconds == 100
-    assert client.limits_of((None, "OPENAI_API_KEY")) == Limits(32, 500, 90_000)
-    there = "http://there/v1", "OPENAI_API_KEY"
-    assert client.limits_of(there) == Limits(32, 20, 90_000)
+    assert client.limits == Limits(32, 500, 90_000)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +53,7 @@ def test_a_run_with_a_model_has_one_process_unless_the_user_says_otherwise(
 
 def test_without_flags_only_the_concurrency_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    assert _client().limits_of() == Limits(64)
+    assert _client().limits == Limits(64)
 
 
 @pytest.mark.parametrize("flags", [("--concurrency", 3), ("--requests_per_minute", 1)])

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,10 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_lines_and_spans_of_worker_processes(
-    ufo_process: Any, responses: Path, tmp_path: Path
-) -> None:
+def test_lines_of_worker_processes(ufo_process: Any, responses: Path, tmp_path: Path) -> None:
     words = ("--input", responses, "--output", tmp_path, "--sources", "reference", "--run", "r")
     how = ("--chunk_size", 8, "--workers", 2, "--log_format", "json")
-    environment = {**os.environ, "OTEL_TRACES_EXPORTER": "console"}
-    done = ufo_process("evaluate", *words, *how, "--fail_under", 1, env=environment)
+    done = ufo_process("evaluate", *words, *how, "--fail_under", 1)
     assert done.code == 3
     found = lines(done.err)
     assert {line["run"] for line in found} == {"r"}
@@ -27,10 +23,6 @@ def test_lines_and_spans_of_worker_processes(
     assert found[-1]["worker"] not in {line["worker"] for line in finished}
     assert all(line["time"].endswith("+00:00") for line in found)
     assert "Below --fail_under" in found[-1]["message"]
-    assert done.out.count('"name": "ufo.chunk"') == 3
-    assert done.out.count('"name": "ufo.source:reference"') >= 19
-    traces = {line.strip() for line in done.out.splitlines() if '"trace_id"' in line}
-    assert len(traces) == 1, "workers' spans belong to the run"
 
 
 def test_what_a_library_logs_and_what_ends_the_command(

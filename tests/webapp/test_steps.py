@@ -68,7 +68,7 @@ def test_with_a_model_there_are_the_judges_that_ask_one(base: Setup) -> None:
     with served(replace(base, model="m")) as url:
         found = httpx.get(f"{url}/judges", trust_env=False, timeout=60).json()
     asks = {one["judge"]: one["needs_endpoint"] for one in found}
-    assert {"offline": False, "llm": True, "cascade": True}.items() <= asks.items()
+    assert {"offline": False, "llm": True}.items() <= asks.items()
 
 
 def test_a_judge_is_one_that_is_installed_and_no_file(client: httpx.Client) -> None:

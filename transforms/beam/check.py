@@ -23,8 +23,8 @@ from ufo.transforms.beam.write import ROWS, Rows
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.job import Job
 from ufo.transforms.judges import make_judge
-from ufo.transforms.llm import spans
 from ufo.transforms.llm.usage_log import DECIDED, RESPONSES, UNITS, UsageLog
+from ufo.transforms.loop import in_step
 from ufo.transforms.secrets import into_environment
 from ufo.transforms.sources.registry import make_source
 from ufo.transforms.votes import SEQ, SINGLE, decides
@@ -69,8 +69,7 @@ class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
         self._judge.close()
 
     async def call(self, item: OpenUnits) -> _Answer:
-        about = {"ufo.response_id": item.response_id, "ufo.units": len(item.units)}
-        with spans.step(self._step, **about):
+        with in_step(self._step):
             return _Answer(item, await check(item, self._source, self._judge))
 
     def outputs(self, result: _Answer) -> Iterator[Rows | TaggedOutput]:

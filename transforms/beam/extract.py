@@ -13,8 +13,8 @@ from ufo.transforms.beam.write import ROWS, Rows
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import Job
 from ufo.transforms.judges import make_judge
-from ufo.transforms.llm import spans
 from ufo.transforms.llm.usage_log import RESPONSES, UsageLog
+from ufo.transforms.loop import in_step
 from ufo.transforms.secrets import into_environment
 
 
@@ -40,7 +40,7 @@ class _Extract(CoroutineDoFn[InputRecord, Extracted]):
         self._judge.close()
 
     async def call(self, item: InputRecord) -> Extracted:
-        with spans.step("extract", **{"ufo.response_id": item.response_id}):
+        with in_step("extract"):
             return await extract(item, self._judge, self._units)
 
     def outputs(self, result: Extracted) -> Iterable[OpenUnits | TaggedOutput]:

@@ -9,8 +9,8 @@ from ufo.schemas.recall import RecallInput
 from ufo.transforms.beam.coroutines import CoroutineDoFn
 from ufo.transforms.beam.counting import StepCounters
 from ufo.transforms.beam.write import Rows
-from ufo.transforms.llm import spans
 from ufo.transforms.llm.usage_log import RESPONSES, UsageLog
+from ufo.transforms.loop import in_step
 from ufo.transforms.recall.job import RecallJob, make_recaller
 from ufo.transforms.recall.step import Recalled, recall
 
@@ -32,7 +32,7 @@ class _Recall(CoroutineDoFn[RecallInput, Recalled]):
         self._recaller.close()
 
     async def call(self, item: RecallInput) -> Recalled:
-        with spans.step("recall"):
+        with in_step("recall"):
             return await recall(item, self._recaller, self._job.formulations)
 
     def outputs(self, result: Recalled) -> Iterable[Rows]:

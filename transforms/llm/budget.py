@@ -29,7 +29,6 @@ from ufo.transforms.llm.usage_log import (
 
 _TOKENS = 1_000_000
 _REPLY_TOKENS = 500  # the least that is reserved for a choice without a token limit
-_FIELDS = ("input", "output", "source", "date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +90,14 @@ def _prices(where: str, text: str) -> dict[str, Price]:
 
 
 def _price(where: str, entry: Any) -> Price:
-    if not isinstance(entry, Mapping):
-        raise UsageError(_form(f"{where}: {entry!r} is not a price"))
-    for name in entry:
-        if name not in _FIELDS:
-            raise UsageError(_form(f"{where}: unknown field {name!r}"))
-    return Price(
-        _dollars(where, entry, "input"),
-        _dollars(where, entry, "output"),
-        str(entry.get("source") or ""),
-        str(entry.get("date") or ""),
-    )
-
-
-def _dollars(where: str, entry: Mapping[str, Any], name: str) -> float:
-    value = entry.get(name)
-    # Comparisons with YAML's `.nan` are false, and `true` is an int.
-    if isinstance(value, int | float) and value is not True and 0 <= value < math.inf:
-        return float(value)
-    raise UsageError(_form(f"{where}: {name} is {value!r}, not US dollars from 0"))
+    try:
+        price = Price(**{**entry, "date": str(entry.get("date", ""))})
+        # Comparisons with YAML's `.nan` are false, and `true` is an int.
+        if all(type(n) in (int, float) and 0 <= n < math.inf for n in (price.input, price.output)):
+            return price
+    except (TypeError, AttributeError):
+        pass
+    raise UsageError(_form(f"{where}: {entry!r} is not a price"))
 
 
 def _form(message: str) -> str:

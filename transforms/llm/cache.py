@@ -13,10 +13,11 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.base import Choice, Client, Completion, LlmError, Request
 from ufo.transforms.llm.capabilities import PROBE
 from ufo.transforms.llm.failures import Tokens
-from ufo.transforms.llm.memory import Memory, key_of
+from ufo.transforms.llm.memory import Keys, Memory
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
+_OF_FUNCTIONS: Final = ("name", "description", "parameters", "example")
 _WITHHELD: Final = ("content_filter", "length")
 
 
@@ -91,14 +92,21 @@ Answer = tuple[Choice, str, Tokens]
 
 def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     """Return the cache key of each of the `request.n` choices."""
-    # The token limit does not change what is asked.
-    canonical = asdict(replace(request, keep=None, max_tokens=None))
-    for name in ("role", "n", "step", "source", "response_id", "keep", "expects"):
-        del canonical[name]
+    function = request.function
+    canonical = {
+        "model": request.model,
+        "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+        "function": function and {name: getattr(function, name) for name in _OF_FUNCTIONS},
+        "temperature": request.temperature,
+        "max_tokens": None,  # a limit does not change what is asked
+        "logprobs": request.logprobs,
+    }
     endpoint = settings.endpoint(request.role, request.model)
-    common = (endpoint.url, endpoint.model, canonical, settings.repeat)
+    added = [endpoint.added] if endpoint.added else []
+    common = (endpoint.url, endpoint.model, canonical, settings.repeat, *added)
     separate = [] if settings.share else [request.response_id]
-    return [key_of("r", *common, index, *separate) for index in range(request.n)]
+    keys = Keys("r", *common)
+    return [keys.of(index, *separate) for index in range(request.n)]
 
 
 def usable(request: Request, choice: Choice) -> bool:

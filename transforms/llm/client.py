@@ -139,7 +139,7 @@ class OpenAiClient:
         if endpoint not in self._sessions:
             settings = self._settings
             limiter = self._limiter(endpoint)
-            sender = Sender("ufo.llm_request", limiter, settings.retry, self._budget, self._timing)
+            sender = Sender(limiter, settings.retry, self._budget, self._timing)
             self._sessions[endpoint] = Session(
                 endpoint,
                 self._transport(endpoint),
@@ -157,22 +157,18 @@ class OpenAiClient:
             need("llm", f"the model {endpoint.model!r}")
             from ufo.transforms.llm.transport import Transport  # `openai` is slow to import
 
-            limit = self._settings.limits_of(endpoint.place).concurrency
             reached = endpoint.url in self._settings.reached
-            self._transports[key] = Transport(
-                endpoint, limit or self._settings.concurrency, reached
-            )
+            self._transports[key] = Transport(endpoint, self._settings.concurrency, reached)
         return self._transports[key]
 
     def _limiter(self, endpoint: Endpoint) -> Limiter:
         settings = self._settings
-        limits = settings.limits_of(endpoint.place)
-        key = endpoint.place, limits
+        key = endpoint.place, settings.limits
         if key not in self._shared.limiters:
             report = self._budget.log.report if settings.usage_log else None
             reached = endpoint.url in settings.reached
             self._shared.limiters[key] = Limiter(
-                limits.divided(settings.workers),
+                settings.limits.divided(settings.workers),
                 Backoff(settings.retry.seconds, report, reached=reached),
                 self._shared.stop,
                 settings.sent_before,

@@ -1,11 +1,15 @@
 """Describe the endpoint of a model by plain values, which can be sent to workers; no API keys."""
 
+import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
+from ufo.schemas.errors import UsageError
 from ufo.schemas.hosts import host_of, is_address
 from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
@@ -16,19 +20,46 @@ DEFAULT_MODEL = "gpt-4o-mini"
 NO_KEY = "none"
 """Sent as the key where there is none: local servers need no key, but the header must be there."""
 
+# The variables are those of the `openai` package.
+AZURE_URL_VARIABLE: Final = "AZURE_OPENAI_ENDPOINT"
+AZURE_TOKEN_VARIABLE: Final = "AZURE_OPENAI_AD_TOKEN"  # noqa: S105
+_AZURE_KEY_VARIABLE: Final = "AZURE_OPENAI_API_KEY"
+_AZURE_VERSION_VARIABLE: Final = "OPENAI_API_VERSION"
+_AZURE_VERSION: Final = "2024-10-21"  # the last dated version that is not a preview
+_AZURE_HOSTS: Final = (".openai.azure.com", ".openai.azure.us", ".cognitiveservices.azure.com")
+_VERSION_FIELD: Final = "api-version"
+_DEPLOYMENT: Final = re.compile(r"/openai/deployments/([^/]+)")
+_HEADER: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(\w+)")
+# Fields of a request that ufo writes itself.
+_OWN_FIELDS: Final = ("model", "messages", "tools", "tool_choice", "response_format", "n", "stream")
+
+
+@dataclass(frozen=True, slots=True)
+class Azure:
+    """An Azure OpenAI resource: its address, the API's version, and a deployment, which is that of
+    the model's name where None."""
+
+    address: str
+    version: str
+    deployment: str | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A model at an OpenAI-compatible endpoint.
 
-    Without `base_url` the address is OPENAI_BASE_URL, else OpenAI's. `api_key_env` names the
-    environment variable with the key. `timeout` is of one whole request, in seconds.
+    Without `base_url` the address is OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT, else OpenAI's.
+    `api_key_env` names the environment variable with the key. `timeout` is of one whole request, in
+    seconds. `headers` are further headers, each by the environment variable that holds its value.
+    `body` is the JSON of fields to add to each request.
     """
 
     model: str = DEFAULT_MODEL
     base_url: str | None = None
     api_key_env: str = KEY_VARIABLE
     timeout: float = 300.0
+    headers: tuple[tuple[str, str], ...] = ()
+    body: str = "{}"
 
     @property
     def url(self) -> str:
@@ -37,7 +68,7 @@ class Endpoint:
         Raises:
             LlmError: it is not an http(s) URL, or it contains a password.
         """
-        url = self.base_url or os.environ.get(URL_VARIABLE, "").strip() or OPENAI_URL
+        url = self.base_url or _url_of_environment()
         try:
             check_url(url, "base URL" if self.base_url else URL_VARIABLE, self.api_key_env)
         except ValueError as error:
@@ -58,6 +89,12 @@ class Endpoint:
     def local(self) -> bool:
         """Whether the endpoint is on this machine, and so shares its processors with the run."""
         return on_this_machine(self.url)
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """The fields to add to each request."""
+        fields: dict[str, Any] = json.loads(self.body)
+        return fields
 
     def key(self) -> str:
         """Return the API key, or `NO_KEY` where none is set for an endpoint other than OpenAI's.
@@ -82,10 +119,60 @@ class Endpoint:
             )
         return key
 
+    def header_values(self) -> dict[str, str]:
+        """Return the further headers with their values.
+
+        Raises:
+            LlmError: a variable is not set, or its value cannot be sent in a header.
+        """
+        values = {}
+        for name, variable in self.headers:
+            value = os.environ.get(variable, "").strip()
+            if not (value and value.isascii() and value.isprintable()):
+                raise LlmError(
+                    f"--header {name}={variable}: the environment variable {variable} is not set, "
+                    "or has characters that a header cannot have; set it",
+                    final=True,
+                )
+            values[name] = value
+        return values
+
+    def as_in(self, run: "Endpoint") -> "Endpoint":
+        """Return this endpoint with a run's time-out; with its headers and body where both have
+        the same address."""
+        if self.base_url != run.base_url:
+            return replace(self, timeout=run.timeout)
+        return replace(self, timeout=run.timeout, headers=run.headers, body=run.body)
+
     @property
     def configured(self) -> bool:
         """Whether the user set a key or a base URL."""
-        return any((self.base_url, os.environ.get(self.api_key_env), os.environ.get(URL_VARIABLE)))
+        names = (self.api_key_env, URL_VARIABLE, AZURE_URL_VARIABLE)
+        return bool(self.base_url) or any(map(os.environ.get, names))
+
+
+def _url_of_environment() -> str:
+    url = os.environ.get(URL_VARIABLE, "").strip()
+    azure = os.environ.get(AZURE_URL_VARIABLE, "").strip().rstrip("/")
+    if azure and not url and _VERSION_FIELD not in azure:
+        azure += f"?{_VERSION_FIELD}={os.environ.get(_AZURE_VERSION_VARIABLE) or _AZURE_VERSION}"
+    return url or azure or OPENAI_URL
+
+
+def azure_of(url: str) -> Azure | None:
+    """Return the Azure OpenAI resource at a URL; None for another server, and for Azure's `/v1`,
+    which speaks as OpenAI's does."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    version = dict(parse_qsl(parts.query)).get(_VERSION_FIELD, "")
+    if path.endswith("/v1") or not (version or host_of(url).endswith(_AZURE_HOSTS)):
+        return None
+    deployment = _DEPLOYMENT.search(path)
+    return Azure(
+        f"{parts.scheme}://{parts.netloc}{path.partition('/openai')[0]}",
+        version or os.environ.get(_AZURE_VERSION_VARIABLE) or _AZURE_VERSION,
+        deployment[1] if deployment else None,
+    )
 
 
 def check_url(url: str, what: str, key_variable: str = KEY_VARIABLE) -> None:
@@ -107,6 +194,40 @@ def check_url(url: str, what: str, key_variable: str = KEY_VARIABLE) -> None:
         )
 
 
+def header_of(text: str) -> tuple[str, str]:
+    """Parse `NAME=VARIABLE`: a header and the environment variable that holds its value.
+
+    Raises:
+        UsageError: it has another form.
+    """
+    match = _HEADER.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(
+            f"--header {text!r} is not NAME=VARIABLE, a header's name and the environment variable "
+            "that holds its value, such as X-Title=MY_TITLE"
+        )
+    return match[1], match[2]
+
+
+def added_fields(text: str, effort: str | None = None) -> str:
+    """Return the JSON of the fields to add to each request: `text`, and the reasoning effort.
+
+    Raises:
+        UsageError: the text is not a JSON object, or has a field that ufo writes itself.
+    """
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"--body_json is not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise UsageError('--body_json is not a JSON object, such as {"top_k": 1}')
+    for name in _OWN_FIELDS:
+        if name in fields:
+            raise UsageError(f"--body_json has {name!r}, a field that ufo writes itself")
+    effort_field = {"reasoning_effort": effort} if effort else {}
+    return json.dumps(fields | effort_field, sort_keys=True)
+
+
 def on_this_machine(url: str) -> bool:
     """Return whether the host of a URL is this machine: `localhost`, 127.0.0.1, ::1, 0.0.0.0, …"""
     host = host_of(url)
@@ -124,12 +245,22 @@ def endpoints(
     knowledge_model: str | None = None,
     knowledge_base_url: str | None = None,
     timeout: float = Endpoint().timeout,
+    header: Iterable[str] = (),
+    body_json: str = "{}",
+    reasoning_effort: str | None = None,
 ) -> dict[str, Endpoint]:
     """Return the endpoint of each role; model and address default to the verifier's.
 
     The keys of the extractor and of the knowledge model are read from EXTRACTOR_API_KEY and
-    KNOWLEDGE_API_KEY where these are set, else from OPENAI_API_KEY.
+    KNOWLEDGE_API_KEY where these are set, else from OPENAI_API_KEY, for Azure from
+    AZURE_OPENAI_API_KEY or AZURE_OPENAI_AD_TOKEN. Headers and fields of the body are those of
+    `base_url` and of roles that share it: a secret meant for one host is not sent to another.
+
+    Raises:
+        UsageError: a header or the body has another form.
     """
+    headers = tuple(map(header_of, header))
+    body = added_fields(body_json, reasoning_effort)
     by_role: Mapping[str, tuple[str | None, str | None]] = {
         VERIFIER: (model, base_url),
         EXTRACTOR: (extractor_model, extractor_base_url),
@@ -137,11 +268,22 @@ def endpoints(
     }
     result = {}
     for role, (role_model, role_url) in by_role.items():
-        role_key = f"{role.upper()}_API_KEY"
-        result[role] = Endpoint(
-            role_model or model or DEFAULT_MODEL,
-            role_url or base_url,
-            role_key if os.environ.get(role_key) else KEY_VARIABLE,
-            timeout,
-        )
+        url = role_url or base_url
+        one = Endpoint(role_model or model or DEFAULT_MODEL, url, _key_variable(role, url), timeout)
+        shares = url == base_url
+        result[role] = replace(one, headers=headers, body=body) if shares else one
     return result
+
+
+def _key_variable(role: str, url: str | None) -> str:
+    own = f"{role.upper()}_API_KEY"
+    if os.environ.get(own):
+        return own
+    try:
+        azure = azure_of(url or _url_of_environment())
+    except ValueError:  # not a URL, which is said where it is used
+        azure = None
+    if azure is None:
+        return KEY_VARIABLE
+    names = (_AZURE_KEY_VARIABLE, AZURE_TOKEN_VARIABLE, KEY_VARIABLE)
+    return next(filter(os.environ.get, names), _AZURE_KEY_VARIABLE)

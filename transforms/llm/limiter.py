@@ -10,7 +10,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import astuple, dataclass
 from math import inf
@@ -42,11 +42,6 @@ class Limits:
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
 
-    def or_else(self, defaults: "Limits") -> "Limits":
-        """Return these limits, with `defaults` for those that are None."""
-        pairs = zip(astuple(self), astuple(defaults), strict=True)
-        return Limits(*(default if limit is None else limit for limit, default in pairs))
-
     def divided(self, workers: int) -> "Limits":
         """Return the share of each of `workers` processes; at least 1, see `most_workers`."""
         return Limits(*(limit and max(1, limit // workers) for limit in astuple(self)))
@@ -55,12 +50,6 @@ class Limits:
     def most_workers(self) -> float:
         """The largest number of processes that together can keep within the limits."""
         return min((limit for limit in astuple(self) if limit is not None), default=inf)
-
-
-def strictest(limits: Iterable[Limits]) -> Limits:
-    """Return the minimum of each kind of limit."""
-    kinds = zip(*map(astuple, limits), strict=True)
-    return Limits(*(min((n for n in kind if n is not None), default=None) for kind in kinds))
 
 
 def estimated(body: Mapping[str, Any]) -> int:

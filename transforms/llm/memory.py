@@ -141,10 +141,30 @@ class Memory:
         return values, shared
 
 
+class Keys:
+    """The cache keys of JSON values that begin alike: `kind`, a dash and 40 hex digits of SHA-256.
+
+    What they have in common is written and hashed once.
+    """
+
+    def __init__(self, kind: str, *common: Any) -> None:
+        self._kind = kind
+        self._hash = sha256(_json([_VERSION, *common])[:-1])
+
+    def of(self, *parts: Any) -> str:
+        """Return the key of `common` followed by `parts`."""
+        whole = self._hash.copy()
+        whole.update(b"".join(b", " + _json(part) for part in parts) + b"]")
+        return f"{self._kind}-{whole.hexdigest()[:_DIGITS]}"
+
+
 def key_of(kind: str, *parts: Any) -> str:
-    """Return the cache key for JSON values: `kind`, a dash and 40 hex digits of SHA-256."""
-    text = json.dumps([_VERSION, *parts], sort_keys=True, ensure_ascii=True)
-    return f"{kind}-{sha256(text.encode()).hexdigest()[:_DIGITS]}"
+    """Return the cache key for JSON values."""
+    return Keys(kind, *parts).of()
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
 
 
 def packed(value: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""Send a request with rate limits, retries, budget, usage row and OpenTelemetry span.
+"""Send a request with rate limits, retries, budget and usage row.
 
 Requests to language models and to search engines are sent by it.
 """
@@ -16,7 +16,6 @@ from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.failures import SendError, Tokens
 from ufo.transforms.llm.limiter import Limiter, Sent
 from ufo.transforms.llm.retry import REAL, Retry, Timing, retrying
-from ufo.transforms.llm.spans import span
 from ufo.transforms.llm.usage import OK
 
 T = TypeVar("T")
@@ -35,17 +34,15 @@ class Received(Generic[T]):
 
 
 class Sender:
-    """Sends requests to one endpoint, on one event loop; `name` is the name of their spans."""
+    """Sends requests to one endpoint, on one event loop."""
 
     def __init__(
         self,
-        name: str,
         limiter: Limiter,
         retry: Retry,
         budget: Budget,
         timing: Timing = REAL,
     ) -> None:
-        self._name = name
         self._limiter = limiter
         self._retry = retry
         self._budget = budget
@@ -80,25 +77,16 @@ class Sender:
         rows: list[Usage],
         attempt: int,
     ) -> T:
-        about = {
-            "gen_ai.request.model": row.model,
-            "ufo.step": row.step,
-            "ufo.source": row.source,
-        }
         async with self._limiter.admitted(body) as sent:
             reserved = await self._budget.reserve(body)
             # The time waited for limiter and budget is not part of the request.
             started = time.monotonic()
             outcome: Received[T] | SendError | None = None
             try:
-                with span(self._name, **about) as current:
-                    outcome = await self._outcome(exchange, sent)
-                    if current is not None:
-                        current.set_attribute("gen_ai.usage.input_tokens", outcome.tokens[0] or 0)
-                        current.set_attribute("gen_ai.usage.output_tokens", outcome.tokens[1] or 0)
-                    if isinstance(outcome, SendError):
-                        raise outcome
-                    return outcome.value
+                outcome = await self._outcome(exchange, sent)
+                if isinstance(outcome, SendError):
+                    raise outcome
+                return outcome.value
             finally:
                 done = None
                 if outcome is not None:

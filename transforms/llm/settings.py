@@ -7,7 +7,7 @@ from ufo.transforms.llm.base import VERIFIER
 from ufo.transforms.llm.budget import Price
 from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.limiter import Limits, strictest
+from ufo.transforms.llm.limiter import Limits
 from ufo.transforms.llm.retry import Retry
 
 
@@ -36,9 +36,8 @@ class ClientSettings(CallSettings):
     """Settings of the clients for language models.
 
     `endpoints` are by role; a role without one uses the verifier's. Limits a minute hold for an
-    endpoint, whichever roles and models share it; `limits` are by role, and where roles of one
-    endpoint differ the strictest holds. `capabilities` are those probed before; other endpoints are
-    probed at their first request.
+    endpoint, whichever roles and models share it. `capabilities` are those probed before; other
+    endpoints are probed at their first request.
 
     `sent_before` is the number of requests that other processes sent in the current minute, and
     `reached` are the URLs that answered them. `context` is the size of the models' contexts in
@@ -53,7 +52,6 @@ class ClientSettings(CallSettings):
     capabilities: Mapping[Endpoint, Capabilities] = field(default_factory=dict)
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
-    limits: Mapping[str, Limits] = field(default_factory=dict)
     sent_before: int = 0
     reached: frozenset[str] = frozenset()
     context: int | None = None
@@ -77,15 +75,7 @@ class ClientSettings(CallSettings):
             capabilities={named[endpoint]: can for endpoint, can in self.capabilities.items()},
         )
 
-    def limits_of(self, place: tuple[str | None, str] | None = None) -> Limits:
-        """Return the strictest limits of the endpoints at a `place`, by default of all endpoints.
-
-        They hold for all processes together.
-        """
-        general = Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
-        limits = [
-            self.limits.get(role, general).or_else(general)
-            for role, endpoint in self.endpoints.items()
-            if place in (None, endpoint.place)
-        ]
-        return strictest(limits or [general])
+    @property
+    def limits(self) -> Limits:
+        """The limits of each endpoint, for all processes together."""
+        return Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)

@@ -3,11 +3,10 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from filelock import FileLock
 
@@ -18,17 +17,17 @@ _APPLICATION: Final = 0x75666F31  # "ufo1", SQLite's application_id in the file'
 _VERSION: Final = 1
 _WAIT_SECONDS: Final = 30.0
 _AT_ONCE: Final = 500  # keys of one SELECT; SQLite's own limit is 32,766
-_SCHEMA = """
+# A commit survives the end of the process; it survives a crash of the machine only after the next
+# checkpoint.
+_NEW: Final = f"""
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_VERSION};
 CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY, value BLOB NOT NULL, written REAL NOT NULL
-) WITHOUT ROWID
+) WITHOUT ROWID;
 """
-
-T = TypeVar("T")
-
-
-class _Unusable(Exception):
-    """A file is damaged, or is not a cache of this version of ufo."""
 
 
 class SqliteStore:
@@ -43,13 +42,6 @@ class SqliteStore:
     def __init__(self, path: str, report: Report = report) -> None:
         self._path = path
         self._report = report
-        try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            # Readable by its owner alone, as are the files that SQLite creates beside it.
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        except OSError as error:
-            raise StoreError(str(error)) from error
         self._connection = self._opened()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
@@ -59,83 +51,87 @@ class SqliteStore:
             batch = keys[start : start + _AT_ONCE]
             places = ",".join("?" * len(batch))
             query = f"SELECT key, value FROM entries WHERE key IN ({places})"  # noqa: S608
-            values.update(self._do(partial(_select, query, batch)))
+            values.update(self._do(query, batch))
         return values
 
     def put_many(self, entries: Mapping[str, bytes]) -> None:
         """Write the entries in one transaction."""
         now = time.time()
         rows = [(key, value, now) for key, value in entries.items()]
-        self._do(partial(_write, "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows))
+        self._do("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows, writes=True)
 
     def entries(self) -> Iterator[Entry]:
         """Yield every entry."""
-        query = "SELECT key, length(value), written FROM entries"
-        yield from (Entry(*row) for row in self._do(partial(_select, query, ())))
+        found = self._do("SELECT key, length(value), written FROM entries")
+        yield from (Entry(*row) for row in found)
 
     def remove(self, keys: Sequence[str]) -> None:
         """Delete these keys."""
-        rows = [(key,) for key in keys]
-        self._do(partial(_write, "DELETE FROM entries WHERE key = ?", rows))
+        self._do("DELETE FROM entries WHERE key = ?", [(key,) for key in keys], writes=True)
 
     def compact(self) -> None:
         """Free the disk space of deleted entries."""
-        self._do(lambda c: c.execute("VACUUM"))
+        self._do("VACUUM")
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
 
-    def _do(self, operate: Callable[[sqlite3.Connection], T]) -> T:
+    def _do(self, statement: str, values: Sequence[Any] = (), writes: bool = False) -> list[Any]:
+        """Execute a statement; with `writes` once for each of `values`, all or none."""
         try:
             try:
-                return operate(self._connection)
+                return self._execute(statement, values, writes)
             except sqlite3.DatabaseError as error:
                 if not _damaged(error):
                     raise
                 self._connection.close()
-                self._connection = self._opened(broke=True)
-                return operate(self._connection)
+                self._connection = self._opened(thorough=True)
+                return self._execute(statement, values, writes)
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: {error}") from error
 
-    def _opened(self, broke: bool = False) -> sqlite3.Connection:
-        """Open the file; rename one that is damaged or of another program and create a new one."""
+    def _execute(self, statement: str, values: Sequence[Any], writes: bool) -> list[Any]:
+        if not writes:
+            return self._connection.execute(statement, values).fetchall()
+        self._connection.execute("BEGIN IMMEDIATE")
+        with self._connection:  # commits, or rolls back
+            self._connection.executemany(statement, values)
+        return []
+
+    def _opened(self, thorough: bool = False) -> sqlite3.Connection:
+        """Open the file, one process at a time; rename one that is not a usable cache.
+
+        `thorough` checks every page, which takes a second for some hundred MB.
+        """
         try:
-            # One process checks or creates the file while the others wait.
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             with FileLock(self._path + ".lock", timeout=_WAIT_SECONDS):
-                try:
-                    return self._connect(thorough=broke)
-                except _Unusable as unusable:
-                    self._set_aside(str(unusable))
-                    return self._connect()
+                connection = self._connect()
+                why = _unusable(connection, thorough)
+                if why:
+                    connection.close()
+                    self._set_aside(why)
+                    connection = self._connect()
+                connection.executescript(_NEW)
+                return connection
         except (sqlite3.Error, OSError) as error:
-            if not broke and os.path.exists(self._path):
-                with suppress(sqlite3.Error, _Unusable):
-                    return self._connect(read_only=True)
+            with suppress(sqlite3.Error):
+                connection = self._connect("?mode=ro")
+                if not _unusable(connection, thorough):
+                    return connection
+                connection.close()
             raise StoreError(f"{self._path}: {error}") from error
 
-    def _connect(self, read_only: bool = False, thorough: bool = False) -> sqlite3.Connection:
-        path = Path(self._path).as_uri() + ("?mode=ro" if read_only else "")
-        connection = sqlite3.connect(
-            path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+    def _connect(self, how: str = "") -> sqlite3.Connection:
+        if not how:
+            # Readable by its owner alone, as are the files that SQLite creates beside it.
+            with suppress(FileExistsError):
+                os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        path = Path(self._path).as_uri() + how
+        return sqlite3.connect(
+            path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
         )
-        try:
-            _check(connection, thorough)
-            if not read_only:
-                # A commit survives the end of the process; it survives a crash of the machine only
-                # after the next checkpoint.
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-                connection.execute(_SCHEMA)
-            return connection
-        except (sqlite3.Error, _Unusable) as error:
-            connection.close()
-            if isinstance(error, sqlite3.Error) and _damaged(error):
-                raise _Unusable("is not a SQLite file, or is damaged") from error
-            raise
 
     def _set_aside(self, why: str) -> None:
         number = 1
@@ -147,35 +143,24 @@ class SqliteStore:
         self._report(f"the cache {self._path} {why}; it was moved to {aside}, and a new one made")
 
 
-def _select(query: str, values: Sequence[str], connection: sqlite3.Connection) -> list[Any]:
-    return connection.execute(query, values).fetchall()
+def _unusable(connection: sqlite3.Connection, thorough: bool) -> str:
+    """Return why a file is neither empty nor a cache of this version, "" where it is."""
 
+    def value(query: str) -> Any:
+        return connection.execute(query).fetchone()[0]
 
-def _write(statement: str, rows: Sequence[tuple[Any, ...]], connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    with connection:  # commits, or rolls back
-        connection.executemany(statement, rows)
-
-
-def _check(connection: sqlite3.Connection, thorough: bool) -> None:
-    """Raise _Unusable unless the file is empty or a cache of this version.
-
-    `thorough` checks every page, which takes a second for some hundred MB.
-    """
-    application, version, tables = (
-        connection.execute(query).fetchone()[0]
-        for query in (
-            "PRAGMA application_id",
-            "PRAGMA user_version",
-            "SELECT count(*) FROM sqlite_master",
-        )
-    )
-    if tables and application != _APPLICATION:
-        raise _Unusable("is of another program")
-    if tables and version != _VERSION:
-        raise _Unusable(f"is of version {version}, and this ufo's is {_VERSION}")
-    if thorough and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-        raise _Unusable("is damaged")
+    try:
+        tables = value("SELECT count(*) FROM sqlite_master")
+        if tables and value("PRAGMA application_id") != _APPLICATION:
+            return "is of another program"
+        version = value("PRAGMA user_version")
+        if tables and version != _VERSION:
+            return f"is of version {version}, and this ufo's is {_VERSION}"
+        return "is damaged" if thorough and value("PRAGMA quick_check(1)") != "ok" else ""
+    except sqlite3.DatabaseError as error:
+        if not _damaged(error):
+            raise
+        return "is not a SQLite file, or is damaged"
 
 
 def _damaged(error: sqlite3.Error) -> bool:

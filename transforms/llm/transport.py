@@ -3,18 +3,19 @@
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl
 from urllib.request import getproxies
 
 import httpx2
 import openai
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from ufo.transforms.llm.base import LlmError
-from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
 from ufo.transforms.llm.failures import SendError, of_response
 from ufo.transforms.llm.sending import Received
 
@@ -87,27 +88,35 @@ class Transport:
         self._endpoint = endpoint
         self._concurrency = concurrency
         self._client: AsyncOpenAI | None = None
+        self._added = endpoint.added
         self._key = ""
         self._reached = reached
 
     async def send(self, body: Mapping[str, Any]) -> Received[Any]:
-        """Post a chat completion and return the JSON of the reply.
+        """Post a chat completion and return the JSON of the reply, put together where the server
+        streams it.
 
         Raises:
             SendError: there is no reply, it has a status of 400 or above, or it is not JSON.
             LlmError: the endpoint's URL or key is invalid.
         """
-        response = await self._exchange("POST", "/chat/completions", body)
+        response = await self._exchange("POST", "/chat/completions", {**body, **self._added})
         request_id = response.headers.get("x-request-id")
         try:
-            payload = json.loads(response.content)
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                payload = completion_of(response.text)
+            else:
+                payload = json.loads(response.content)
         except ValueError:
             message = f"{self._endpoint.shown_url} answered with something that is not JSON"
             raise SendError(message, "garbled", transient=True, request_id=request_id) from None
         return Received(payload, response.headers, request_id)
 
     async def models(self) -> list[str]:
-        """Return the sorted names of the models that the endpoint lists; [] where that fails."""
+        """Return the sorted names of the models that the endpoint lists; [] where that fails, and
+        for Azure, which lists models but is asked for deployments."""
+        if azure_of(self._endpoint.url):
+            return []
         try:
             response = await self._exchange("GET", "/models", None)
             listed = json.loads(response.content)["data"]
@@ -161,16 +170,32 @@ class Transport:
                 if getproxies()
                 else {"transport": Connections()}
             )
-            self._client = AsyncOpenAI(
-                api_key=self._key,
-                base_url=self._endpoint.url,
-                max_retries=0,  # `llm.retry` retries, with a usage row for each attempt
-                http_client=DefaultAsyncHttpxClient(
+            common: dict[str, Any] = {
+                "max_retries": 0,  # `llm.retry` retries, with a usage row for each attempt
+                "default_headers": self._endpoint.header_values(),
+                "http_client": DefaultAsyncHttpxClient(
                     timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
                     **pool,
                 ),
-            )
+            }
+            self._client = self._made(self._endpoint.url, common)
         return self._client
+
+    def _made(self, url: str, common: Mapping[str, Any]) -> AsyncOpenAI:
+        azure = azure_of(url)
+        if azure is None:
+            base, _, query = url.partition("?")
+            fields = dict(parse_qsl(query))
+            return AsyncOpenAI(api_key=self._key, base_url=base, default_query=fields, **common)
+        token = self._endpoint.api_key_env == AZURE_TOKEN_VARIABLE
+        return AsyncAzureOpenAI(
+            azure_endpoint=azure.address,
+            azure_deployment=azure.deployment,
+            api_version=azure.version,
+            api_key=None if token else self._key,
+            azure_ad_token=self._key if token else None,
+            **common,
+        )
 
     def _unconnected(self, error: Exception) -> SendError:
         cause = error.__cause__ or error
@@ -195,3 +220,53 @@ class Transport:
         return of_response(
             endpoint, self._key, response.status_code, response.headers, payload, time.time()
         )
+
+
+def completion_of(events: str) -> dict[str, Any]:
+    """Put the chunks of a stream of server-sent events together to the JSON of a whole reply.
+
+    Raises:
+        ValueError: a chunk is not a JSON object.
+    """
+    payload: dict[str, Any] = {}
+    choices: dict[int, dict[str, Any]] = {}
+    for chunk in _chunks(events):
+        payload |= {name: chunk[name] for name in ("id", "error") if chunk.get(name)}
+        if chunk.get("usage"):
+            payload["usage"] = chunk["usage"]
+        for part in chunk.get("choices") or ():
+            choice = choices.setdefault(part.get("index", 0), {"message": {}})
+            _append(choice["message"], part.get("delta") or part.get("message") or {})
+            if part.get("finish_reason"):
+                choice["finish_reason"] = part["finish_reason"]
+            if part.get("logprobs"):
+                _append(choice.setdefault("logprobs", {}), part["logprobs"])
+    return {**payload, "choices": [choices[index] for index in sorted(choices)]}
+
+
+def _chunks(events: str) -> Iterator[dict[str, Any]]:
+    for line in events.split("\n"):
+        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+        if data and data != "[DONE]":
+            chunk = json.loads(data)
+            if not isinstance(chunk, dict):
+                raise ValueError("a chunk is not an object")
+            yield chunk
+
+
+def _append(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
+    """Append the texts and lists of a chunk to those before it."""
+    for name, value in part.items():
+        before = whole.get(name)
+        if name == "tool_calls" and isinstance(value, list):
+            calls = whole.setdefault(name, [])
+            for call in value:
+                index = call.get("index", len(calls))
+                calls += [{} for _ in range(index + 1 - len(calls))]
+                _append(calls[index], call)
+        elif isinstance(value, Mapping):
+            _append(whole.setdefault(name, {}), value)
+        elif name in ("id", "type", "role", "name") or not isinstance(before, type(value)):
+            whole[name] = before if value is None else value
+        elif isinstance(value, str | list):
+            whole[name] = before + value

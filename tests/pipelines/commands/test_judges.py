@@ -234,9 +234,7 @@ def test_an_unknown_run_or_verifier_is_a_usage_error(
 
 def test_the_list_has_judges_and_verifiers_with_package_and_help(ufo: Callable[..., Any]) -> None:
     rows = ufo("judges", "--json").json
-    assert {("judge", "offline"), ("judge", "llm"), ("judge", "cascade")} <= {
-        (row["kind"], row["type"]) for row in rows
-    }
+    assert {("judge", "offline"), ("judge", "llm")} <= {(row["kind"], row["type"]) for row in rows}
     assert ("verifier", "overlap") in {(row["kind"], row["type"]) for row in rows}
     assert all(row["package"] and row["help"] for row in rows)
     out = ufo("judges").out
@@ -250,9 +248,9 @@ def test_the_list_says_what_a_judge_can_do_and_the_docs_say_the_same(
     ufo: Callable[..., Any],
 ) -> None:
     rows = [row for row in ufo("judges", "--json").json if row["kind"] == "judge"]
-    (cascade,) = [row for row in rows if row["type"] == "cascade"]
-    assert {"confidence", "formulation", "model", "verifier"} <= set(cascade["flags"])
-    assert cascade["options"] == {}
+    (llm,) = [row for row in rows if row["type"] == "llm"]
+    assert {"formulation", "model"} <= set(llm["flags"])
+    assert llm["options"] == {}
     out = ufo("judges").out
     assert "    extracts, verifies, abstains, needs an endpoint\n" in out
     assert "    flags: --verifier\n" in out

@@ -88,7 +88,7 @@ def evaluate(
         ("--sources", "reference,wikipedia", "--format", "xml", "--facts_per_call", 1),
         ("--sources", "reference,wikipedia", "--context", 1500),
         ("--sources", "llm,reference", "--judge", "offline"),
-        ("--sources", "llm,reference", "--judge", "cascade", "--explain", "none"),
+        ("--sources", "llm,reference", "--judge", "llm", "--explain", "none"),
     ],
     ids=lambda flags: " ".join(map(str, flags)),
 )

@@ -27,7 +27,7 @@ class Mine:
     many: int | None = option("a number", "N", low=1, high=9, affects=Affects.SOURCE)
     share: float = option("a share (default {default})", "P", default=0.5, low=0, high=1)
     loud: bool = option("a switch", default=False)
-    way: str = option("one of two", "WAY", default="up", choices=("up", "down"), former="direction")
+    way: str = option("one of two", "WAY", default="up", choices=("up", "down"))
     listed: tuple[str, ...] | None = option("a list", "A,B", read=lambda text: text.split(","))
 
 
@@ -65,18 +65,6 @@ def test_a_field_is_a_flag(parser: Parser) -> None:
 def test_what_a_field_does_not_take_is_wrong(parser: Parser, argv: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("?", r"\?")):
         parser.parse_args(argv)
-
-
-@pytest.mark.parametrize("argv", [["--direction", "down"], ["--direction=down"]])
-def test_a_former_name_is_accepted_with_a_note(
-    parser: Parser, argv: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    assert parser.given(parser.parse_args(argv)) == {"way": "down"}
-    assert capsys.readouterr().err == "note: direction is now called way\n"
-    assert "direction" not in parser.format_help()
-    (tmp_path / "ufo.yaml").write_text("direction: down")
-    assert load(str(tmp_path / "ufo.yaml"), parser).values == {"way": "down"}
-    assert capsys.readouterr().err == "note: direction is now called way\n"
 
 
 def test_a_field_is_a_key_of_the_file(parser: Parser, tmp_path: Path) -> None:

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from tests.llm_server.log import Logged, most_in
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
 from ufo.schemas.records import TRANSPORT
-from ufo.transforms.llm.base import VERIFIER, LlmError
-from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.base import LlmError
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.limiter import LOCAL_START, Limits, estimated, strictest
+from ufo.transforms.llm.limiter import LOCAL_START, Limits, estimated
 from ufo.transforms.llm.retry import Stop
-from ufo.transforms.llm.settings import ClientSettings
 
 
 @pytest.mark.parametrize("slowest", [0.1, 3.0, 20.0])
@@ -279,19 +277,6 @@ def test_shares_never_come_to_more_than_the_whole(whole: Limits, workers: int) -
         assert (limit is None) == (part is None)
         if limit is not None:
             assert 1 <= part * workers <= limit
-
-
-def test_roles_at_one_place_share_the_strictest_limits() -> None:
-    one, other = Endpoint("a", "http://one/v1"), Endpoint("b", "http://other/v1")
-    settings = ClientSettings(
-        {VERIFIER: one, "extractor": one, "knowledge": other},
-        requests_per_minute=500,
-        limits={"extractor": Limits(8), "knowledge": Limits(4, 1000, 9)},
-    )
-    places = ("http://one/v1", "OPENAI_API_KEY"), ("http://other/v1", "OPENAI_API_KEY")
-    assert settings.limits_of(places[0]) == Limits(8, 500)
-    assert settings.limits_of(places[1]) == Limits(4, 1000, 9)
-    assert settings.limits_of() == strictest([Limits(8, 500), Limits(4, 500, 9)])
 
 
 def test_it_knows_for_how_long_an_endpoint_that_is_asked_does_not_answer() -> None:

@@ -20,7 +20,7 @@ from ufo.transforms.judges.llm.packing import by_fact
 from ufo.transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from ufo.transforms.llm.base import VERIFIER
 from ufo.transforms.llm.failures import Tokens
-from ufo.transforms.llm.memory import Memory, key_of
+from ufo.transforms.llm.memory import Keys, Memory
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
@@ -72,6 +72,7 @@ class JudgementCache:
             del options[name]
         endpoint = client.endpoint(VERIFIER, settings.model)
         self._how = [endpoint.url, endpoint.model, options, client.repeat]
+        self._how += [endpoint.added] if endpoint.added else []
 
     async def judge(
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
@@ -107,7 +108,7 @@ class JudgementCache:
 
     def _keys(self, case: Case, prompt_version: str, response_id: str | None) -> dict[Pair, str]:
         """Return the key of each pair."""
-        how = [prompt_version, *self._how]
+        judged = Keys("j", prompt_version, *self._how)
         separate = [] if self._client.share else [response_id]
         keys = {}
         for at, numbers in case.wanted.items():
@@ -116,7 +117,7 @@ class JudgementCache:
             for number in numbers:
                 passage = case.passages[number]
                 text = [passage.title or "", passage.text]
-                keys[at, number] = key_of("j", *how, *what, *text, *separate)
+                keys[at, number] = judged.of(*what, *text, *separate)
         return keys
 
     def _context(self, case: Case, at: int) -> str:

@@ -26,15 +26,12 @@ def declared(
     low: int | None = None,
     high: int | None = None,
     of_function: bool = False,
-    former: str | None = None,
 ) -> Any:
     """Return the dataclass field of an option that users can set.
 
-    `of_function` marks an option of the formulation `function` alone. `former` is a deprecated name
-    of the option.
+    `of_function` marks an option of the formulation `function` alone.
     """
     described = {"help": help, "metavar": metavar, "choices": choices, "low": low, "high": high}
-    described["former"] = former
     return field(default=default, metadata={"option": described, "of_function": of_function})
 
 
@@ -62,7 +59,6 @@ class LlmSettings:
         "tf, which cannot abstain",
         "WHICH",
         choices=OPTIONS,
-        former="options",
     )
     explain: str = declared(
         SHORT,

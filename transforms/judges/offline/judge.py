@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
     ERROR,
     NOANS,
-    REFUTED,
-    SUPPORTED,
     UNSUPPORTED_LANGUAGE,
     Evidence,
     FactUnit,
@@ -23,15 +20,7 @@ from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 from ufo.transforms.verifiers.explain import explain
 from ufo.transforms.verifiers.registry import opened, shown
 
-_OUTCOMES = (SUPPORTED, REFUTED, NOANS)  # in the order of Probabilities
 _FOREIGN = "the text is in a language that the offline judge does not know"
-
-
-class Weighed(NamedTuple):
-    """An evidence row and the probability of its outcome; 0 where the verifier was not asked."""
-
-    row: Evidence
-    confidence: float
 
 
 class OfflineJudge(Judge):
@@ -61,19 +50,15 @@ class OfflineJudge(Judge):
 
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return the evidence rows of each unit, in order."""
-        return Judged([weighed.row for weighed in self.weigh(open_units, source, found)])
-
-    def weigh(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> list[Weighed]:
-        """Return the rows of `verify`, each with the probability of its outcome."""
         known = is_english(open_units.text, open_units.language)
         chances = self._chances(open_units, found) if known else {}
-        rows: list[Weighed] = []
+        rows: list[Evidence] = []
         for unit, answer in zip(open_units.units, found, strict=True):
             if not answer.passages:
                 nothing = self.without_passages(unit, source, answer)
                 if not known and nothing.outcome == NOANS:
                     nothing = replace(nothing, reason=UNSUPPORTED_LANGUAGE, rationale=_FOREIGN)
-                rows.append(Weighed(nothing, 0.0))
+                rows.append(nothing)
             for rank, hit in enumerate(answer.passages, 1):
                 pair = _pair(unit, hit)
                 try:
@@ -85,9 +70,9 @@ class OfflineJudge(Judge):
                     if ends_run(error):
                         raise
                     why = Judgement(ERROR, rationale=f"{type(error).__name__}: {message_of(error)}")
-                    row = Weighed(self.row(unit, source, rank, hit, why), 0.0)
+                    row = self.row(unit, source, rank, hit, why)
                 rows.append(row)
-        return rows
+        return Judged(rows)
 
     def _chances(
         self, open_units: OpenUnits, found: Sequence[Found]
@@ -133,14 +118,13 @@ class OfflineJudge(Judge):
         hit: Retrieved,
         pair: Pair,
         chances: Probabilities | None,
-    ) -> Weighed:
+    ) -> Evidence:
         if chances is None:
-            outcome, confidence, citation, rationale = NOANS, 0.0, None, _FOREIGN
+            outcome, citation, rationale = NOANS, None, _FOREIGN
         else:
             outcome = chances.outcome
-            confidence = chances[_OUTCOMES.index(outcome)]
             citation, rationale = explain(pair, outcome)
-        row = evidence_row(
+        return evidence_row(
             unit,
             source,
             rank,
@@ -155,7 +139,6 @@ class OfflineJudge(Judge):
             rationale=rationale,
             probability=None if chances is None else chances.supported,
         )
-        return Weighed(row, confidence)
 
 
 def _pair(unit: FactUnit, hit: Retrieved) -> Pair:

@@ -60,7 +60,7 @@ class Engine:
         self.url = address_of(backend)
         self._answered = False
         self._budget = Budget({}, path=usage_log)
-        self._sender = Sender("ufo.search", limiter, retry or Retry(), self._budget, Timing(sleep))
+        self._sender = Sender(limiter, retry or Retry(), self._budget, Timing(sleep))
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
         self._client = httpx.AsyncClient(
             limits=limits, timeout=_TIMEOUT, headers={"accept-encoding": ACCEPTED}
