@@ -3,16 +3,19 @@
 import argparse
 import asyncio
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from ufo.pipelines.options.arguments import number, options_of
-from ufo.pipelines.options.judge_flags import Models
+from ufo.pipelines.options.judge_flags import Answers, Models
 from ufo.pipelines.services import doctor, doctor_search
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
-from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint, endpoints
+from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.store import default_uri
+from ufo.transforms.loop import wait_for
 
-_ENDPOINTS = [one for one in options_of(Models) if one.name != "context"]
+_OPTIONS = [*options_of(Models), *(one for one in options_of(Answers) if one.name == "cache")]
+_OF_CLIENT = ("context", "cache")
 
 
 def register(commands: Any) -> None:
@@ -20,11 +23,12 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "doctor",
         description="Ask the configured LLM endpoints what they can do, by small requests, and "
-        "print each thing as soon as it is tested; then have the judge's model judge six claims, "
-        "and recommend a formulation. Ask each search engine that the environment names one query. "
+        "print each thing as soon as it is tested; have the judge's model judge two claims in each "
+        "formulation, and recommend one. What is found out is kept in the cache for later runs. "
+        "Ask each search engine that the environment names one query. "
         "Exit code 1 where one cannot be used, 2 where none is configured.",
     )
-    for one in _ENDPOINTS:
+    for one in _OPTIONS:
         one.add(parser)
     parser.add_argument(
         "--timeout",
@@ -43,9 +47,16 @@ def handle(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: nothing is configured.
     """
-    options = {one.name: getattr(arguments, one.name) for one in _ENDPOINTS}
-    configured = endpoints(**options, timeout=arguments.timeout)
-    rows = asyncio.run(_diagnosed(configured, arguments.timeout, arguments.json))
+    given = {one.name: getattr(arguments, one.name) for one in _OPTIONS}
+    places = {
+        name: value for name, value in given.items() if name not in _OF_CLIENT and value is not None
+    }
+    settings = ClientSettings(
+        endpoints(**places, timeout=arguments.timeout),
+        context=given["context"],
+        cache=given["cache"] or default_uri(),
+    )
+    rows = wait_for(_diagnosed(settings, arguments.timeout, arguments.json))
     if not rows:
         raise UsageError(
             f"no LLM endpoint is configured; set {KEY_VARIABLE}, or name an endpoint of your own "
@@ -57,7 +68,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 async def _diagnosed(
-    configured: "Mapping[str, Endpoint]", seconds: float, silent: bool
+    settings: ClientSettings, seconds: float, silent: bool
 ) -> list[dict[str, Any]]:
     """Diagnose all at the same time, and print the lines of one after those of the other."""
 
@@ -65,13 +76,13 @@ async def _diagnosed(
         if not silent:
             print(line, flush=True)
 
-    found = doctor.to_diagnose(configured)
+    found = doctor.to_diagnose(settings.endpoints)
     searched = asyncio.create_task(doctor_search.diagnose_searches(seconds))
     queues: list[asyncio.Queue[str | None]] = [asyncio.Queue() for _ in found]
 
     async def fill(one: doctor.Diagnosis, queue: "asyncio.Queue[str | None]") -> None:
         try:
-            await doctor.diagnose(one, seconds, queue.put_nowait)
+            await doctor.diagnose(one, settings, seconds, queue.put_nowait)
         finally:
             queue.put_nowait(None)
 
