@@ -64,7 +64,7 @@ from ufo.transforms.llm.window import count  # noqa: E402
 from ufo.transforms.llm.wire import body  # noqa: E402
 from ufo.transforms.prompts import load_prompts  # noqa: E402
 from ufo.transforms.recall.formulations import DEFAULT  # noqa: E402
-from ufo.transforms.recall.llm import LlmRecaller  # noqa: E402
+from ufo.transforms.recall.recallers import LlmRecaller  # noqa: E402
 from ufo.transforms.sentences import segment  # noqa: E402
 
 FORMULATIONS: Mapping[str, Mapping[str, Any]] = {

@@ -30,8 +30,8 @@ from ufo.schemas.records import Part
 from ufo.transforms.beam import check, extract, read, write
 from ufo.transforms.beam import recall as recall_steps
 from ufo.transforms.job import COUNTED, Job
-from ufo.transforms.recall.job import RecallJob
 from ufo.transforms.recall.read import parse_recall
+from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.splits import Split
 
 Graph = Callable[[Any, Any, str], Any]

@@ -1,7 +1,7 @@
 """Replace judges and sources in an estimate: they count requests and assume the replies."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
 
 from ufo.pipelines.estimates.counting import PASSAGE, Counter
@@ -57,25 +57,13 @@ class _Assumed(JudgementCache):
     async def judge(
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
     ) -> dict[Pair, Finding]:
-        requests = _Requests(formulation, self._outcome)
-        return await super().judge(case, asker, requests, prompt_version)
+        async def requests(case: Case, asker: Asker) -> dict[Pair, Finding]:
+            await formulation.judge(case, asker)
+            # Complete, so that equal questions are asked once.
+            return dict.fromkeys(case.pairs, Finding(self._outcome, rationale="assumed"))
 
-
-@dataclass(frozen=True, slots=True)
-class _Requests:
-    """The requests of a formulation, without its reading of the replies."""
-
-    formulation: Formulation
-    outcome: str
-
-    @property
-    def names(self) -> Sequence[str]:
-        return self.formulation.names
-
-    async def judge(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
-        await self.formulation.judge(case, asker)
-        # Complete, so that equal questions are asked once.
-        return dict.fromkeys(case.pairs, Finding(self.outcome, rationale="assumed"))
+        counted = replace(formulation, judge=requests)
+        return await super().judge(case, asker, counted, prompt_version)
 
 
 class CountedPassages(Judge):

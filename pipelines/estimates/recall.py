@@ -12,9 +12,8 @@ from ufo.schemas.recall import RecallInput
 from ufo.transforms.judges import asks_llm_judge
 from ufo.transforms.judges.llm.settings import LlmSettings
 from ufo.transforms.judges.offline.judge import OfflineJudge
-from ufo.transforms.recall.llm import LlmRecaller
-from ufo.transforms.recall.offline import JudgeRecaller
 from ufo.transforms.recall.read import is_used, parse_recall
+from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import recall
 
 

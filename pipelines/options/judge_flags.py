@@ -51,6 +51,7 @@ class Asking:
     citation: bool | None = _of_llm_judge("citation")
     format: str | None = _of_llm_judge("format")
     repairs: int | None = _of_llm_judge("repairs")
+    as_published: bool | None = _of_llm_judge("as_published")
     passages_per_call: int | None = _of_llm_judge("passages_per_call")
     facts_per_call: int | None = _of_llm_judge("facts_per_call")
     extract_tokens: int | None = _of_llm_judge("extract_tokens")

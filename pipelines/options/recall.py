@@ -24,7 +24,7 @@ from ufo.schemas.functions import EXPLAIN, NONE
 from ufo.transforms.judges import asks_llm_judge
 from ufo.transforms.judges.llm.settings import LlmSettings
 from ufo.transforms.recall.formulations import DEFAULT, canonical
-from ufo.transforms.recall.llm import LlmRecaller
+from ufo.transforms.recall.recallers import LlmRecaller
 
 _ALL_FACTS: Final = 10_000  # in one call; what a reply can hold limits it before
 
@@ -95,8 +95,8 @@ _OF_RUN: Final = (
     *("if_finished", "facts_only", "json", "log_format", "config"),
 )
 _OF_JUDGING: Final = (
-    *("formulations", "explain", "judge", "verifier", "format", "repairs", "facts_per_call"),
-    "prompts",
+    *("formulations", "explain", "judge", "verifier", "format", "repairs", "as_published"),
+    *("facts_per_call", "prompts"),
 )
 _OF_MODELS: Final = [
     name for name in names_of(Models, Limits, Answers) if not name.startswith("knowledge_")

@@ -34,7 +34,7 @@ from ufo.schemas.tables import (
     write_part,
 )
 from ufo.transforms.job import Job
-from ufo.transforms.recall.job import RecallJob
+from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.sources.web.snapshot import finish_recording
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE
 

@@ -28,8 +28,8 @@ from ufo.schemas.records import Part
 from ufo.schemas.results import Results
 from ufo.schemas.tables import OF_RECALL
 from ufo.transforms.job import IN_FLIGHT
-from ufo.transforms.recall.job import RecallJob
 from ufo.transforms.recall.read import is_used, parse_recall
+from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.recall.sheet import sheet
 
 MODE = "recall"

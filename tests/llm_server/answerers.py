@@ -30,15 +30,13 @@ class Probe:
         return known or chat.user.startswith("Count from 1 to 60")
 
     def answer(self, chat: Chat) -> Reply:
-        if chat.function and chat.enforced:
-            return Reply(arguments={"word": _word(chat)}, step="probe")
-        if chat.function:
-            return Reply(arguments={"word": "ready"}, step="probe")
-        return Reply(", ".join(str(number) for number in range(1, 61)), step="probe")
-
-
-def _word(chat: Chat) -> str:
-    return str(chat.schema["properties"]["word"].get("enum", ["ready"])[0])
+        if not chat.function:
+            return Reply(", ".join(str(number) for number in range(1, 61)), step="probe")
+        word = chat.schema.get("properties", {}).get("word")
+        if word is None:
+            return Reply(arguments=chat.example or filled(chat.schema), step="probe")
+        said = word["enum"][0] if chat.enforced and "enum" in word else "ready"
+        return Reply(arguments={"word": said}, step="probe")
 
 
 class Knowledge:
@@ -87,21 +85,25 @@ _QUESTION_WORDS = re.compile(
 )
 
 
-def filled(schema: Mapping[str, Any]) -> Any:
+def filled(schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = None) -> Any:
     """Return a value that the schema allows."""
+    definitions = definitions or schema.get("$defs", {})
+    if "$ref" in schema:
+        return filled(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
         return schema["enum"][0]
     if "anyOf" in schema:
-        return filled(schema["anyOf"][0])
+        return filled(schema["anyOf"][0], definitions)
     kind = schema.get("type", "object")
     if isinstance(kind, list):
         kind = kind[0]
     if kind == "object":
-        return {name: filled(below) for name, below in schema.get("properties", {}).items()}
+        properties = schema.get("properties", {})
+        return {name: filled(below, definitions) for name, below in properties.items()}
     if kind == "array":
-        return [filled(schema.get("items", {"type": "string"}))]
+        return [filled(schema.get("items", {"type": "string"}), definitions)]
     return {"string": "x", "integer": 1, "number": 1.0, "boolean": True}.get(kind)
 
 

@@ -9,11 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import tokens
-from .errors import ApiError, bad, fixed_temperature, too_long, unsupported
+from .errors import ApiError, bad, fixed_temperature, too_long, too_many, unsupported
 from .strict import complaint
 
 # What a switch of an endpoint can be: a feature works, is taken and passed over, or is refused.
 WORKS, IGNORED, REJECTED = "works", "ignored", "rejected"
+
+# A block of thoughts, thoughts without a beginning, a field beside the reply, and either of them
+# in a reply that ends before the answer unless it has much room.
+FULL, UNOPENED, APART, LONG, LONG_APART = "full", "unopened", "apart", "long", "long apart"
+THOUGHTS = (FULL, UNOPENED, APART, LONG, LONG_APART)
+_MUCH = 1500
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +47,17 @@ class Switches:
     counts_limit: bool = False  # the tokens allowed for a reply have to fit into the context, too
     cuts: bool = False  # a prompt that does not fit is cut, and nothing says so
     named_errors: bool = True  # an error names the parameter it is about
+    grammar: str = ""  # a schema whose JSON has this is refused, with the refusal `grammar`
+    cap: int | None = None  # the most tokens that a reply may be limited to
+    thinks: str = ""  # one of THOUGHTS: how the model's thoughts come with its reply
+    streams: bool = False  # only requests for a stream are answered
+    azure: str = ""  # the name of a deployment, at Azure's paths and with its header for the key
+    fails: ApiError | None = field(default=None, repr=False)  # what every request is answered
     # Of the context, the prompt's tokens, and those allowed for the reply. Not shown: tests are
     # named by what is.
     too_long: Callable[[int, int, int], ApiError] = field(default=too_long, repr=False)
+    # Of the tokens allowed for the reply, and the cap.
+    capped: Callable[[int, int], ApiError] = field(default=too_many, repr=False)
     refusals: Mapping[str, ApiError] = field(default_factory=dict, repr=False)
 
     def refusal(self, name: str, usual: ApiError) -> ApiError:
@@ -95,6 +109,10 @@ def check(body: Any, switches: Switches) -> None:
     """Raise the error that the endpoint answers to a request that it does not take."""
     if not isinstance(body, dict):
         raise bad("We could not parse the JSON body of your request.", None)
+    if switches.fails is not None:
+        raise copy(switches.fails)
+    if switches.streams and not body.get("stream"):
+        raise switches.refusal("stream", bad("stream must be true", "stream"))
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise bad("Missing required parameter: 'messages'.", "messages")
@@ -125,8 +143,11 @@ def check(body: Any, switches: Switches) -> None:
         _check_format(body["response_format"], switches)
     if body.get("tools") is not None:
         _check_tools(body, switches)
+    limit = _limit(body, switches) or 0
+    if switches.cap is not None and limit > switches.cap:
+        raise switches.capped(limit, switches.cap)
     prompt = tokens.prompt_tokens(body)
-    allowed = (_limit(body, switches) or 0) if switches.counts_limit else 0
+    allowed = limit if switches.counts_limit else 0
     if prompt + allowed > switches.context and not switches.cuts:
         raise switches.too_long(switches.context, prompt, allowed)
 
@@ -149,8 +170,14 @@ def _check_format(asked: Mapping[str, Any], switches: Switches) -> None:
     if getattr(switches, kind) == REJECTED:
         message = f"Invalid parameter: 'response_format' of type '{kind}' is not supported."
         raise switches.refusal(kind, bad(message, "response_format"))
+    _check_grammar(asked, switches)
     if asked.get("json_schema", {}).get("strict"):
         _check_strict(asked["json_schema"]["schema"], "response_format", switches)
+
+
+def _check_grammar(asked: Any, switches: Switches) -> None:
+    if switches.grammar and switches.grammar in json.dumps(asked):
+        raise switches.refusal("grammar", bad("Invalid schema: it is not supported.", None))
 
 
 def _check_strict(schema: Mapping[str, Any], where: str, switches: Switches) -> None:
@@ -175,6 +202,7 @@ def _check_tools(body: Mapping[str, Any], switches: Switches) -> None:
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", function["name"]):
             raise bad(f"Invalid '{param}.name': string does not match pattern.", f"{param}.name")
         names.add(function["name"])
+        _check_grammar(function, switches)
         if function.get("strict"):
             _check_strict(function["parameters"], param, switches)
     choice = body.get("tool_choice", "auto")
@@ -242,7 +270,11 @@ def choice(
     said = reply.text
     if reply.arguments is not None:
         said = json.dumps(reply.arguments, ensure_ascii=False)
-    said, broken = tokens.cut(said, limit)
+    thoughts = _thoughts(said, switches)
+    _, broken = tokens.cut(thoughts, limit)
+    limit -= tokens.count(thoughts)
+    said, cut_off = ("", True) if broken else tokens.cut(said, limit)
+    broken = broken or cut_off
     message: dict[str, Any] = {"role": "assistant", "content": said, "refusal": None}
     forced = body.get("tool_choice")
     finish = "stop"
@@ -261,7 +293,31 @@ def choice(
         "logprobs": _logprobs(message["content"], body, switches),
         "finish_reason": "length" if broken else finish,
     }
-    return result, tokens.count(said)
+    _think(message, thoughts, switches, broken and not said)
+    return result, tokens.count(thoughts) + tokens.count(said)
+
+
+def _thoughts(said: str, switches: Switches) -> str:
+    """A draft that says the opposite of the answer, as long as the model thinks."""
+    if not switches.thinks:
+        return ""
+    draft = said.translate(str.maketrans("TF", "FT")).replace("False", "True")
+    return f"{'Hmm. ' * _MUCH if switches.thinks in (LONG, LONG_APART) else 'Hmm. '}{draft}\n"
+
+
+def _think(message: dict[str, Any], thoughts: str, switches: Switches, cut: bool) -> None:
+    """Put the model's thoughts into a message; nothing else is in it where it was `cut`."""
+    if not switches.thinks:
+        return
+    if cut:
+        message.pop("tool_calls", None)
+        message["content"] = ""
+    if switches.thinks in (APART, LONG_APART):
+        message["reasoning_content"] = thoughts
+        return
+    opening = "" if switches.thinks == UNOPENED else "<think>"
+    end = "" if cut else f"</think>\n\n{message['content'] or ''}"
+    message["content"] = f"{opening}{thoughts}{end}"
 
 
 def _limit(body: Mapping[str, Any], switches: Switches) -> int | None:

@@ -74,6 +74,14 @@ def too_long(limit: int, tokens: int, allowed: int) -> ApiError:
     return bad(message, "messages", "context_length_exceeded")
 
 
+def too_many(allowed: int, cap: int) -> ApiError:
+    message = (
+        f"max_tokens is too large: {allowed}. This model supports at most {cap} completion tokens, "
+        f"whereas you provided {allowed}."
+    )
+    return bad(message, "max_tokens", "invalid_value")
+
+
 def rate_limited(what: str, limit: int, headers: Mapping[str, str]) -> ApiError:
     message = f"Rate limit reached on {what} per min: Limit {limit}. Please try again later."
     return ApiError(429, message, what, "rate_limit_exceeded", headers=headers)

@@ -8,6 +8,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +83,9 @@ def error_of(fault: Fault) -> errors.ApiError | None:
         return errors.quota_spent()
     if fault.kind == "filtered_prompt":
         return errors.filtered_prompt()
+    if fault.kind == "error":
+        assert isinstance(fault.value, errors.ApiError)
+        return copy(fault.value)
     if fault.kind == "status":
         known = {500: errors.server_error, 503: errors.overloaded, 401: errors.no_key}
         if fault.value in known:

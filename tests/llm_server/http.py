@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -18,10 +18,49 @@ class HttpRequest:
     path: str
     headers: Mapping[str, str]
     body: bytes
+    query: str = ""
 
     @property
     def keep_alive(self) -> bool:
         return self.headers.get("connection", "").lower() != "close"
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """A completion as a stream of server-sent events, a few characters of its text each."""
+
+    completion: Mapping[str, Any]
+
+    def encoded(self) -> bytes:
+        chunks = []
+        for choice in self.completion["choices"]:
+            message = choice["message"]
+            for delta in _deltas(message):
+                chunks.append([{"index": choice["index"], "delta": delta, "finish_reason": None}])
+            last = {"index": choice["index"], "delta": {}, "finish_reason": choice["finish_reason"]}
+            chunks.append([last])
+        about = {name: self.completion[name] for name in ("id", "created", "model")}
+        about["object"] = "chat.completion.chunk"
+        events = [{**about, "choices": choices} for choices in chunks]
+        events.append({**about, "choices": [], "usage": self.completion["usage"]})
+        lines = [f"data: {json.dumps(event, ensure_ascii=False)}\n\n" for event in events]
+        return "".join([*lines, "data: [DONE]\n\n"]).encode()
+
+
+def _deltas(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    yield {"role": "assistant", "content": ""}
+    text = message.get("content") or ""
+    for start in range(0, len(text), 16):
+        yield {"content": text[start : start + 16]}
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        function = call["function"]
+        head = {"name": function["name"], "arguments": ""}
+        yield {
+            "tool_calls": [{"index": index, "id": call["id"], "type": "function", "function": head}]
+        }
+        for start in range(0, len(function["arguments"]), 16):
+            part = {"arguments": function["arguments"][start : start + 16]}
+            yield {"tool_calls": [{"index": index, "function": part}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +71,12 @@ class HttpResponse:
 
     def encoded(self, body: bytes | None = None) -> tuple[bytes, bytes]:
         """Head and body; `body` in place of the payload's JSON."""
+        kind = "application/json"
+        if isinstance(self.payload, Events):
+            kind, body = "text/event-stream", self.payload.encoded() if body is None else body
         if body is None:
             body = json.dumps(self.payload, ensure_ascii=False).encode()
-        fields = {"content-type": "application/json", "content-length": str(len(body))}
+        fields = {"content-type": kind, "content-length": str(len(body))}
         lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
         lines += [f"{name}: {value}" for name, value in (fields | dict(self.headers)).items()]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"), body
@@ -57,7 +99,8 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
         body = await _chunks(reader)
     else:
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return HttpRequest(method, path.partition("?")[0], headers, body)
+    path, _, query = path.partition("?")
+    return HttpRequest(method, path, headers, body, query)
 
 
 async def _chunks(reader: asyncio.StreamReader) -> bytes:

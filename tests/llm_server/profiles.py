@@ -4,9 +4,15 @@ The words are those of public issues, which are named beside them.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from .chat import IGNORED, REJECTED, Switches
 from .errors import ApiError
+
+_TABLE = Path(__file__).parents[2] / "transforms" / "llm" / "refusals.yaml"
 
 
 def _ollama(message: str) -> ApiError:
@@ -117,3 +123,39 @@ PROFILES: Mapping[str, Switches] = {
         },
     ),
 }
+
+
+def refusals() -> list[dict[str, Any]]:
+    """The rows of the table of what providers say, with their examples."""
+    rows: list[dict[str, Any]] = yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
+    return rows
+
+
+def of_example(kind: str, example: Mapping[str, Any]) -> Switches:
+    """A server that refuses what this kind is about, in the words of an example of the table."""
+
+    def error(**numbers: int) -> ApiError:
+        text = str(example["says"])
+        for name, number in numbers.items():
+            text = text.replace(str(example.get(name, "?")), str(number))
+        codes, status = example.get("codes"), example.get("status", 400)
+        return ApiError(status, text, code=codes, param=example.get("param"))
+
+    if kind == "overflow":
+        return Switches(
+            context=1500, too_long=lambda context, prompt, _: error(context=context, prompt=prompt)
+        )
+    if kind == "cap":
+        return Switches(cap=700, capped=lambda _, cap: error(cap=cap))
+    if kind == "schema":
+        return Switches(grammar='"$ref"', refusals={"grammar": error()})
+    refused = {"limit": "max_tokens", "format": "response_format"}.get(kind, kind)
+    if kind == "temperature":
+        return Switches(temperature_fixed=True)
+    if kind in ("tools", "tool_choice", "strict", "limit", "logprobs", "n"):
+        return Switches(**{refused: REJECTED}, refusals={refused: error()})
+    if kind == "format":
+        return Switches(
+            tools=REJECTED, response_format=REJECTED, refusals={"response_format": error()}
+        )
+    return Switches(fails=error())

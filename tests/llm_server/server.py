@@ -202,9 +202,13 @@ class LlmServer:
         try:
             headers |= {"openai-processing-ms": "1"}
             payload = self._payload(request, entry, fault, headers)
+            if isinstance(entry.body, dict) and entry.body.get("stream"):
+                return http.HttpResponse(200, http.Events(payload), headers)
             return http.HttpResponse(200, payload, headers)
         except ApiError as error:
             payload = error.payload()
+            if error.status == 200:
+                return http.HttpResponse(200, {"error": payload["error"]}, headers)
             if not self.switches.named_errors and error.status == 400:
                 payload = {"error": {"message": "bad request", "type": "error", "code": 400}}
             return http.HttpResponse(error.status, payload, headers | dict(error.headers))
@@ -226,12 +230,16 @@ class LlmServer:
         if route == ("GET", "/v1/models"):
             listed = [{"id": name, "object": "model", "owned_by": "ufo"} for name in self.models]
             return {"object": "list", "data": listed}
-        if route != ("POST", "/v1/chat/completions"):
+        completions = "/v1/chat/completions"
+        if self.switches.azure:
+            completions = f"/openai/deployments/{self.switches.azure}/chat/completions"
+        if route != ("POST", completions) or bool(self.switches.azure) != bool(request.query):
             raise unknown_path(request.method, request.path)
         if fault and (error := faults.error_of(fault)):
             raise error
         body = entry.body
-        if isinstance(body, dict) and body.get("model") not in self.models:
+        named = body.get("model") if isinstance(body, dict) else None
+        if isinstance(body, dict) and named not in self.models and not self.switches.azure:
             if not isinstance(body.get("model"), str):
                 raise bad("Missing required parameter: 'model'.", "model")
             raise unknown_model(body["model"])
@@ -244,7 +252,10 @@ class LlmServer:
     def _authorise(self, request: http.HttpRequest) -> None:
         if self.keys is None:
             return
-        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        authorization = request.headers.get("authorization", "")
+        if self.switches.azure:
+            authorization = f"Bearer {request.headers.get('api-key', '')}"
+        scheme, _, key = authorization.partition(" ")
         if scheme.lower() != "bearer" or not key:
             raise no_key()
         if key not in self.keys:
@@ -276,7 +287,7 @@ class LlmServer:
             "id": f"chatcmpl-{len(self.requests):024x}",
             "object": "chat.completion",
             "created": int(time.time()),
-            "model": body["model"],
+            "model": body.get("model", self.switches.azure),
             "choices": choices,
             "usage": {
                 "prompt_tokens": entry.prompt_tokens,

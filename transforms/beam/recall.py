@@ -11,7 +11,7 @@ from ufo.transforms.beam.counting import StepCounters
 from ufo.transforms.beam.write import Rows
 from ufo.transforms.llm.usage_log import RESPONSES, UsageLog
 from ufo.transforms.loop import in_step
-from ufo.transforms.recall.job import RecallJob, make_recaller
+from ufo.transforms.recall.recallers import RecallJob, make_recaller
 from ufo.transforms.recall.step import Recalled, recall
 
 

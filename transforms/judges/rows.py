@@ -1,38 +1,28 @@
 """Make the evidence row of a judgement, and search its citation in the passage."""
 
+from typing import Any
+
 from ufo.schemas.records import REFUTED, SUPPORTED, Evidence, FactUnit
 from ufo.transforms.sources.base import Retrieved
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
 _QUOTES = " \"'“”‘’«»"
+_ABSENT = ("answer", "reason", "raw_verdict", "probability", "rationale", "citation")
 
 
 def evidence_row(
-    unit: FactUnit,
-    source: str,
-    rank: int,
-    hit: Retrieved,
-    outcome: str,
-    *,
-    judge: str,
-    model: str | None = None,
-    reason: str | None = None,
-    answer: str | None = None,
-    citation: str | None = None,
-    cited: bool | None = None,
-    rationale: str | None = None,
-    raw_verdict: str | None = None,
-    probability: float | None = None,
-    prompt_version: str | None = None,
-    request_id: str | None = None,
+    unit: FactUnit, source: str, rank: int, hit: Retrieved, outcome: str, **columns: Any
 ) -> Evidence:
     """Return the evidence row of a judgement on `unit` by the passage of `hit`, of rank `rank`.
 
-    `cited` says whether the passage contains the citation; None searches for it. `request_id`
-    defaults to that of the request that wrote the passage.
+    `columns` are further ones by their names, `judge` among them. Unless `citation_found` is given,
+    the citation is searched in the passage. `request_id` defaults to that of the request that wrote
+    the passage.
     """
-    if cited is None and citation is not None:
-        cited = citation_found(citation, hit.passage.text)
+    columns = dict.fromkeys(_ABSENT) | columns
+    if columns["citation"] is not None:
+        columns.setdefault("citation_found", citation_found(columns["citation"], hit.passage.text))
+    columns["request_id"] = columns.get("request_id") or hit.request_id
     return Evidence(
         response_id=unit.response_id,
         unit_id=unit.unit_id,
@@ -40,21 +30,11 @@ def evidence_row(
         passage_id=hit.passage.passage_id,
         rank=rank,
         retrieval_score=hit.score,
-        answer=answer,
         outcome=outcome,
-        reason=reason,
         label=_LABELS.get(outcome),
-        raw_verdict=raw_verdict,
-        probability=probability,
-        rationale=rationale,
-        citation=citation,
-        citation_found=cited,
-        judge=judge,
-        model=model,
-        prompt_version=prompt_version,
         sample_index=hit.sample_index,
         logprob_mean=hit.logprob_mean,
-        request_id=request_id or hit.request_id,
+        **{"citation_found": None, **columns},
     )
 
 

@@ -1,22 +1,20 @@
 """Detect which parameters of the chat API an endpoint supports.
 
 Two small requests probe it: a function call at temperature 0, as the judge sends, and a text with
-several choices at temperature 1, as the knowledge source sends. Most errors name the unsupported
-parameter; otherwise parameters are left out one by one until the request is accepted. A parameter
-that is ignored without an error is recognised by the reply.
+several choices at temperature 1, as the knowledge source sends. Most errors name the parameter that
+is refused, whenever they come; in a probe, parameters are otherwise left out one by one until the
+request is accepted. A parameter that is ignored without an error is recognised by the reply.
 """
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any, Final
 
-from ufo.schemas.parameters import closed
-from ufo.schemas.records import TRANSPORT, TRUNCATED
+from ufo.schemas.parameters import closed, listed, one_of
+from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm.base import Choice, Function, Message, Request
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.failures import CAP, SendError
 
 PROBE = "probe"
 """The value of `usage.step` for the requests of a probe."""
@@ -32,23 +30,23 @@ FORMS = (*TOOL_FORMS, JSON_SCHEMA, JSON_OBJECT_SCHEMA, JSON_OBJECT, WORDS)
 """The ways to ask for a function's arguments, best first: a tool chosen by name,
 `tool_choice: "required"`, three kinds of `response_format`, and instructions in the prompt."""
 
-# github.com/ChatGPTNextWeb/NextChat/issues/3195
-_MOST: Final = re.compile(r"\bat most (\d+) completion tokens")
-
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """The parameters that an endpoint supports; the default is all of them.
 
     `forms` are those of FORMS that may still be tried, best first; the last is always WORDS.
-    `temperature_zero` and `temperature_one` say whether these values may be sent: some models have
-    a fixed temperature. `limit_fields` are the fields for a token limit that may still be tried,
-    best first; OpenAI's newest models refuse `max_tokens`. `most_tokens` is the highest limit
-    allowed. `thinks` says whether a reply begins with reasoning tokens, which count as well.
+    `references` says whether a schema may have `$ref`, `$defs`, `maxItems` and
+    `additionalProperties`. `temperature_zero` and `temperature_one` say whether these values may be
+    sent: some models have a fixed temperature. `limit_fields` are the fields for a token limit that
+    may still be tried, best first; OpenAI's newest models refuse `max_tokens`. `most_tokens` is the
+    highest limit allowed. `thinks` says whether a reply begins with reasoning tokens, which count
+    as well.
     """
 
     forms: tuple[str, ...] = FORMS
     strict: bool = True
+    references: bool = True
     n: bool = True
     logprobs: bool = True
     temperature_zero: bool = True
@@ -87,72 +85,67 @@ class Capabilities:
         return self.temperature_one if temperature == 1 else self.temperature_zero
 
 
-def is_refusal(error: SendError) -> bool:
-    """Return whether an error may be about a parameter, not about time, key or text."""
-    return not (error.transient or error.final) and error.reason == TRANSPORT
+Change = Mapping[str, Any]
+"""The fields of `Capabilities` that an endpoint has shown to be otherwise."""
 
 
 def learned(
-    known: Capabilities, request: Request, n: int, error: SendError, probing: bool = False
-) -> Capabilities | None:
-    """Return `known` without the parameter that an error names, None where it names none.
+    known: Capabilities, request: Request, n: int, error: SendError, limit: int = 0
+) -> Change | None:
+    """Return what an error teaches of the first parameter that it names and the request uses.
 
-    Outside of probes an error about tools is ignored if tools are known to work: it is then about
-    the text of the request.
+    `limit` is the token limit that was sent. None where the error names no such parameter.
     """
-    if not is_refusal(error):
+    if not error.refusal:
         return None
-    most = _MOST.search(error.message)
-    if most is not None and int(most[1]) < (known.most_tokens or inf):
-        return replace(known, most_tokens=int(most[1]))
-    text = f"'{error.param}'" if error.param else error.message
-    for feature in used(known, request, n):
-        in_doubt = probing or not (feature.field == "forms" and known.tools)
-        if in_doubt and re.search(feature.name, text):
-            return feature.left_out(known)
+    if error.kind == CAP and limit:
+        named = error.cap or limit + 1
+        # Some name the first number that is too high.
+        cap = named if named < limit else limit - 1 if named == limit else limit // 2
+        return {"most_tokens": min(cap, known.most_tokens or cap)}
+    features = used(known, request, n)
+    for kind in error.kinds:
+        for feature in features:
+            if kind == feature.kind:
+                return feature.without
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A parameter that a request uses: `name` is a pattern of its name in errors, `field` the field
-    of `Capabilities`, and `without` that field's value when the parameter is left out. An error
-    that names no parameter is blamed on the feature with the lowest `rank`."""
+    """A parameter that a request uses: the kind of error that names it, and what to know without
+    it."""
 
-    rank: int
-    name: str
-    field: str
-    without: Any
-
-    def left_out(self, known: Capabilities) -> Capabilities:
-        """Return `known` without this feature."""
-        return replace(known, **{self.field: self.without})
+    kind: str
+    without: Change
 
 
 def used(known: Capabilities, request: Request, n: int) -> list[Feature]:
-    """Return the features that a request for `n` choices uses, the most specific name first."""
+    """Return the features that a request for `n` choices uses, the likeliest to be refused first.
+
+    A schema is written out without references before a form is given up for it.
+    """
     features: list[Feature] = []
     form = known.form if request.function is not None else WORDS
+    lower = {"forms": known.forms[1:]}
     if known.strict and form in (*TOOL_FORMS, JSON_SCHEMA):
-        specific = r"\bstrict\b|additionalProperties|function\.parameters"
-        features.append(Feature(1, specific, "strict", False))
-    if request.logprobs and known.logprobs:
-        features.append(Feature(4, r"\blogprobs\b", "logprobs", False))
-    if n > 1 and known.n:
-        features.append(Feature(5, r"[`'\"]n[`'\"]|completion choice", "n", False))
-    if request.max_tokens is not None and known.limit_field is not None:
-        name = rf"\b{known.limit_field}\b"
-        features.append(Feature(3, name, "limit_fields", known.limit_fields[1:]))
-    if known.takes_temperature(request.temperature):
-        field = "temperature_one" if request.temperature == 1 else "temperature_zero"
-        features.append(Feature(6, r"\btemperature\b", field, False))
+        features.append(Feature("strict", {"strict": False}))
+    if form not in (WORDS, JSON_OBJECT):
+        features.append(Feature("schema", {"references": False} if known.references else lower))
     if form in TOOL_FORMS:
         others = tuple(other for other in known.forms if other not in TOOL_FORMS)
-        features.append(Feature(0, "tool[_ ]choice", "forms", known.forms[1:]))
-        features.append(Feature(0, r"\b(?:tools?|functions?)\b", "forms", others))
-    elif form != WORDS:
-        name = "response_format|json_schema|json_object"
-        features.append(Feature(2, name, "forms", known.forms[1:]))
+        features += [Feature("tool_choice", lower), Feature("tools", {"forms": others})]
+    if form not in (WORDS, *TOOL_FORMS):
+        features.append(Feature("format", lower))
+    if request.max_tokens is not None and known.limit_field is not None:
+        features.append(Feature("limit", {"limit_fields": known.limit_fields[1:]}))
+    if request.logprobs and known.logprobs:
+        features.append(Feature("logprobs", {"logprobs": False}))
+    if n > 1 and known.n:
+        features.append(Feature("n", {"n": False}))
+    if known.takes_temperature(request.temperature):
+        field = "temperature_one" if request.temperature == 1 else "temperature_zero"
+        features.append(Feature("temperature", {field: False}))
     return features
 
 
@@ -175,21 +168,39 @@ _SAMPLE = Request(
     logprobs=True,
     step=PROBE,
 )
+# The schema has what is hardest in those of the judge and of the extraction.
+_WORD = closed(
+    {
+        "word": {"type": "string", "description": "The word."},
+        "kind": {"type": "string", "enum": ["word", "number"]},
+    }
+)
+_REPORT = closed(
+    {"words": listed(_WORD, 1), "lines": listed({"$ref": "#/$defs/line"}, 1, "Its line.")}
+)
 _CALL = Request(
     role="",
     model="",
     messages=(
         Message("system", "You call the function that you are given."),
-        Message("user", "Report the word: ready"),
+        Message("user", "Report the word on line 1: ready"),
     ),
-    function=Function("report", "Reports a word.", closed({"word": {"type": "string"}})),
+    function=Function(
+        "report",
+        "Reports a word.",
+        {
+            **closed({"report": {"$ref": "#/$defs/report"}}),
+            "$defs": {"report": _REPORT, "line": one_of([1])},
+        },
+        {"report": {"words": [{"word": "tree", "kind": "word"}], "lines": [1]}},
+    ),
     max_tokens=1024,  # enough for a model that thinks first
     step=PROBE,
 )
 
 
 async def probe_call(ask: Ask, known: Capabilities) -> Capabilities:
-    """Detect `forms`, `strict`, `temperature_zero` and `limit_fields`.
+    """Detect `forms`, `strict`, `references`, `temperature_zero` and `limit_fields`.
 
     A form is kept only where the reply has the function's arguments: some endpoints accept a form
     and ignore it.
@@ -207,19 +218,19 @@ async def probe_call(ask: Ask, known: Capabilities) -> Capabilities:
             # Some servers add the token limit to the prompt, which is too much for a small context.
             request = replace(_CALL, max_tokens=_SHORT)
             continue
-        if known.form == WORDS or choices[0].finish_reason == "length" or _has_word(choices[0]):
+        if known.form == WORDS or choices[0].finish_reason == "length" or _reports(choices[0]):
             return known
         known = replace(known, forms=known.forms[1:])
         if known.form == WORDS:  # needs no parameter that could be refused
             return known
 
 
-def _has_word(choice: Choice) -> bool:
+def _reports(choice: Choice) -> bool:
     try:
         arguments = json.loads(choice.arguments or choice.text)
     except (ValueError, RecursionError):
         return False
-    return isinstance(arguments, dict) and isinstance(arguments.get("word"), str)
+    return isinstance(arguments, dict) and isinstance(arguments.get("report"), dict)
 
 
 async def probe_sample(ask: Ask, known: Capabilities) -> Capabilities:
@@ -256,41 +267,31 @@ async def _accepted(
     Raises:
         SendError: a request without any of them is refused too.
     """
-    try:
-        return await ask(request, known, n)
-    except SendError as error:
-        if not is_refusal(error):
-            raise
-        refusal = error
     less = known
-    dropped: list[str] = []
-    choices: Sequence[Choice] = ()
-    while not choices:
-        blamed = min(used(less, request, n), key=lambda feature: feature.rank, default=None)
-        if blamed is None:
-            raise refusal
-        dropped.append(blamed.field)
-        choices, less = await _tried(ask, request, blamed.left_out(less), n)
+    last: Change = {}
+    dropped: dict[str, Any] = {}
+    refusal: SendError | None = None
+    while True:
+        try:
+            choices, less = await ask(request, less, n)
+            break
+        except SendError as error:
+            refusal = refusal or error
+            blamed = next(iter(used(less, request, n)), None)
+            if not error.refusal or blamed is None:
+                raise (refusal if error.refusal else error) from None
+        last, less = blamed.without, replace(less, **blamed.without)
+        dropped |= last
     # The last feature left out was refused; the others may be supported.
-    for field in [name for name in dict.fromkeys(dropped) if name != dropped[-1]]:
+    for field in [name for name in dropped if name not in last]:
         for whole in _longer(getattr(known, field), getattr(less, field)):
-            again, more = await _tried(ask, request, replace(less, **{field: whole}), n)
-            if again:
-                choices, less = again, more
+            try:
+                choices, less = await ask(request, replace(less, **{field: whole}), n)
                 break
+            except SendError as error:
+                if not error.refusal:
+                    raise
     return choices, less
-
-
-async def _tried(
-    ask: Ask, request: Request, known: Capabilities, n: int
-) -> tuple[Sequence[Choice], Capabilities]:
-    """Ask; return no choices where the endpoint refuses."""
-    try:
-        return await ask(request, known, n)
-    except SendError as error:
-        if not is_refusal(error):
-            raise
-        return (), known
 
 
 def _longer(whole: Any, left: Any) -> list[Any]:

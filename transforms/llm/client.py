@@ -5,26 +5,241 @@ parameters that the endpoint does not support, and returns a usage row for every
 """
 
 import asyncio
-from collections.abc import Hashable, Sequence
+import difflib
+import logging
+import time
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from ufo.schemas.extras import need
-from ufo.schemas.records import Usage
+from ufo.schemas.records import TRUNCATED, Usage
+from ufo.transforms.llm import wire
 from ufo.transforms.llm.base import Choice, Completion, LlmError, Request
 from ufo.transforms.llm.budget import Budget
-from ufo.transforms.llm.capabilities import CALL, PROBE, PROBES, SAMPLE, Capabilities
+from ufo.transforms.llm.capabilities import (
+    CALL,
+    PROBE,
+    PROBES,
+    SAMPLE,
+    Capabilities,
+    Change,
+    learned,
+)
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.failures import CAP, LARGER, MODEL, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
 from ufo.transforms.llm.retry import REAL, Backoff, Stop, Timing
-from ufo.transforms.llm.sending import Sender
-from ufo.transforms.llm.session import Session
+from ufo.transforms.llm.sending import Received, Sender
 from ufo.transforms.llm.settings import ClientSettings
-from ufo.transforms.llm.usage import OK
+from ufo.transforms.llm.usage import OK, usage_row
+from ufo.transforms.llm.window import Window, prompt_tokens
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.transport import Transport
+
+_MORE_THOUGHTS: Final = 4  # times the usual room for thoughts, where that was too little
+_MODELS_SHOWN: Final = 8
+_LOG = logging.getLogger("ufo.llm")
+
+
+class Session:
+    """One model at one endpoint: its capabilities, and requests to it."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        transport: "Transport",
+        sender: Sender,
+        known: Capabilities | None,
+        context: int | None = None,
+    ) -> None:
+        """`known` are the capabilities where they were probed before; `context` is the size of the
+        model's context in tokens, None to learn it from replies."""
+        self.known = known or Capabilities()
+        self._worked = self.known
+        self._endpoint = endpoint
+        self._transport = transport
+        self._sender = sender
+        self._window = Window(context)
+        self._cut_reported = False
+        self._probed = set(PROBES) if known else set()
+        self._unusable: LlmError | None = None
+        self._lock = asyncio.Lock()
+
+    async def probe(self, shape: str, rows: list[Usage]) -> None:
+        """Detect the endpoint's capabilities once; concurrent calls wait for that.
+
+        Raises:
+            LlmError: final: the endpoint cannot be used.
+        """
+        if shape in self._probed and self._unusable is None:
+            return
+        async with self._lock:
+            if shape not in self._probed and self._unusable is None:
+
+                async def ask(
+                    request: Request, known: Capabilities, n: int
+                ) -> tuple[Sequence[Choice], Capabilities]:
+                    self.known = known
+                    return await self.ask(request, n, rows, probing=True), self.known
+
+                try:
+                    self.known = self._worked = await PROBES[shape](ask, self.known)
+                    self._probed.add(shape)
+                except SendError as error:
+                    self._unusable = LlmError(error.message, error.reason, final=True)
+                except LlmError as error:
+                    self._unusable = error
+            if self._unusable is not None:
+                raise replace(self._unusable)
+
+    def room(self, request: Request) -> int | None:
+        """Estimate the tokens of the context left beside a request's prompt, None if unknown."""
+        if self._window.context is None:
+            return None
+        return self._window.room(
+            prompt_tokens(wire.body(request, self._endpoint.model, self.known, 1))
+        )
+
+    async def ask(
+        self, request: Request, n: int, rows: list[Usage], probing: bool = False
+    ) -> Sequence[Choice]:
+        """Return between one and `n` choices; append a usage row for each request sent.
+
+        A request that the endpoint refuses is sent again without the parameter that it names, and
+        once more, with more room, where the reply ends within the model's thoughts. `probing` marks
+        the requests of probes.
+
+        Raises:
+            SendError: the error of the last attempt.
+        """
+        row = usage_row(request.step, request.source, self._endpoint.model, request.response_id)
+        thoughts, unfinished, sent = 1, None, 0
+        while True:
+            known = self.known
+            body = wire.body(request, self._endpoint.model, known, n, thoughts)
+            prompt = prompt_tokens(body)
+            if self._window.hopeless(prompt) and not probing:
+                raise self._too_long(prompt)
+            limit = body.get(known.limit_field or "", 0)
+            if limit and not probing:
+                limit = self._window.limit(prompt, limit, request.expects)
+                body[str(known.limit_field)] = limit
+            if unfinished is not None and limit <= sent:
+                return unfinished.choices
+            function = request.function.name if request.function and known.tools else None
+            try:
+                exchange = partial(self._exchange, body, function)
+                answer = await self._sender.send(body, exchange, row, rows)
+                if answer.thinks and not self.known.thinks:
+                    self.known = replace(self.known, thinks=True)
+                if not probing:
+                    self._check_length(body, prompt, answer)
+            except SendError as error:
+                if error.overflow is not None:
+                    self._window.refused(prompt, limit, error.overflow)
+                    fits = not probing and self._window.fits(prompt, request.expects)
+                    if not fits or self._window.limit(prompt, limit, request.expects) >= limit:
+                        raise
+                    continue
+                change = learned(known, request, n, error, limit)
+                if change is None:
+                    # Refused in every form: it was about this request's text.
+                    if error.unexplained and not probing:
+                        self._learn(known, {"forms": self._worked.forms})
+                        self._learn(known, {"references": self._worked.references})
+                    raise
+                self._learn(known, change)
+                if error.kind == CAP and change["most_tokens"] < request.expects:
+                    raise SendError(error.message, error.status, reason=TRUNCATED) from None
+                continue
+            self._worked = known
+            if not answer.unfinished or probing or unfinished is not None:
+                return answer.choices
+            thoughts = _MORE_THOUGHTS if known.thinks else 1
+            unfinished, sent = answer, limit
+
+    def _learn(self, known: Capabilities, change: Change) -> None:
+        """Apply a change to what was known when a request was sent, unless another one did so."""
+        if all(getattr(self.known, name) == getattr(known, name) for name in change):
+            self.known = replace(self.known, **change)
+
+    async def _exchange(
+        self, body: Mapping[str, object], function: str | None
+    ) -> Received[wire.Answer]:
+        received = await self._sent(body)
+        tokens = wire.tokens(received.value)
+        try:
+            answer = wire.answer(received.value, function)
+        except wire.Garbled as garbled:
+            raise SendError(
+                f"{self._endpoint.shown_url}: {garbled}",
+                "garbled",
+                transient=True,
+                request_id=received.request_id,
+                tokens=tokens,
+            ) from None
+        request_id = received.request_id or answer.id
+        return Received(answer, received.headers, request_id, tokens)
+
+    async def _sent(self, body: Mapping[str, object]) -> Received[Any]:
+        """Send a request; raise the error that may be in a response of status 200, too."""
+        try:
+            received = await self._transport.send(body)
+            error = inside(received.value)
+            if error is not None:
+                place, headers = self._endpoint, received.headers
+                status, payload = error
+                raise of_response(place, place.key(), status, headers, payload, time.time(), True)
+            return received
+        except SendError as error:
+            if error.kind == MODEL:
+                error.message += await self._known_models()
+            raise
+
+    def _check_length(self, body: Mapping[str, object], prompt: int, answer: wire.Answer) -> None:
+        """Learn the size of the context from a reply.
+
+        Raises:
+            SendError: the endpoint cut the prompt, so the reply answers another one.
+        """
+        counted, replied = (tokens or 0 for tokens in answer.tokens)
+        if not self._window.arrived(body, prompt, counted):
+            message = (
+                f"{self._endpoint.shown_url} read {counted:,} tokens of a prompt of about "
+                f"{prompt:,} and cut the rest without an error; {LARGER}; if its context is larger "
+                "already, set --context to it"
+            )
+            if not self._cut_reported:
+                self._cut_reported = True
+                _LOG.warning(
+                    "%s. Such replies are not used; what they lack is asked again", message
+                )
+            raise SendError(message, OK, reason=TRUNCATED)
+        limit = body.get(self.known.limit_field or "")
+        cut_off = len(answer.choices) == 1 and answer.choices[0].finish_reason == "length"
+        if cut_off and counted and isinstance(limit, int) and 0 < replied < limit - 1:
+            self._window.ended(counted + replied)
+
+    def _too_long(self, prompt: int) -> SendError:
+        message = (
+            f"a request of about {prompt:,} tokens was not sent: the context of "
+            f"{self._endpoint.model} at {self._endpoint.shown_url} holds {self._window.context:,}; "
+            f"{LARGER}"
+        )
+        return SendError(message, "context", reason=TRUNCATED)
+
+    async def _known_models(self) -> str:
+        """Return a hint about the models that the endpoint has."""
+        names, model = await self._transport.models(), self._endpoint.model
+        if not names:
+            return ""
+        near = [] if model in names else difflib.get_close_matches(model, names, n=1)
+        hint = f". Did you mean {near[0]!r}?" if near else ""
+        more = ", …" if len(names) > _MODELS_SHOWN else ""
+        return f"; it has {', '.join(names[:_MODELS_SHOWN])}{more}{hint}"
 
 
 class Shared:
@@ -80,7 +295,13 @@ class OpenAiClient:
             request_id = _first(rows) if choices else ""
             received = choices[: request.n]
             raise LlmError(
-                error.message, error.reason, error.final, rows, received, request_id
+                error.message,
+                error.reason,
+                error.final,
+                rows,
+                received,
+                request_id,
+                error.unexplained,
             ) from None
         return Completion(choices[: request.n], _first(rows), rows)
 

@@ -1,69 +1,39 @@
-"""Classify the errors of one HTTP request: retry it, fail it, or stop the run.
+"""Classify the errors of one HTTP request: retry it, fail it, change it, or stop the run.
 
-Statuses and codes are those of the OpenAI API's error reference. Other servers share the statuses
-but not always the codes, so the message is matched where a code is missing.
+What an endpoint's words mean stands in `refusals.yaml`, with an example of each provider's; where
+no row of it matches, the status decides.
 """
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from email.utils import parsedate_to_datetime
+from functools import cache
+from importlib import resources
 from typing import Any, Final
 
 from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.endpoint import NO_KEY, URL_VARIABLE, Endpoint
 
-_SPENT = {
-    "insufficient_quota",
-    "billing_hard_limit_reached",
-    "billing_not_active",
-    "access_terminated",
-}
-_FILTERED = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
-# Messages about unsupported parameters under a misleading status: llama.cpp answers 500 to tools
-# (github.com/ggml-org/llama.cpp/issues/10920, github.com/defilantech/LLMKube/issues/126) and `n`,
-# OpenRouter 404 where no provider of the model supports tools.
-_UNSUPPORTED = re.compile(
-    r"unsupported param|requires --jinja|only one completion choice|endpoints found that support",
-    re.IGNORECASE,
-)
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
-_LONGEST = 300
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
-_MOMENT = 1e9  # a number of seconds above this is a time since the epoch, not a wait
+QUOTA: Final = "quota"
+KEY: Final = "key"
+UNLOADED: Final = "unloaded"
+MODEL: Final = "model"
+STREAM: Final = "stream"
+CAP: Final = "cap"
+OVERFLOW: Final = "overflow"
+BUSY: Final = "busy"
 
-# Sources of the messages about a request that is too long (all on github.com):
-# llama.cpp: ggml-org/llama.cpp/pull/15780, can1357/oh-my-pi/issues/556; and Ollama, which passes
-# them on for some models: ollama/ollama/issues/17889;
-# llama-cpp-python: run-llama/llama_index/issues/8046;
-# vLLM: vllm-project/vllm/issues/20409, vllm-project/vllm/issues/42474,
-# claude-code-best/claude-code/issues/272;
-# LM Studio: lmstudio-ai/lmstudio-bug-tracker/issues/546, Gitlawb/openclaude/issues/353,
-# anomalyco/opencode/issues/11141;
-# OpenAI: The-Vibe-Company/quivr/issues/505, ChatGPTNextWeb/NextChat/issues/3195;
-# Anthropic: stackblitz-labs/bolt.diy/issues/401.
 LARGER: Final = (
     "give the server a larger context (OLLAMA_CONTEXT_LENGTH for Ollama, -c for llama.cpp, "
     "--max-model-len for vLLM), or ask for less at once with --formulation prompt"
 )
-_CODES: Final = {"context_length_exceeded", "exceed_context_size_error"}
-_OVERFLOW: Final = re.compile(
-    r"context[ _](length|window|size)|maximum context|prompt is too long|too many (input )?tokens|"
-    r"\bn_ctx\b",
-    re.IGNORECASE,
-)
-_CONTEXT: Final = re.compile(
-    r"context[ _](?:length|window|size)[^\d.;:]{0,24}?(\d+)|\bn_ctx\W{1,4}(\d+)|(\d+) maximum\b",
-    re.IGNORECASE,
-)
-# vLLM's "at least … input tokens" is the context minus the reply's limit, not a count.
-_PROMPT: Final = re.compile(
-    r"resulted in (\d+)|(\d+) in (?:the messages|the prompt|your prompt)|request \((\d+) tokens|"
-    r"request has (\d+) input|\bn_keep\W{1,4}(\d+)|keep the first (\d+)|"
-    r"requested tokens \((\d+)|too long: (\d+)",
-    re.IGNORECASE,
-)
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+_READ = 4000  # characters of an endpoint's message that are searched
+_SHOWN = 300
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
+_MOMENT = 1e9  # a number of seconds above this is a time since the epoch, not a wait
 
 Tokens = tuple[int | None, int | None]
 """The tokens of a request's prompt and of its reply, None where unknown."""
@@ -83,9 +53,10 @@ class SendError(Exception):
 
     `status` is the HTTP status, or `timeout`, `connection`, `garbled`. A `transient` error is worth
     a retry, after `retry_after` seconds where the endpoint asks for that; a `final` one would meet
-    every further request as well. `param` is the parameter that the error names, `overflow` is set
-    where the request was too long for the model. `tokens` are those of a reply that could not be
-    parsed.
+    every further request as well. `kinds` are those of the rows of `refusals.yaml` that match, the
+    first of them decisive; `overflow` is set where the request was too long for the model, and
+    `cap` is the most tokens of a reply that the error names. `tokens` are those of a reply that
+    could not be parsed.
     """
 
     message: str
@@ -95,13 +66,29 @@ class SendError(Exception):
     transient: bool = False
     final: bool = False
     retry_after: float | None = None
-    param: str | None = None
+    kinds: tuple[str, ...] = ()
     request_id: str | None = None
     overflow: Overflow | None = None
+    cap: int | None = None
     tokens: Tokens = (None, None)
 
     def __post_init__(self) -> None:
         super().__init__(self.message)
+
+    @property
+    def kind(self) -> str:
+        """What the endpoint's words say the error is, "" where they are not known."""
+        return self.kinds[0] if self.kinds else ""
+
+    @property
+    def refusal(self) -> bool:
+        """Whether the error may be about a parameter, not about time, key, model or text."""
+        return not (self.transient or self.final) and self.reason == TRANSPORT
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether the endpoint refused the request for no reason that could be mended."""
+        return self.refusal and self.status in ("400", "413", "422")
 
 
 def of_response(
@@ -111,70 +98,158 @@ def of_response(
     headers: Mapping[str, str],
     payload: Any,
     now: float,
+    inside: bool = False,
 ) -> SendError:
-    """Return the error for a response of status 400 and above; `now` is seconds since the epoch."""
-    error = payload.get("error", payload) if isinstance(payload, dict) else payload
-    fields: Mapping[str, Any] = error if isinstance(error, dict) else {"message": error}
-    message = _shown(fields.get("message") or fields.get("detail") or payload, key)
-    codes = {str(fields.get(name) or "").lower() for name in ("code", "type")}
-    param = fields.get("param")
-    where = endpoint.shown_url
-    answered = f"{where} answered {status}" + (f": {message}" if message else "")
+    """Return the error for a response of status 400 and above; `now` is seconds since the epoch.
+
+    `inside` is for an error in a response of status 200, where `status` is the error's own.
+    """
+    words, codes, param = _words(payload, key)
+    kinds, numbers = known(status, f"{status} {codes} {param}: {words}")
+    kind = kinds[0] if kinds else _by_status(status)
+    if kind == _PATH and (endpoint.model in words or re.search(r"\bmodel\b", words, re.IGNORECASE)):
+        kind = MODEL
+    shown = f": {words[:_SHOWN]}" if words else ""
+    said, where = f"{status}{shown}", endpoint.shown_url
+    answered = f"{where} answered {'200 with the error ' if inside else ''}{said}"
     common: dict[str, Any] = {
         "status": str(status),
-        "param": param if isinstance(param, str) else None,
+        "kinds": kinds or (kind,) * bool(kind),
         "request_id": headers.get("x-request-id"),
     }
-    if status == 401:
-        return SendError(_key_refused(endpoint, key), final=True, **common)
-    if status == 402 or codes & _SPENT:
-        return SendError(
-            f"the quota of the key in {endpoint.api_key_env} at {where} is spent ({status}); "
-            "top it up, or set another key, and run the same command again",
-            final=True,
-            **common,
+    if kind in _REMEDIES:
+        message = _REMEDIES[kind].format(
+            said=said, where=where, key=endpoint.api_key_env, model=endpoint.model, url=URL_VARIABLE
         )
-    if status == 403:
-        return SendError(
-            f"{answered}. The key in {endpoint.api_key_env} may not use model {endpoint.model!r}; "
-            "name another with --model, or set another key",
-            final=True,
-            **common,
+        if key == NO_KEY and kind == KEY:
+            message = f"{where} wants a key: set {endpoint.api_key_env} ({said})"
+        return SendError(message, final=True, **common)
+    if kind == OVERFLOW:
+        fields = _fields(payload)
+        overflow = Overflow(
+            _whole(fields.get("n_ctx")) or numbers.get("context"),
+            _whole(fields.get("n_prompt_tokens")) or numbers.get("prompt"),
         )
-    if status not in (400, 429) and _UNSUPPORTED.search(message):
-        return SendError(answered, **common)
-    if status in (404, 405):
-        return SendError(_not_found(endpoint, codes, message, status), final=True, **common)
-    overflow = overflow_of(status, codes, fields, message)
-    if overflow is not None:
         message = f"{answered}; {LARGER}"
         return SendError(message, reason=TRUNCATED, overflow=overflow, **common)
-    if status in (408, 409, 425, 429) or status >= 500:
+    if kind == BUSY:
         seconds = retry_after(headers, now)
         if seconds is None and status == 429:
             seconds = used_up(headers, now)
         return SendError(answered, transient=True, retry_after=seconds, **common)
-    if codes & _FILTERED:
-        return SendError(answered, reason=FILTERED, **common)
-    return SendError(answered, **common)
+    reason = FILTERED if kind == FILTERED else TRANSPORT
+    return SendError(answered, reason=reason, cap=numbers.get("cap"), **common)
 
 
-def overflow_of(
-    status: int, codes: Collection[str], fields: Mapping[str, Any], message: str
-) -> Overflow | None:
-    """Return the sizes that a "request too long" error names, None for any other error."""
-    if status == 429 or not (
-        status == 413 or not _CODES.isdisjoint(codes) or _OVERFLOW.search(message)
-    ):
+_FORBIDDEN: Final = "forbidden"
+_PATH: Final = "path"
+_REMEDIES: Final[Mapping[str, str]] = {
+    QUOTA: "the quota of the key in {key} at {where} is spent ({said}); top it up, or set another "
+    "key, and run the same command again",
+    KEY: "{where} refused the key in {key}; set it to one that is valid there ({said})",
+    _FORBIDDEN: "{where} answered {said}. The key in {key} may not use model {model!r}; name "
+    "another with --model, or set another key",
+    UNLOADED: "{where} has no model loaded ({said}); load {model!r} there, and run the same "
+    "command again",
+    MODEL: "{where} does not know the model {model!r} ({said})",
+    _PATH: "there is no chat endpoint at {where} ({said}); check --base_url or {url}: most end in "
+    "/v1",
+}
+
+
+def _by_status(status: int) -> str:
+    """Return what an error is whose words are not known, "" for a refusal of the request."""
+    if status in (408, 409, 425, 429) or status >= 500:
+        return BUSY
+    return {401: KEY, 402: QUOTA, 403: _FORBIDDEN, 404: _PATH, 405: _PATH}.get(status, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    kind: str
+    pattern: re.Pattern[str]
+    always: bool
+
+
+@cache
+def _rows() -> list[_Row]:
+    import yaml  # not needed until an endpoint refuses something
+
+    text = (resources.files(__package__) / "refusals.yaml").read_text(encoding="utf-8")
+    rows = yaml.safe_load(text)
+    return [
+        _Row(row["kind"], re.compile(row["text"], re.IGNORECASE), row.get("always", False))
+        for row in rows
+    ]
+
+
+def known(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
+    """Return the kinds of the rows that match an error, and the numbers that the first one reads:
+    `context`, `prompt`, `cap`."""
+    rows = (row for row in _rows() if row.always or status in (400, 413, 422))
+    found = [(row.kind, match) for row in rows if (match := row.pattern.search(text))]
+    if not found:
+        return (), {}
+    groups = found[0][1].groupdict()
+    numbers = {
+        name.rstrip("2"): int(value.replace(",", "")) for name, value in groups.items() if value
+    }
+    return tuple(dict.fromkeys(kind for kind, _ in found)), numbers
+
+
+def _fields(payload: Any) -> Mapping[str, Any]:
+    """Return the fields of an error: OpenAI's, or a list of it (Gemini), a text, or FastAPI's."""
+    if isinstance(payload, list) and payload:
+        payload = payload[0]
+    error = payload.get("error", payload) if isinstance(payload, dict) else payload
+    return error if isinstance(error, dict) else {"message": error}
+
+
+def _words(payload: Any, key: str) -> tuple[str, str, str]:
+    """Return an error's message, what its provider said (OpenRouter), its codes and parameter."""
+    fields = _fields(payload)
+    metadata = fields.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    said = [fields.get("message") or fields.get("Message") or fields.get("detail") or payload, raw]
+    codes = [fields.get(name) for name in ("code", "type", "status")]
+    param = fields.get("param")
+    return (
+        ": ".join(text for text in (_clean(one, key) for one in said) if text),
+        " ".join(code for code in codes if isinstance(code, str)),
+        param if isinstance(param, str) else "",
+    )
+
+
+def _clean(message: Any, key: str) -> str:
+    """Return a message on one line, without what could be a key."""
+    if not isinstance(message, str):
+        message = json.dumps(message, ensure_ascii=False) if message else ""
+    line = " ".join(message[:_READ].split())
+    if key != NO_KEY:
+        line = line.replace(key, "***")
+    return _KEY_LIKE.sub("***", line)
+
+
+def inside(payload: Any) -> tuple[int, Any] | None:
+    """Return the status and the body of the error in a response of status 200, None without one.
+
+    OpenRouter gives one in the place of the choices, or in a choice.
+    """
+    if not isinstance(payload, dict):
         return None
+    choices = payload.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    error = (choice.get("error") if isinstance(choice, dict) else None) or (
+        payload.get("error") if not choice else None
+    )
+    if not error:
+        return None
+    code = str(error.get("code")) if isinstance(error, dict) else ""
+    return int(code) if re.fullmatch("[45][0-9]{2}", code) else 400, {"error": error}
 
-    def number(name: str, pattern: re.Pattern[str]) -> int | None:
-        if isinstance(fields.get(name), int):
-            return int(fields[name])
-        match = pattern.search(message)
-        return int(next(filter(None, match.groups()))) if match else None
 
-    return Overflow(number("n_ctx", _CONTEXT), number("n_prompt_tokens", _PROMPT))
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
@@ -211,35 +286,3 @@ def _seconds(text: str, now: float) -> float:
         return 0.0
     seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     return max(seconds - now, 0.0) if seconds > _MOMENT else seconds
-
-
-def _key_refused(endpoint: Endpoint, key: str) -> str:
-    # The server's message is left out: some contain the key.
-    if key == NO_KEY:
-        return f"{endpoint.shown_url} wants a key (401): set {endpoint.api_key_env}"
-    return (
-        f"{endpoint.shown_url} refused the key in {endpoint.api_key_env} (401); "
-        "set it to one that is valid there"
-    )
-
-
-def _not_found(endpoint: Endpoint, codes: set[str], message: str, status: int) -> str:
-    model_unknown = "model_not_found" in codes or (
-        endpoint.model in message or re.search(r"\bmodel\b", message, re.IGNORECASE)
-    )
-    if model_unknown:
-        return f"{endpoint.shown_url} does not know the model {endpoint.model!r} ({status})"
-    return (
-        f"there is no chat endpoint at {endpoint.shown_url} ({status}); check --base_url or "
-        f"{URL_VARIABLE}: most end in /v1"
-    )
-
-
-def _shown(message: Any, key: str) -> str:
-    """Return the endpoint's message on one line, without what could be a key."""
-    if not isinstance(message, str):
-        message = json.dumps(message, ensure_ascii=False) if message else ""
-    line = " ".join(message.split())
-    if key != NO_KEY:
-        line = line.replace(key, "***")
-    return _KEY_LIKE.sub("***", line)[:_LONGEST]

@@ -12,8 +12,11 @@ the prompt and counts what it kept, a little over half of the context
 
 import json
 import re
+from collections import deque
 from collections.abc import Mapping
 from functools import lru_cache
+from math import inf
+from statistics import median
 from typing import Any, Final
 
 from ufo.transforms.llm.failures import Overflow
@@ -26,6 +29,12 @@ _SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
 _SHORT: Final = 256  # tokens; in a shorter prompt the chat template dominates the ratio
 _CUT: Final = 0.7  # of the least possible count, below which the prompt was cut
 _SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
+_ENOUGH: Final = 10  # prompts counted, after which the others are judged by them
+_KEPT: Final = 64
+_LESS: Final = 0.12  # the least part of a prompt whose lack is seen by the other prompts' ratios
+_SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
+_FEW: Final = 5  # of few ratios the deviation is uncertain, and taken to be larger
+_FOREIGN: Final = 0.02  # the most characters outside ASCII of a text whose ratio is the usual one
 _PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
 _LETTERS = 8  # letters of a word for each token
 _ASCII_TOKENS = re.compile(rf"[A-Za-z]{{1,{_LETTERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}")
@@ -49,9 +58,14 @@ def at_least(body: Mapping[str, Any]) -> int:
 
     Functions are left out, since not every endpoint includes them in the prompt.
     """
-    text = "\n".join(message["content"] for message in body["messages"])
-    ascii_only = text.encode("ascii", "ignore").decode()
+    text, ascii_only = _texts(body)
     return count(ascii_only) + (len(text) - len(ascii_only)) // _OTHERS
+
+
+def _texts(body: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the text of a request's messages, and what of it is ASCII."""
+    text = "\n".join(message["content"] for message in body["messages"])
+    return text, text.encode("ascii", "ignore").decode()
 
 
 def _of_piece(piece: str) -> int:
@@ -60,12 +74,15 @@ def _of_piece(piece: str) -> int:
 
 def prompt_tokens(body: Mapping[str, Any]) -> int:
     """Estimate the tokens of the prompt of a request's JSON, including functions."""
-    messages = body["messages"]
-    total = sum(_PER_MESSAGE + count(message["content"]) for message in messages)
+    total = _message_tokens(body)
     for name in ("tools", "response_format"):
         if name in body:
             total += count(json.dumps(body[name], ensure_ascii=False))
     return total
+
+
+def _message_tokens(body: Mapping[str, Any]) -> int:
+    return sum(_PER_MESSAGE + count(message["content"]) for message in body["messages"])
 
 
 class Window:
@@ -78,6 +95,8 @@ class Window:
         self.context = context
         self._stated = context  # the size by the user or an error; `context` may be a lower guess
         self._ratio = _RATIO
+        # The estimates of earlier prompts, with and without functions, and what was counted.
+        self._seen: deque[tuple[tuple[int, int], int]] = deque(maxlen=_KEPT)
         self._whole = 0.0
         self._cut_to = 0
 
@@ -124,23 +143,52 @@ class Window:
     def arrived(self, body: Mapping[str, Any], prompt: int, counted: int) -> bool:
         """Return whether a prompt arrived whole, by the tokens that the endpoint counted.
 
-        A prompt not longer than one that arrived whole was not cut. Nor was one with a lower count
-        than a prompt that was cut: then the endpoint counts in another way.
+        It did not where they are fewer than the least possible, or than what earlier prompts make
+        likely. A prompt not longer than one that arrived whole was not cut. Nor was one with a
+        lower count than a prompt that was cut: then the endpoint counts in another way.
         """
         if not counted or prompt < _SHORT:
             return True
-        if counted < _CUT * prompt:
-            text = at_least(body)
-            if counted < _CUT * text and text > self._whole:
-                if counted >= _SAME * self._cut_to:
-                    self._cut_to = max(self._cut_to, counted)
-                    self._guess(_before(counted))
-                    return False
-                self._whole, self.context = float("inf"), self._stated
-                return True
+        text, ascii_only = _texts(body)
+        usual = len(text) - len(ascii_only) <= _FOREIGN * len(text)
+        ratio = counted / prompt
+        sizes = prompt, _message_tokens(body)
+        cut = usual and counted < self._least(sizes)
+        if not cut and ratio < _CUT:
+            lowest = at_least(body)
+            cut = counted < _CUT * lowest and lowest > self._whole
+        if cut and self._whole < inf:
+            if counted >= _SAME * self._cut_to:
+                self._cut_to = max(self._cut_to, counted)
+                self._guess(_before(counted))
+                return False
+            self._whole, self.context = inf, self._stated
         self._whole = max(self._whole, prompt)
-        self._ratio = max(counted / prompt, 0.95 * self._ratio + 0.05 * counted / prompt)
+        self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
+        if usual:
+            self._seen.append((sizes, counted))
         return True
+
+    def _least(self, sizes: tuple[int, int]) -> float:
+        """Return the count below which a prompt was cut, by those of earlier ones; 0 where they are
+        too few, or where one that was as long arrived whole.
+
+        Not every endpoint counts the functions: the estimate is used that fits better.
+        """
+        if len(self._seen) < _ENOUGH:
+            return 0.0
+        fits = []
+        for at in range(len(sizes)):
+            ratios = [counted / seen[at] for seen, counted in self._seen]
+            middle = median(ratios)
+            spread = median(abs(ratio - middle) for ratio in ratios) / middle
+            spread *= 1 + _FEW / len(ratios)
+            least = middle * (1 - max(_LESS, _SPREADS * spread))
+            fits.append((spread, at, least, ratios))
+        _, at, least, ratios = min(fits)
+        pairs = zip(self._seen, ratios, strict=True)
+        longest = max((seen[at] for (seen, _), ratio in pairs if ratio >= least), default=0)
+        return least * sizes[at] if sizes[at] > longest else 0.0
 
     def _guess(self, tokens: int) -> None:
         self.context = tokens if self.context is None else min(self.context, tokens)

@@ -1,13 +1,18 @@
 """Convert requests to the JSON of OpenAI's `POST /chat/completions`, and replies to choices.
 
 Replies are parsed leniently, since compatible servers omit different fields. The caller validates
-the content of a choice.
+the content of a choice. A model's thoughts are left out of it.
+
+Special tokens of chat templates are neutralised in what is sent: a server that inserts a message
+into its chat template may read `<|im_end|>` in a web page as the end of the message. No prompt
+contains such a token, so each one found is part of the data.
 """
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ufo.schemas.text import storable
@@ -21,9 +26,25 @@ from ufo.transforms.llm.capabilities import (
     Capabilities,
 )
 from ufo.transforms.llm.failures import Tokens
-from ufo.transforms.llm.marks import all_without_marks, without_marks
 
 _THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
+
+_TAGS = (
+    "s|bos|eos|pad|unk|mask|cls|sep|bos_token|eos_token|sys|start_of_turn|end_of_turn|turn"
+    "|im_start|im_end|tool_call|tool_response|tools|image_soft_token"
+    "|think|thinking|thoughts?|reasoning|start_of_image|end_of_image|end_of_utterance|fim_prefix|fim_suffix|fim_middle"
+)
+_BRACKETS = (
+    "INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|ARGS|THINK|IMG"
+    "|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|g?MASK|sMASK|CLS|SEP|PAD|UNK|BOS|EOS"
+)
+# The first character of a special token: `<|eot_id|>`, `<｜User｜>`, `</s>`, `<<SYS>>`, `[/INST]`.
+_MARK = re.compile(
+    rf"<(?=[|\uff5c]|/?(?:{_TAGS})\s*>)|\[(?=/?(?:{_BRACKETS})\])",
+    re.IGNORECASE,
+)
+_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thoughts?|reasoning)>|\[(/?)THINK\]", re.IGNORECASE)
+_QUOTE = re.compile(r'\\.|(")', re.DOTALL)
 
 
 class Garbled(ValueError):
@@ -32,27 +53,33 @@ class Garbled(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A parsed reply: its choices, the tokens used and the id (None where missing), and whether
-    the model wrote reasoning before it."""
+    """A parsed reply: its choices, the tokens used and the id (None where missing), whether the
+    model wrote reasoning before it, and whether it has nothing but unfinished reasoning."""
 
     choices: Sequence[Choice]
     tokens: Tokens
     id: str | None
     thinks: bool = False
+    unfinished: bool = False
 
 
-def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str, Any]:
-    """Return the JSON of a request for `n` choices, with the parameters that are supported."""
+def body(
+    request: Request, model: str, known: Capabilities, n: int, thoughts: int = 1
+) -> dict[str, Any]:
+    """Return the JSON of a request for `n` choices, with the parameters that are supported.
+
+    `thoughts` is how many times the usual room there is for a model's thoughts.
+    """
     messages = list(request.messages)
     result: dict[str, Any] = {"model": model}
     function = request.function
     if function is not None and known.tools:
-        result["tools"] = [_tool(function, known.strict)]
+        result["tools"] = [_tool(function, known)]
         chosen = {"type": "function", "function": {"name": function.name}}
         result["tool_choice"] = chosen if known.form == TOOL else "required"
     elif function is not None:
         if known.form in _FORMATS:
-            result["response_format"] = _FORMATS[known.form](function, known.strict)
+            result["response_format"] = _FORMATS[known.form](function, known)
         # A probe leaves the schema out of the prompt: only then does the reply show whether the
         # endpoint enforces it. In a run the prompt has the schema, since not every endpoint shows
         # it to the model.
@@ -68,8 +95,8 @@ def body(request: Request, model: str, known: Capabilities, n: int) -> dict[str,
     if n > 1 and known.n:
         result["n"] = n
     if request.max_tokens is not None and known.limit_field is not None:
-        thoughts = _THOUGHTS if known.thinks and request.step != PROBE else 0
-        most = request.max_tokens + thoughts
+        room = _THOUGHTS * thoughts if known.thinks and request.step != PROBE else 0
+        most = request.max_tokens + room
         result[known.limit_field] = min(most, known.most_tokens or most)
     if request.logprobs and known.logprobs:
         result["logprobs"] = True
@@ -101,33 +128,57 @@ def _described(schema: Any) -> Iterator[tuple[str, str]]:
     yield from _described(schema.get("items"))
 
 
-def _tool(function: Function, strict: bool) -> dict[str, Any]:
-    described = {
-        "name": function.name,
-        "description": function.description,
-        "parameters": all_without_marks(function.parameters),
-    }
-    return {"type": "function", "function": described | _strict(function, strict)}
+def _schema(function: Function, known: Capabilities) -> Any:
+    schema = function.parameters
+    if not known.references:
+        schema = written_out(schema, schema.get("$defs", {}))
+    return all_without_marks(schema)
 
 
-def _json_schema(function: Function, strict: bool) -> dict[str, Any]:
-    described = {"name": function.name, "schema": all_without_marks(function.parameters)}
-    return {"type": "json_schema", "json_schema": described | _strict(function, strict)}
+def _tool(function: Function, known: Capabilities) -> dict[str, Any]:
+    schema = _schema(function, known)
+    described = {"name": function.name, "description": function.description, "parameters": schema}
+    return {"type": "function", "function": described | _strict(schema, known)}
 
 
-def _strict(function: Function, strict: bool) -> dict[str, Any]:
-    return {"strict": True} if strict and can_be_strict(function.parameters) else {}
+def _json_schema(function: Function, known: Capabilities) -> dict[str, Any]:
+    schema = _schema(function, known)
+    described = {"name": function.name, "schema": schema} | _strict(schema, known)
+    return {"type": "json_schema", "json_schema": described}
 
 
-_FORMATS: Mapping[str, Callable[[Function, bool], dict[str, Any]]] = {
+def _strict(schema: Any, known: Capabilities) -> dict[str, Any]:
+    return {"strict": True} if known.strict and can_be_strict(schema) else {}
+
+
+_FORMATS: Mapping[str, Callable[[Function, Capabilities], dict[str, Any]]] = {
     JSON_SCHEMA: _json_schema,
     # An extension of llama.cpp: its server's README, "response_format".
-    JSON_OBJECT_SCHEMA: lambda function, _: {
+    JSON_OBJECT_SCHEMA: lambda function, known: {
         "type": "json_object",
-        "schema": all_without_marks(function.parameters),
+        "schema": _schema(function, known),
     },
     JSON_OBJECT: lambda *_: {"type": "json_object"},
 }
+
+
+def written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a schema with what its references name in their places, and without `maxItems` and
+    `additionalProperties`, which not every endpoint takes either."""
+    if isinstance(schema, list | tuple):
+        return [written_out(below, definitions) for below in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        others = {other: definitions[other] for other in definitions if other != name}
+        return written_out(definitions.get(name, {}), others)
+    left_out = ("$defs", "maxItems", "additionalProperties")
+    return {
+        name: written_out(below, definitions)
+        for name, below in schema.items()
+        if name not in left_out
+    }
 
 
 def can_be_strict(schema: Any) -> bool:
@@ -158,19 +209,20 @@ def answer(payload: Any, function: str | None) -> Answer:
     if not isinstance(choices, list) or not choices:
         raise Garbled("the reply has no choices")
     request_id = payload.get("id")
+    read = [_choice(item, function) for item in choices]
+    thinks = any(thought for _, thought in read) or _reasoning(payload.get("usage")) > 0
     return Answer(
-        [_choice(item, function) for item in choices],
+        [choice for choice, _ in read],
         tokens(payload),
         request_id if isinstance(request_id, str) and request_id else None,
-        any(_thought(item["message"]) for item in choices) or _reasoning(payload.get("usage")) > 0,
+        thinks,
+        thinks and all(_is_empty(one) and one.finish_reason == "length" for one, _ in read),
     )
 
 
-def _thought(message: Mapping[str, Any]) -> bool:
-    """Return whether a message contains reasoning: DeepSeek's `reasoning_content`, Ollama's and
-    OpenRouter's `reasoning`, or a `<think>` tag. OpenAI reports it as tokens alone."""
-    shown = message.get("reasoning_content") or message.get("reasoning")
-    return bool(shown) or _text(message.get("content")).lstrip().startswith("<think>")
+def _is_empty(choice: Choice) -> bool:
+    said = choice.text.strip() or choice.arguments or choice.refusal
+    return not said and choice.finish_reason != "content_filter"
 
 
 def _reasoning(usage: Any) -> int:
@@ -179,33 +231,91 @@ def _reasoning(usage: Any) -> int:
 
 
 def tokens(payload: Any) -> Tokens:
-    """Return the prompt and completion tokens that a reply reports, None where it does not."""
+    """Return the prompt and completion tokens that a reply reports, None where it does not.
+
+    Where the total is larger than both, the rest are thoughts, which are completion tokens too.
+    """
     usage = payload.get("usage") if isinstance(payload, Mapping) else None
     if not isinstance(usage, Mapping):
         return None, None
-    return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    prompt, completion, total = (_count(usage.get(name)) for name in names)
+    if None not in (prompt, completion, total):
+        completion = max(completion or 0, (total or 0) - (prompt or 0))
+    return prompt, completion
 
 
-def _choice(item: Any, function: str | None) -> Choice:
+def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
+    """Return a choice without thoughts, and whether there were any: in the text, or in DeepSeek's
+    `reasoning_content` or Ollama's and OpenRouter's `reasoning`. OpenAI has them in `usage` alone.
+    """
     if not isinstance(item, Mapping) or not isinstance(item.get("message"), Mapping):
         raise Garbled("a choice of the reply has no message")
     message = item["message"]
     finish = item.get("finish_reason")
     refusal = message.get("refusal")
-    return Choice(
-        _text(message.get("content")),
-        None if function is None else _arguments(message, function),
+    whole = _text(message.get("content"))
+    arguments = None if function is None else _arguments(message, function)
+    choice = Choice(
+        without_thoughts(whole),
+        arguments and without_thoughts(arguments),
         finish if isinstance(finish, str) else "stop",
         refusal if isinstance(refusal, str) and refusal else None,
         _logprob_mean(item.get("logprobs")),
     )
+    shown = message.get("reasoning_content") or message.get("reasoning")
+    thought = bool(shown) or choice.text != whole
+    if thought and _is_empty(choice):
+        choice = replace(choice, text="", arguments=None, finish_reason="length")
+    return choice, thought
+
+
+def without_thoughts(text: str) -> str:
+    """Return a text without its blocks of thoughts, or what stands before the end of one without a
+    beginning. A tag in a JSON string, in code or in quotes is part of the text."""
+    kept: list[str] = []
+    start = end = 0
+    within = False
+    for tag in _THOUGHT.finditer(text):
+        closing = bool(tag[1] or tag[2])
+        if not within and _quoted(text[end : tag.start()], text[tag.end() : tag.end() + 1]):
+            continue
+        if closing:
+            if not within:
+                kept.clear()
+            within, end = False, tag.end()
+        elif not within:
+            kept.append(text[end : tag.start()])
+            within, start = True, tag.start()
+    if not within:
+        kept.append(text[end:].lstrip() if end else text)
+    elif any(part.strip() for part in kept):
+        kept.append(text[start:])  # a word in the middle of a text
+    else:
+        return ""
+    left = "".join(kept)
+    return left.lstrip() if end else left
+
+
+def _quoted(before: str, after: str) -> bool:
+    """Return whether what stands between two texts is in a JSON string, in code or in quotes."""
+    if after in ("'", '"', "`") and before.endswith(after):
+        return True
+    start = before.find("{") if before.lstrip()[:1] != "[" else 0
+    if start >= 0 and sum(bool(one[1]) for one in _QUOTE.finditer(before, start)) % 2:
+        return True
+    return bool(before.count("```") % 2 or before.rpartition("\n")[2].count("`") % 2)
 
 
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):  # parts, as some servers give them
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        parts = [
+            part.get("text")
+            for part in content
+            if isinstance(part, Mapping) and part.get("type") not in ("thinking", "reasoning")
+        ]
         return "".join(part for part in parts if isinstance(part, str))
     return ""
 
@@ -243,3 +353,19 @@ def _logprob_mean(logprobs: Any) -> float | None:
 def _count(value: Any) -> int | None:
     whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if whole else None
+
+
+def without_marks(text: str) -> str:
+    """Return the text with a space after the first character of each special token."""
+    return _MARK.sub(lambda match: f"{match[0]} ", text)
+
+
+def all_without_marks(value: Any) -> Any:
+    """Return a JSON value with `without_marks` applied to its strings, but not to field names."""
+    if isinstance(value, str):
+        return without_marks(value)
+    if isinstance(value, Mapping):
+        return {name: all_without_marks(below) for name, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [all_without_marks(below) for below in value]
+    return value

@@ -20,18 +20,14 @@ def escape(text: str) -> str:
 
 
 def read(text: str) -> str:
-    """Reverse `escape`; also for a part of an escaped text, such as a quote."""
-    return _ESCAPED.sub(lambda match: _CHARACTERS[match[1]], text)
+    """Return a model's text, or a part of it, without the escapes that it copied from the prompt
+    and without characters that a table cannot store."""
+    return _ESCAPED.sub(lambda match: _CHARACTERS[match[1]], texts.storable(text))
 
 
 def storable(text: str | None) -> str | None:
     """Return a model's text without lone surrogates and NUL, which a table cannot store."""
     return None if text is None else texts.storable(text)
-
-
-def plain(text: str | None) -> str | None:
-    """Return a model's text without the escapes that it copied from the prompt."""
-    return None if text is None else read(text)
 
 
 def element(tag: str, text: str, **attributes: str | None) -> str:

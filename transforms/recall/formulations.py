@@ -12,13 +12,12 @@ from typing import Final
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.functions import OPTIONS
-from ufo.transforms.judges.llm.settings import JSON, XML
+from ufo.transforms.judges.llm.settings import JSON, PROMPT, XML
 
-PROMPT: Final = "prompt"
 HUMAN: Final = "human"
 CITATION: Final = "citation"
 _MODIFIERS: Final = (CITATION, XML)
-DEFAULT: Final = ("prompt", "tf", "tf+citation", "tfn", "tfn+citation")
+DEFAULT: Final = (PROMPT, "tf", "tf+citation", "tfn", "tfn+citation")
 """The five formulations of the paper."""
 KNOWN: Final = (*DEFAULT, "tf+xml", "tf+citation+xml", "tfn+xml", "tfn+citation+xml")
 

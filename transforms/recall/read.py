@@ -13,26 +13,18 @@ A record has `question`, the ground truth, and the answers to be verified:
 - `id` or `unique_id`, else a hash of the content.
 """
 
+import ast
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from ufo.schemas.ids import content_id
-from ufo.schemas.recall import (
-    RecallAnswer,
-    RecallInput,
-    RecallLabel,
-)
+from ufo.schemas.recall import RecallAnswer, RecallInput, RecallLabel
 from ufo.schemas.records import Failure
 from ufo.transforms.read import MAX_LINE_BYTES, record_of
-from ufo.transforms.recall.literals import LiteralError, read_dictionary, read_list
-from ufo.transforms.values import (
-    Unusable,
-    id_value,
-    kind_of,
-    label_value,
-    text_value,
-)
+from ufo.transforms.values import Unusable, id_value, kind_of, label_value, text_value
 
 GROUND_TRUTHS: Final = ("ground_truth", "ground_truth_answer")
 ANSWER: Final = "answer"
@@ -46,7 +38,10 @@ _QUOTES: Final = re.compile(r"['\"’]")
 _PUNCTUATION: Final = re.compile(r"[-.\s]+")
 _BULLET: Final = re.compile(r"(?:^|\n|(?<=[.!?]))\s*[-*•]\s+")
 
-T = TypeVar("T")
+# Cells that hold a dictionary or list as text: strings and words, within one pair of brackets.
+_LEXEME: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\w+""", re.DOTALL)
+_FLAT: Final = re.compile(r"\s*(?:\{[\s_:,]*\}|\[[\s_,]*\])\s*")
+_IN_PYTHON: Final = {"true": "True", "false": "False", "null": "None"}
 
 
 def parse_recall(
@@ -166,12 +161,10 @@ def _facts(
 
 
 def _given(raw: Mapping[str, Any]) -> list[Any]:
-    value = raw.get("facts")
-    if isinstance(value, str):
-        return _literal(read_list, value, "facts") if value.strip() else []
-    if value is not None and not isinstance(value, list):
+    value = _literal(raw.get("facts"), "facts") or []
+    if not isinstance(value, list):
         raise Unusable(f"`facts` is a list, not {kind_of(value)}")
-    return value or []
+    return value
 
 
 def _text_of(item: object, where: str) -> str:
@@ -192,13 +185,9 @@ def _labels_of(item: object, where: str) -> dict[str, int | None]:
 
 
 def _dictionary(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = raw[name]
-    if isinstance(value, str):
-        labels = _literal(read_dictionary, value, name) if value.strip() else {}
-    elif value is None or isinstance(value, dict):
-        labels = value or {}
-    else:
-        raise Unusable(f"`{name}` is an object of labels by fact, not {kind_of(value)}")
+    labels = _literal(raw[name], name) or {}
+    if not isinstance(labels, dict):
+        raise Unusable(f"`{name}` is an object of labels by fact, not {kind_of(labels)}")
     for fact in labels:
         text_value({name: fact}, name)
     return labels
@@ -207,19 +196,58 @@ def _dictionary(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _ground_truth_facts(raw: Mapping[str, Any]) -> list[str]:
     """Return the facts of `gt_facts`: a list, a list as text, or lines that begin with a dash."""
     value = raw.get("gt_facts")
-    if isinstance(value, list):
-        return [_text_of(item, "gt_facts") for item in value]
-    text = (text_value(raw, "gt_facts") or "").strip()
-    if text.startswith("["):
-        return [_text_of(item, "gt_facts") for item in _literal(read_list, text, "gt_facts")]
-    return [fact.strip() for fact in _BULLET.split(text) if fact.strip()]
+    if isinstance(value, str) and not value.strip().startswith("["):
+        return [fact.strip() for fact in _BULLET.split(value) if fact.strip()]
+    value = _literal(value, "gt_facts") or []
+    if not isinstance(value, list):
+        raise Unusable(f"`gt_facts` is text or a list, not {kind_of(value)}")
+    return [_text_of(item, "gt_facts") for item in value]
 
 
-def _literal(read: Callable[[str], T], text: str, name: str) -> T:
+def _literal(value: Any, name: str) -> Any:
+    """Return the dictionary or list that a cell holds as text, in JSON or Python; other values
+    unchanged, and None for an empty cell.
+
+    Only strings and words within one pair of brackets are read, and nothing is evaluated.
+
+    Raises:
+        Unusable: the text is something else, or has a key twice with different values.
+    """
+    if not isinstance(value, str) or not value.strip():
+        return value or None
     try:
-        return read(text)
-    except LiteralError as error:
-        raise Unusable(f"`{name}` cannot be read: {error}") from None
+        if not _FLAT.fullmatch(_LEXEME.sub("_", value)):
+            raise ValueError("it is no dictionary or list of texts")
+        try:
+            return json.loads(value, object_pairs_hook=_members)
+        except json.JSONDecodeError:
+            return _of_python(_LEXEME.sub(_in_python, value).strip())
+    except (ValueError, SyntaxError) as error:
+        raise Unusable(f"`{name}` cannot be read: {error}"[:200]) from None
+
+
+def _in_python(lexeme: re.Match[str]) -> str:
+    return _IN_PYTHON.get(lexeme[0], lexeme[0].replace("\n", "\\n"))
+
+
+def _of_python(text: str) -> Any:
+    with warnings.catch_warnings():  # of escapes that Python does not know
+        warnings.simplefilter("ignore")
+        node = ast.parse(text, mode="eval").body
+    if isinstance(node, ast.List):
+        return ast.literal_eval(node)
+    if not isinstance(node, ast.Dict):
+        raise ValueError("it is no dictionary or list of texts")
+    keys = [ast.literal_eval(key or "") for key in node.keys]
+    return _members(list(zip(keys, map(ast.literal_eval, node.values), strict=True)))
+
+
+def _members(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+    members = dict(pairs)
+    for key, value in pairs:
+        if members[key] != value:
+            raise ValueError(f"{key!r:.40} is given twice")
+    return members
 
 
 def _label(value: object, where: str) -> int | None:

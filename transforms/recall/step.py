@@ -1,17 +1,11 @@
 """Step `recall`: the facts of a record, and a verdict for each fact, answer and formulation."""
 
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ufo.schemas.errors import ends_run
-from ufo.schemas.recall import (
-    RecallAnswer,
-    RecallFact,
-    RecallInput,
-    RecallRecord,
-    RecallVerdict,
-)
+from ufo.schemas.recall import RecallAnswer, RecallFact, RecallInput, RecallRecord, RecallVerdict
 from ufo.schemas.records import (
     ERROR,
     NO_PASSAGES,
@@ -25,8 +19,8 @@ from ufo.schemas.records import (
 from ufo.transforms.judges.llm.asking import together
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.judges.rows import citation_found
-from ufo.transforms.recall.base import Generated, Recaller, Verified, fact_units
 from ufo.transforms.recall.formulations import HUMAN
+from ufo.transforms.recall.recallers import Made, Recaller, fact_units
 from ufo.transforms.sources.base import message_of
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0, NOANS: 0}
@@ -53,21 +47,22 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
 
     Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
-    made = Generated(list(record.facts)) if record.given else await _generated(record, recaller)
-    units = fact_units(record.record_id, made.facts)
+    made = Made(list(record.facts))
+    if not record.given:
+        made = await _or_failed(recaller.generate(record), Made(), "facts", record.record_id)
     rows = Recalled(
         RecallRecord(
             record.record_id,
             record.question,
             record.ground_truth,
-            len(units),
+            len(made.facts),
             len(record.answers),
             record.given,
         ),
         record.answers,
         [
             RecallFact(record.record_id, unit.unit_id, place, unit.claim)
-            for place, unit in enumerate(units)
+            for place, unit in enumerate(fact_units(record.record_id, made.facts))
         ],
         failures=made.failures,
         usage=made.usage,
@@ -79,44 +74,26 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
         )
         rows.failures.append(Failure("recall", record.key, "no_answers", message))
     labels = {(label.variant, label.fact_index): label.label for label in record.labels}
-    for (variant, place), label in labels.items():
-        finding = Finding(SUPPORTED if label else REFUTED)
+    texts = {answer.variant: answer.text for answer in record.answers}
+
+    def add(finding: Finding, place: int, variant: str, by: str, *judge: Any) -> None:
+        human, text = labels.get((variant, place)), texts.get(variant, "")
         fact = rows.facts[place]
-        rows.verdicts.append(_verdict(fact, variant, HUMAN, finding, "", label, HUMAN, None, None))
-    if not units:
-        return rows
-    pairs = [(answer, name) for answer in record.answers for name in formulations]
-    found = await _all(
-        recaller, [_verified(record, answer, made.facts, name, recaller) for answer, name in pairs]
-    )
+        rows.verdicts.append(_verdict(finding, fact, variant, by, human, text, *judge))
+
+    for (variant, place), label in labels.items():
+        add(Finding(SUPPORTED if label else REFUTED), place, variant, HUMAN, HUMAN)
+    pairs = [(answer, name) for answer in record.answers for name in formulations if made.facts]
+    coroutines = [_verified(record, answer, made.facts, name, recaller) for answer, name in pairs]
+    # A judge that computes in this process never suspends, and is run without an event loop.
+    found = await together(coroutines) if recaller.remote else [await one for one in coroutines]
     for (answer, name), verified in zip(pairs, found, strict=True):
         rows.failures += verified.failures
         rows.usage += verified.usage
-        version = recaller.prompt_version(name)
-        for fact, finding in zip(rows.facts, verified.findings, strict=True):
-            human = labels.get((answer.variant, fact.fact_index))
-            by = (recaller.name, recaller.model, version)
-            rows.verdicts.append(
-                _verdict(fact, answer.variant, name, finding, answer.text, human, *by)
-            )
+        by = (recaller.name, recaller.model, recaller.prompt_version(name))
+        for place, finding in enumerate(verified.findings):
+            add(finding, place, answer.variant, name, *by)
     return rows
-
-
-async def _all(
-    recaller: Recaller, coroutines: Sequence[Coroutine[Any, Any, Verified]]
-) -> list[Verified]:
-    if recaller.remote:
-        return await together(coroutines)
-    return [await coroutine for coroutine in coroutines]
-
-
-async def _generated(record: RecallInput, recaller: Recaller) -> Generated:
-    try:
-        return await recaller.generate(record)
-    except Exception as error:
-        if ends_run(error):
-            raise
-        return Generated(failures=[_failure("facts", record.record_id, error)])
 
 
 async def _verified(
@@ -125,21 +102,25 @@ async def _verified(
     facts: Sequence[str],
     formulation: str,
     recaller: Recaller,
-) -> Verified:
+) -> Made:
     if not answer.text.strip():
-        return Verified([Finding(NOANS, NO_PASSAGES) for _ in facts])
+        return Made(findings=[Finding(NOANS, NO_PASSAGES) for _ in facts])
+    lost = Finding(ERROR, TRANSPORT, first_reason=TRANSPORT)
+    instead = Made(findings=[lost for _ in facts])
+    key = f"{record.record_id}/{answer.variant}/{formulation}"
+    verified = recaller.verify(record, answer, facts, formulation)
+    return await _or_failed(verified, instead, "verify", key)
+
+
+async def _or_failed(made: Awaitable[Made], instead: Made, step: str, key: str) -> Made:
+    """Return what is made, after an error `instead` with the failure."""
     try:
-        return await recaller.verify(record, answer, facts, formulation)
+        return await made
     except Exception as error:
         if ends_run(error):
             raise
-        key = f"{record.record_id}/{answer.variant}/{formulation}"
-        lost = Finding(ERROR, TRANSPORT, first_reason=TRANSPORT)
-        return Verified([lost for _ in facts], failures=[_failure("verify", key, error)])
-
-
-def _failure(step: str, key: str, error: Exception) -> Failure:
-    return Failure(step, key, type(error).__name__, message_of(error))
+        instead.failures.append(Failure(step, key, type(error).__name__, message_of(error)))
+        return instead
 
 
 def label_of(finding: Finding) -> int | None:
@@ -150,34 +131,27 @@ def label_of(finding: Finding) -> int | None:
 
 
 def _verdict(
+    finding: Finding,
     fact: RecallFact,
     variant: str,
     formulation: str,
-    finding: Finding,
-    text: str,
     human_label: int | None,
+    text: str,
     judge: str,
-    model: str | None,
-    prompt_version: str | None,
+    model: str | None = None,
+    prompt_version: str | None = None,
 ) -> RecallVerdict:
-    citation = finding.citation
+    quote = finding.citation
     return RecallVerdict(
-        fact.record_id,
-        variant,
-        fact.fact_id,
-        formulation,
-        finding.outcome,
-        finding.reason,
-        finding.first_reason,
-        label_of(finding),
-        human_label,
-        finding.raw_verdict,
-        finding.answer,
-        finding.rationale,
-        citation,
-        None if citation is None else citation_found(citation, text),
-        judge,
-        model,
-        prompt_version,
-        finding.request_id,
+        record_id=fact.record_id,
+        variant=variant,
+        fact_id=fact.fact_id,
+        formulation=formulation,
+        label=label_of(finding),
+        human_label=human_label,
+        citation_found=None if quote is None else citation_found(quote, text),
+        judge=judge,
+        model=model,
+        prompt_version=prompt_version,
+        **asdict(finding),
     )

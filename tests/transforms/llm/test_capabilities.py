@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 import pytest
 
@@ -22,12 +21,13 @@ from ufo.transforms.llm.capabilities import (
     SAMPLE,
     WORDS,
     Capabilities,
+    Change,
     learned,
     probe_call,
 )
 from ufo.transforms.llm.client import OpenAiClient
-from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
+from ufo.transforms.llm.failures import SendError, of_response
 from ufo.transforms.llm.settings import ClientSettings
 
 
@@ -111,17 +111,17 @@ def test_probe(
 @pytest.mark.parametrize(
     ("switches", "shape", "expected", "requests"),
     [
-        (Switches(tools=REJECTED), CALL, Capabilities(FORMS[2:]), 3),
-        (Switches(tool_choice=REJECTED), CALL, Capabilities(FORMS[1:]), 2),
-        (Switches(strict=REJECTED), CALL, Capabilities(strict=False), 5),
+        (Switches(tools=REJECTED), CALL, Capabilities(FORMS[2:]), 7),
+        (Switches(tool_choice=REJECTED), CALL, Capabilities(FORMS[1:]), 6),
+        (Switches(strict=REJECTED), CALL, Capabilities(strict=False), 2),
         (
             Switches(tools=REJECTED, max_tokens=REJECTED),
             CALL,
             Capabilities(FORMS[2:], limit_fields=NEW),
-            12,
+            14,
         ),
-        (Switches(max_tokens=REJECTED), CALL, Capabilities(limit_fields=NEW), 10),
-        (Switches(temperature_fixed=True), CALL, Capabilities(temperature_zero=False), 13),
+        (Switches(max_tokens=REJECTED), CALL, Capabilities(limit_fields=NEW), 12),
+        (Switches(temperature_fixed=True), CALL, Capabilities(temperature_zero=False), 15),
         (
             Switches(logprobs=REJECTED, n=REJECTED),
             SAMPLE,
@@ -206,66 +206,69 @@ def test_a_small_context_that_has_to_hold_the_reply_too_is_no_reason_to_give_up(
         limits.append(request.max_tokens)
         if (request.max_tokens or 0) > 256:
             raise SendError("maximum context length is 512 tokens", "400", reason=TRUNCATED)
-        return [Choice(arguments='{"word": "ready"}')], known
+        return [Choice(arguments='{"report": {}}')], known
 
     assert asyncio.run(probe_call(ask, Capabilities())) == Capabilities()
     assert limits == [1024, 128]
 
 
-def refused(message: str = "no", param: str | None = None, **more: Any) -> SendError:
-    return SendError(message, "400", param=param, **more)
+def refused(message: str = "no", param: str | None = None, status: int = 400) -> SendError:
+    payload = {"error": {"message": message, "param": param}}
+    return of_response(Endpoint("m", "http://localhost:1"), NO_KEY, status, {}, payload, 0.0)
+
+
+LOWER = {"forms": FORMS[1:]}
+FORMATS = {"forms": FORMS[2:]}
+WRITTEN_OUT = {"references": False}
 
 
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (refused(param="n"), Capabilities(n=False)),
-        (refused(param="tools[0].function.strict"), Capabilities(strict=False)),
-        (refused(param="tools[0].function.parameters"), Capabilities(strict=False)),
-        (
-            refused("Unsupported parameter: 'max_tokens'."),
-            Capabilities(limit_fields=NEW),
-        ),
-        (refused('[{"loc": ["body", "n"], "msg": "must be 1"}]'), Capabilities(n=False)),
-        (refused("temperature is fixed"), Capabilities(temperature_zero=False)),
+        (refused(param="n"), {"n": False}),
+        (refused(param="tools[0].function.strict"), {"strict": False}),
+        (refused(param="tools[0].function.parameters"), {"strict": False}),
+        (refused("Unsupported parameter: 'max_tokens'."), {"limit_fields": NEW}),
+        (refused('[{"loc": ["body", "n"], "msg": "must be 1"}]'), {"n": False}),
+        (refused("temperature is fixed"), {"temperature_zero": False}),
         (refused("in a run the text may be to blame"), None),
         (refused("a word, n, in passing"), None),
         (refused(param="messages"), None),
-        (
-            refused(
-                "max_tokens is too large: 8192. This model supports at most 4096 completion "
-                "tokens, whereas you provided 8192.",
-                "max_tokens",
-            ),
-            Capabilities(most_tokens=4096),
-        ),
-        (refused("'n'", transient=True), None),
-        (refused("'n'", final=True), None),
-        (refused("max_completion_tokens is too large", reason=TRUNCATED), None),
+        (refused("max_tokens: 9 > 4, which is the maximum allowed number of output tokens"),
+         {"most_tokens": 4}),
+        (refused("max_tokens is too large"), {"most_tokens": 4}),
+        (refused("`max_tokens` must be less than or equal to `9`"), {"most_tokens": 8}),
+        (refused("'n'", status=429), None),
+        (refused("'n'", status=401), None),
+        (refused(param="tools"), FORMATS),
+        (refused("registry.ollama.ai/library/llama3:8b does not support tools"), FORMATS),
+        (refused("tools param requires --jinja flag", status=500), FORMATS),
+        (refused("Invalid tool_choice type: 'object'."), LOWER),
+        (refused("Failed to initialize samplers: failed to parse grammar"), WRITTEN_OUT),
+        (refused("JSON schema conversion failed", status=500), WRITTEN_OUT),
+        (refused("""Unknown name "$ref" at 'tools[0].function_declarations[0]'"""), WRITTEN_OUT),
     ],
-)
-def test_what_a_refusal_teaches(error: SendError, expected: Capabilities | None) -> None:
-    assert learned(Capabilities(), call(max_tokens=9), 5, error) == expected
+)  # fmt: skip
+def test_what_a_refusal_teaches(error: SendError, expected: Change | None) -> None:
+    assert learned(Capabilities(), call(max_tokens=9), 5, error, 9) == expected
 
 
 @pytest.mark.parametrize(
-    ("error", "forms"),
+    ("known", "message", "expected"),
     [
-        (refused(param="tools"), FORMS[2:]),
-        (refused("registry.ollama.ai/library/llama3:8b does not support tools"), FORMS[2:]),
-        (refused("Invalid tool_choice type: 'object'."), FORMS[1:]),
-        (refused(param="tool_choice"), FORMS[1:]),
+        (Capabilities(references=False), "failed to parse grammar", LOWER),
+        (Capabilities(FORMS[2:], references=False), "invalid JSON schema in format",
+         {"forms": FORMS[3:]}),
+        (Capabilities((JSON_OBJECT, WORDS)), "response_format is unavailable now",
+         {"forms": (WORDS,)}),
+        (Capabilities((WORDS,)), "failed to parse grammar", None),
+        (Capabilities((WORDS,)), "does not support tools", None),
     ],
-)
-def test_tools_are_given_up_by_a_probe_only(error: SendError, forms: tuple[str, ...]) -> None:
-    assert learned(Capabilities(), call(), 1, error) is None
-    assert learned(Capabilities(), call(), 1, error, probing=True) == Capabilities(forms)
-
-
-def test_a_response_format_is_given_up_in_a_run_too() -> None:
-    known = Capabilities(FORMS[2:], strict=False)
-    error = refused("Invalid schema for response_format 'verify_facts'")
-    assert learned(known, call(), 1, error) == replace(known, forms=FORMS[3:])
+)  # fmt: skip
+def test_a_form_is_given_up_where_its_simplest_schema_is_refused(
+    known: Capabilities, message: str, expected: Change | None
+) -> None:
+    assert learned(replace(known, strict=False), call(), 1, refused(message)) == expected
 
 
 def test_what_is_known_is_kept_as_json() -> None:

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import PROFILES
+from tests.llm_server.profiles import refusals
 from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
 from ufo.transforms.llm.failures import (
     Overflow,
     SendError,
+    inside,
     of_response,
-    overflow_of,
     retry_after,
     used_up,
 )
@@ -47,7 +47,7 @@ def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) 
 
 
 def test_a_missing_key_is_distinguished_from_a_wrong_one() -> None:
-    assert "wants a key (401): set OPENAI_API_KEY" in failure(401, NO_KEY, message="no").message
+    assert "wants a key: set OPENAI_API_KEY (401: no)" in failure(401, NO_KEY, message="no").message
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
@@ -146,82 +146,102 @@ def test_a_budget_with_something_left_is_not_waited_for() -> None:
     assert used_up({}, 0.0) is None
 
 
-SAID = [
-    (
-        "request (931 tokens) exceeds the available context size (512 tokens), try increasing it",
-        Overflow(512, 931),
-    ),
-    (
-        "the request exceeds the available context size. try increasing the context size or enable "
-        "context shift",
-        Overflow(),
-    ),
-    ("Requested tokens (2285) exceed context window of 2048", Overflow(2048, 2285)),
-    (
-        "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens "
-        "(112946 in the messages, 10000 in the completion). Please reduce the length of the "
-        "messages or completion.",
-        Overflow(16384, 112946),
-    ),
-    (
-        "This model's maximum context length is 128000 tokens. However, you requested 65535 output "
-        "tokens and your prompt contains at least 62466 input tokens, for a total of at least "
-        "128001 tokens.",
-        Overflow(128000),
-    ),
-    (
-        "'max_tokens' or 'max_completion_tokens' is too large: 64000. This model's maximum context "
-        "length is 64001 tokens and your request has 24235 input tokens (64000 > 64001 - 24235).",
-        Overflow(64001, 24235),
-    ),
-    (
-        "This model's maximum context length is 4097 tokens, however you requested 4116 tokens "
-        "(3860 in your prompt; 256 for the completion).",
-        Overflow(4097, 3860),
-    ),
-    (
-        "Trying to keep the first 111490 tokens when context the overflows. However, the model is "
-        "loaded with context length of only 32768 tokens, which is not enough.",
-        Overflow(32768, 111490),
-    ),
-    (
-        "The number of tokens to keep from the initial prompt is greater than the context length "
-        "(n_keep: 13055>= n_ctx: 4096). Try to load the model with a larger context length, or "
-        "provide a shorter input.",
-        Overflow(4096, 13055),
-    ),
-    ("Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)", Overflow(7424, 15028)),
-    ("prompt is too long: 202609 tokens > 200000 maximum", Overflow(200000, 202609)),
-    ("Your input exceeds the context window of this model.", Overflow()),
+ROWS = [
+    pytest.param(row["kind"], one, id=f"{row['kind']} {one['of']}")
+    for row in refusals()
+    for one in row["examples"]
 ]
 
 
-@pytest.mark.parametrize(("message", "expected"), SAID)
-def test_the_numbers_are_read_where_they_are_said(message: str, expected: Overflow) -> None:
-    assert overflow_of(400, set(), {}, message) == expected
+@pytest.mark.parametrize(("kind", "example"), ROWS)
+def test_what_each_provider_says_is_known(kind: str, example: Any) -> None:
+    error = {
+        "message": example["says"],
+        "param": example.get("param"),
+        "code": example.get("codes"),
+    }
+    found = failure(example.get("status", 400), **error)
+    assert found.kind == kind
+    assert example["says"][:60] in found.message
+    assert f" {example.get('status', 400)}" in found.message or "(" in found.message
+    assert found.cap == example.get("cap")
+    numbers = Overflow(example.get("context"), example.get("prompt"))
+    assert found.overflow == (numbers if kind == "overflow" else None)
+    assert found.final == (kind in ("quota", "key", "unloaded", "model"))
+    assert found.transient == (kind == "busy")
+    assert not found.unexplained or kind not in ("overflow", "filtered")
+
+
+def test_every_provider_is_in_the_table() -> None:
+    known: dict[str, set[str]] = {}
+    for row in refusals():
+        for one in row["examples"]:
+            known.setdefault(one["of"], set()).add(row["kind"])
+    hosted = {"OpenAI", "Azure", "Anthropic", "Gemini", "Bedrock", "Mistral", "Groq", "DeepSeek"}
+    local = {"vLLM", "llama.cpp", "Ollama", "LM Studio"}
+    for name in (*hosted, *local, "OpenRouter"):
+        assert "overflow" in known[name], name
 
 
 def test_fields_go_before_words() -> None:
-    fields = {"n_prompt_tokens": 1407, "n_ctx": 256}
-    assert overflow_of(500, {"exceed_context_size_error"}, fields, "") == Overflow(256, 1407)
+    fields = {"n_prompt_tokens": 1407, "n_ctx": 256, "type": "exceed_context_size_error"}
+    assert failure(500, message="", **fields).overflow == Overflow(256, 1407)
 
 
 @pytest.mark.parametrize(
-    ("status", "codes", "message"),
+    ("status", "message"),
     [
-        (429, set(), "Rate limit: too many tokens in the context window"),
-        (400, {"invalid_value"}, "max_tokens is too large: 9. This model supports at most 4"),
-        (400, set(), "registry.ollama.ai/library/llama3:8b does not support tools"),
+        (429, "Rate limit: too many tokens in the context window"),
+        (400, "max_tokens is too large: 9. This model supports at most 4 completion tokens"),
+        (400, "registry.ollama.ai/library/llama3:8b does not support tools"),
     ],
 )
-def test_other_errors_are_none(status: int, codes: set[str], message: str) -> None:
-    assert overflow_of(status, codes, {}, message) is None
+def test_other_errors_are_no_overflow(status: int, message: str) -> None:
+    assert failure(status, message=message).overflow is None
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_the_numbers_of_every_profile_are_read(profile: str) -> None:
-    error = PROFILES[profile].too_long(512, 700, 40).payload()
-    fields = error.get("error", error)
-    fields = fields if isinstance(fields, dict) else {"message": fields}
-    codes = {str(fields.get(name)) for name in ("code", "type")}
-    assert overflow_of(400, codes, fields, fields["message"]) == Overflow(512, 700)
+@pytest.mark.parametrize("status", [400, 413, 422, 404, 500])
+def test_words_that_are_not_known_are_an_unexplained_refusal_of_the_request(status: int) -> None:
+    found = failure(status, message="the flux is inverted")
+    assert found.unexplained == (status in (400, 422))
+    if status != 404:
+        assert f"answered {status}: the flux is inverted" in found.message
+
+
+def test_what_the_provider_behind_a_gateway_said_is_shown() -> None:
+    found = failure(
+        400,
+        message="Provider returned error",
+        metadata={"raw": "prompt is too long: 210000 tokens > 200000 maximum"},
+    )
+    assert found.overflow == Overflow(200000, 210000)
+    assert "Provider returned error: prompt is too long" in found.message
+
+
+def test_an_error_in_a_list_is_read() -> None:
+    payload = [{"error": {"code": 400, "message": "Overloaded", "status": "UNAVAILABLE"}}]
+    assert of_response(ENDPOINT, KEY, 400, {}, payload, 0.0).transient
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({"error": {"message": "x", "code": 429}}, 429),
+        ({"error": {"message": "x", "code": "502"}, "choices": []}, 502),
+        ({"error": "x"}, 400),
+        ({"error": {"message": "x", "code": "server_error"}}, 400),
+        ({"choices": [{"error": {"code": 503}, "message": {"content": "The ri"}}]}, 503),
+        ({"choices": [{"message": {}}], "error": {"code": 500}}, None),
+        ({"error": None, "choices": []}, None),
+        ("x", None),
+    ],
+)
+def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
+    found = inside(payload)
+    assert (found and found[0]) == expected
+
+
+def test_an_error_inside_a_reply_says_so() -> None:
+    found = of_response(ENDPOINT, KEY, 503, {}, {"error": {"message": "later"}}, 0.0, inside=True)
+    assert found.transient
+    assert "answered 200 with the error 503: later" in found.message

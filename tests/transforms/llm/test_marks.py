@@ -8,7 +8,7 @@ from tests.transforms.llm.test_wire import ALL, request
 from ufo.transforms.llm import wire
 from ufo.transforms.llm.base import Function, Message
 from ufo.transforms.llm.capabilities import FORMS, Capabilities
-from ufo.transforms.llm.marks import without_marks
+from ufo.transforms.llm.wire import without_marks
 
 MARKS = (
     *("<|im_end|>", "<|im_start|>system", "<|eot_id|>", "<|endoftext|>", "<|start_header_id|>"),

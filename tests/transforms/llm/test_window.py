@@ -1,5 +1,7 @@
 """How tokens are estimated, and what a run learns of a model's context."""
 
+import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -96,6 +98,57 @@ def test_a_prompt_no_longer_than_one_that_arrived_is_not_cut() -> None:
     window = Window()
     assert arrived(window, 1000, 1010)
     assert arrived(window, 1000, 60)  # without its prefix, which was cached
+
+
+TOOLS = [{"name": "verify", "parameters": {"type": "object", "required": ["f1", "f2"] * 40}}]
+
+
+def prompts(seed: int, spread: float, kept: float = 1.0) -> Iterator[tuple[Any, int]]:
+    """Bodies of growing length, and tokens counted as by a vocabulary that takes each text its way;
+    the functions are counted by `kept`."""
+    chance = random.Random(seed)
+    for number in range(40):
+        asked = {**body(300 + 40 * number + chance.randrange(400)), "tools": TOOLS}
+        tools = prompt_tokens(asked) - prompt_tokens({"messages": asked["messages"]})
+        counted = (prompt_tokens(asked) - (1 - kept) * tools) * chance.gauss(1.1, 1.1 * spread)
+        yield asked, round(counted)
+
+
+@pytest.mark.parametrize("kept", [1.0, 0.0])
+@pytest.mark.parametrize(("spread", "lost"), [(0.02, 0.17), (0.035, 0.25)])
+def test_a_cut_of_a_quarter_is_seen_after_ten_replies(
+    spread: float, lost: float, kept: float
+) -> None:
+    alarms = missed = 0
+    for seed in range(40):
+        window = Window()
+        for number, (asked, counted) in enumerate(prompts(seed, spread, kept)):
+            alarms += not window.arrived(asked, prompt_tokens(asked), counted)
+            if number == 10:
+                longer = {**body(4000), "tools": TOOLS}
+                messages = prompt_tokens({"messages": longer["messages"]})
+                cut = round(1.1 * (1 - lost - 0.03) * messages)
+                missed += window.arrived(longer, prompt_tokens(longer), cut)
+                break
+        else:
+            raise AssertionError
+    assert alarms == 0
+    assert missed <= 6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_prompts_that_vary_raise_no_alarm(seed: int) -> None:
+    window = Window()
+    for asked, counted in prompts(seed, 0.05):
+        assert window.arrived(asked, prompt_tokens(asked), counted)
+
+
+def test_a_text_in_another_script_is_not_measured_by_english_ones() -> None:
+    window = Window()
+    for number in range(20):
+        assert arrived(window, 900 + number, 930)
+    chinese = {"messages": [{"role": "user", "content": "\u5965\u65af\u9646\u662f\u4e00 " * 900}]}
+    assert window.arrived(chinese, prompt_tokens(chinese), 3000)
 
 
 @pytest.mark.parametrize(("words", "counted"), [(100, 10), (6000, 0)])

@@ -76,7 +76,10 @@ def test_all_that_an_endpoint_can_do_is_used() -> None:
 
 
 def test_what_an_endpoint_cannot_do_is_left_out() -> None:
-    least = Capabilities((WORDS,), False, False, False, False, False, ())
+    least = Capabilities(
+        (WORDS,), n=False, logprobs=False, temperature_zero=False, temperature_one=False,
+        limit_fields=(),
+    )  # fmt: skip
     asked = request(function=FUNCTION, n=5, temperature=1.0, max_tokens=9, logprobs=True)
     body = wire.body(asked, "m", least, 5)
     assert set(body) == {"model", "messages"}
@@ -253,3 +256,101 @@ def test_no_reply_breaks_the_reader(
     assert isinstance(choice.text, str)
     assert isinstance(choice.finish_reason, str)
     assert all(tokens is None or tokens >= 0 for tokens in answer.tokens)
+
+
+OPEN = ("<think>", "<thinking>", "<Reasoning>", "[THINK]")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Yes.", "Yes."),
+        (" x <b> ", " x <b> "),
+        ("<think>No.</think>\n\nYes.", "Yes."),
+        ("\n<thinking>No.\n</thinking> Yes.", "Yes."),
+        ("No, I think not.</think>Yes.", "Yes."),
+        ('So "F".</think>{"a": "T"}', '{"a": "T"}'),
+        ('{"a": "F"} or not</think>{"a": "T"}', '{"a": "T"}'),
+        ("<think>No. I write <think> first.</think>Yes.", "Yes."),
+        ("<think>a<think>b</think>c</think>Yes.", "Yes."),
+        ("<think></think><think>No.</think>Yes.", "Yes."),
+        ("Sure! <think>No.</think> Yes.", "Sure! Yes."),
+        ("<think>No, that is", ""),
+        ("<think>a</think><reasoning>b", ""),
+        ("No.</think>", ""),
+        ('{"a": "uses <think> and </think>"}', '{"a": "uses <think> and </think>"}'),
+        ('Here: {"a": "ends with </think> always"}', 'Here: {"a": "ends with </think> always"}'),
+        ("It ends with `</think>` and", "It ends with `</think>` and"),
+        ('The tag "</think>" ends it.', 'The tag "</think>" ends it.'),
+        ("```\n<think>\n</think>\n```", "```\n<think>\n</think>\n```"),
+        ("Models write <think> first.", "Models write <think> first."),
+    ],
+)
+def test_thoughts_are_left_out_and_their_names_are_not(text: str, left: str) -> None:
+    assert wire.without_thoughts(text) == left
+
+
+PROSE = st.text(st.characters(exclude_characters="<>[]{}`\"'"), max_size=40)
+ANSWERS = st.dictionaries(st.text(), st.text() | st.sampled_from(["<think>", "</think> so"]))
+
+
+@given(PROSE, ANSWERS, st.sampled_from(OPEN), st.booleans())
+def test_no_thought_is_in_what_is_left_and_nothing_else_is_lost(
+    thoughts: str, said: dict[str, str], opening: str, opened: bool
+) -> None:
+    answer = json.dumps(said, ensure_ascii=False)
+    closing = f"{opening[0]}/{opening[1:]}"
+    whole = f"{opening if opened else ''}{thoughts}{closing}\n{answer}"
+    assert wire.without_thoughts(whole) == answer
+    assert wire.without_thoughts(answer) == answer
+
+
+@given(PROSE, ANSWERS, st.sampled_from(OPEN))
+def test_a_draft_in_thoughts_is_not_read(thoughts: str, said: dict[str, str], opening: str) -> None:
+    draft = json.dumps(said, ensure_ascii=False)
+    closing = f"{opening[0]}/{opening[1:]}"
+    assert wire.without_thoughts(f"{opening}{thoughts} {draft} x {closing}Yes.").endswith("Yes.")
+    assert wire.without_thoughts(f"{opening}{thoughts} {PLAIN} x {closing}Yes.") == "Yes."
+    assert wire.without_thoughts(f"{opening}{thoughts} {PLAIN}") == ""
+    assert wire.without_thoughts(f"{thoughts} {PLAIN} x {closing}Yes.") == "Yes."
+
+
+PLAIN = '{"f1": {"verdict": "F"}}'
+
+
+@pytest.mark.parametrize(
+    ("message", "finish", "expected", "unfinished"),
+    [
+        ({"content": "<think>No"}, "length", Choice("", None, "length"), True),
+        ({"content": "<think>No"}, "stop", Choice("", None, "length"), True),
+        ({"content": "", "reasoning_content": "No"}, "stop", Choice("", None, "length"), True),
+        ({"content": None, "reasoning": "No"}, "length", Choice("", None, "length"), True),
+        ({"content": "Yes", "reasoning": "No"}, "length", Choice("Yes", None, "length"), False),
+        ({"content": ""}, "length", Choice("", None, "length"), False),
+        ({"content": "", "reasoning": "No"}, "content_filter",
+         Choice("", None, "content_filter"), False),
+        ({"content": [{"type": "thinking", "text": "No"}, {"type": "text", "text": "Yes"}]},
+         "stop", Choice("Yes"), False),
+    ],
+)  # fmt: skip
+def test_a_reply_of_nothing_but_thoughts_is_unfinished(
+    message: dict[str, Any], finish: str, expected: Choice, unfinished: bool
+) -> None:
+    found = wire.answer(reply(message, finish_reason=finish), None)
+    assert (found.choices[0], found.unfinished) == (expected, unfinished)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}, (7, 2)),
+        ({"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 99}, (7, 92)),
+        ({"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 3}, (7, 2)),
+        ({"prompt_tokens": 7, "total_tokens": 3}, (7, None)),
+        ({}, (None, None)),
+    ],
+)
+def test_tokens_of_thoughts_that_are_in_the_total_alone_are_counted(
+    usage: dict[str, int], expected: Any
+) -> None:
+    assert wire.tokens({"usage": usage}) == expected

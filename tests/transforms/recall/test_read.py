@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ufo.schemas.recall import (
-    RecallInput,
-)
+from ufo.schemas.recall import RecallInput
 from ufo.schemas.records import Failure
 from ufo.transforms.recall.read import parse_recall, same_fact
 
@@ -144,3 +144,65 @@ def test_lines_that_are_none_are_failures() -> None:
     assert isinstance(parse_recall("file:1", b'{"question": "Q?"}', 5), Failure)
     assert same_fact(" Oslo's -fact. ") == same_fact("oslos fact") == same_fact("Oslo’s fact")
     assert same_fact("3.5 million") != same_fact("35 million")
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30)
+
+
+def labelled(cell: str) -> Any:
+    row = {"question": "Q?", "ground_truth": "T.", "a": "A", "human_evaluated_facts_a": cell}
+    return parse_recall("file:1", json.dumps(row).encode())
+
+
+@given(st.dictionaries(TEXTS.filter(same_fact), st.none() | st.booleans(), max_size=5))
+def test_labels_that_python_and_json_write_are_read_back(value: dict[str, Any]) -> None:
+    cells = repr(value), json.dumps(value, ensure_ascii=False), json.dumps(value)
+    first, *others = [labelled(cell) for cell in cells]
+    assert [first, first] == others
+    if isinstance(first, RecallInput):  # else two facts are the same and have different labels
+        assert {same_fact(fact) for fact in first.facts} == set(map(same_fact, value))
+
+
+@given(st.text(max_size=60) | st.text("{}[]'\":, \\xuTrueNon01", max_size=60))
+def test_any_other_cell_is_a_failure_and_raises_nothing(text: str) -> None:
+    assert isinstance(labelled(text), RecallInput | Failure)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "{'a'}",
+        "{'a': True",
+        "{'a': True,, 'b': False}",
+        "{'a': True} {'b': False}",
+        "{True: 'a'}",
+        "{'a': True, 'a': False}",
+        '{"a": true, "a": false}',
+        "{'a': {'b': True}}",
+        "{'a': __import__('os').system('true')}",
+        "{'a': 9**9**9}",
+        "{'a': 'b' * 1000000000}",
+        "{**{'a': True}}",
+        "{'a': True for _ in range(9)}",
+        "{'a': f'{1}'}",
+        "{'a': b'x'}",
+        "{'a': 'unclosed}",
+        "{" * 200_000,
+        "{'a': " * 100_000,
+        "-" * 200_000 + "1",
+        "'" * 200_001,
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_hostile_cell_is_a_failure(text: str) -> None:
+    found = labelled(text)
+    assert isinstance(found, Failure)
+    assert len(found.message) < 250
+
+
+def test_a_cell_that_people_wrote_by_hand_is_read() -> None:
+    found = labelled("{ \"It's so\" : true,\n 'two\nlines' : None , 'x\\u00e9\\q' : 0, }")
+    assert isinstance(found, RecallInput)
+    assert found.facts == ["It's so", "two\nlines", "xé\\q"]
+    assert labels(found) == {("a", 0, 1), ("a", 2, 0)}

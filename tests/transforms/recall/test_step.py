@@ -18,8 +18,7 @@ from ufo.transforms.judges.offline.judge import OfflineJudge
 from ufo.transforms.llm.base import Choice, LlmError
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.loop import run_now
-from ufo.transforms.recall.llm import LlmRecaller
-from ufo.transforms.recall.offline import JudgeRecaller
+from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import Recalled, recall
 
 T, F, N = "True", "False", "Not clear from the given passage"

@@ -1,22 +1,56 @@
-"""Send the requests of one step to the model, and collect their usage rows and failures."""
+"""Ask a model for items: the one way of asking, reading, asking again and halving of all steps.
+
+What is asked for are items: the sentences of a text, the facts of a call, the claims that lack a
+query. A `Form` says how items become a question and how a reply becomes their values;
+`ask_for_items` sends the questions, asks again for what the replies lack, halves what does not fit
+the model, and records the failures.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import cache
+from itertools import chain
+from typing import Final, Generic, TypeVar
 
-from ufo.schemas.records import TRUNCATED, UNPARSABLE, Failure, Usage
+from ufo.schemas.records import (
+    FILTERED,
+    REFUSED,
+    TRANSPORT,
+    TRUNCATED,
+    UNPARSABLE,
+    Failure,
+    Usage,
+)
+from ufo.schemas.text import storable
+from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.parsing import reason_of
 from ufo.transforms.judges.llm.settings import LlmSettings
 from ufo.transforms.llm.base import EXTRACTOR, Choice, Client, Function, LlmError, Message, Request
 from ufo.transforms.prompts import Prompts
-from ufo.transforms.prompts.data import storable
 
 T = TypeVar("T")
+Item = TypeVar("Item", bound=Hashable)
+Value = TypeVar("Value")
 
-SHORT_REPLY = 40  # tokens of a few words
-_SLACK = 256  # tokens of the limit beyond twice the expected length
-_SHOWN = 4096  # characters of a reply in the table `failures`
+SHORT_REPLY: Final = 40  # tokens of a few words
+_SLACK: Final = 256  # tokens of the limit beyond twice the expected length
+_SHOWN: Final = 4096  # characters of a reply in the tables
+_OF_CAP: Final = 0.8  # of the reply that an endpoint allows at most, what is expected to fit
+_LARGE: Final = 1000  # tokens of a prompt that may be refused for its size, in unknown words
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked; `expects` estimates the tokens of the reply.
+
+    An empty `system` sends no system message.
+    """
+
+    system: str
+    user: str
+    function: Function | None = None
+    expects: int = SHORT_REPLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +58,87 @@ class Reply:
     """A reply of the model, or the error in its place.
 
     `reason` (one of records.REASONS) says why items may be missing from it. `error` is the message
-    where no reply was received. `first_reason` is the reason of an earlier reply to the same
-    question. `too_long` says that request and reply did not fit into the model's context.
+    where no reply was received. `too_long` says that request and reply did not fit into the model's
+    context, `unexplained` that the endpoint's words for its refusal are not known.
     """
 
     choice: Choice
     reason: str
     request_id: str | None = None
     error: str = ""
-    first_reason: str | None = None
     too_long: bool = False
+    unexplained: bool = False
 
     @property
-    def raw(self) -> str:
-        """The text of the reply: the refusal, the arguments or the message."""
-        return self.choice.refusal or self.choice.arguments or self.choice.text
+    def raw(self) -> str | None:
+        """The refusal, the arguments or the text, cut for a table; else the error."""
+        said = self.choice.refusal or self.choice.arguments or self.choice.text or self.error
+        return said[:_SHOWN] or None
+
+
+@dataclass(slots=True)
+class Parsed(Generic[Item, Value]):
+    """The values in a reply, by item.
+
+    Those of `poor` items are usable, but lack something: they are asked for once more, and stay
+    where that brings nothing better. `rejected` has texts that stood in place of an item's value,
+    for `failures`. `wrong` tells the model what was wrong with the reply.
+    """
+
+    values: Mapping[Item, Value]
+    wrong: str = ""
+    poor: Collection[Item] = ()
+    rejected: Mapping[Item, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Value]):
+    """The value of an item, None where no reply had one, and the reply that decided that.
+
+    `first_reason` is the reason why the first reply had no value, even if a later one then had.
+    """
+
+    value: Value | None
+    reply: Reply
+    first_reason: str | None = None
+
+
+class Form(Generic[Item, Value]):
+    """A way of asking for items, and of reading what a reply says of them."""
+
+    def question(self, items: Sequence[Item], wrong: str) -> Question:
+        """Return the question about these items; `wrong` is set where it is asked again."""
+        raise NotImplementedError
+
+    def parse(
+        self, choice: Choice, items: Sequence[Item], function: Function | None
+    ) -> Parsed[Item, Value]:
+        """Return what a reply to the question about these items holds; never raises."""
+        raise NotImplementedError
+
+    def lacks(self, lost: Sequence[Item], items: Sequence[Item]) -> str:
+        """Return what the last reply about `items` lacks, as a text for `failures`.
+
+        Without `lost` items it has only poor values: "" where that is no failure.
+        """
+        raise NotImplementedError
+
+    def pack(self, items: Sequence[Item]) -> list[list[Item]]:
+        """Return the items of each call."""
+        return [[*items]] if items else []
+
+    def halves(self, items: Sequence[Item]) -> list[list[Item]]:
+        """Return two smaller calls for these items, which are more than one."""
+        half = len(items) // 2
+        return [[*items[:half]], [*items[half:]]]
 
 
 @dataclass(slots=True)
 class Asker:
-    """Sends the requests of one step of one response, and collects usage rows and failures."""
+    """Sends the requests of one step of one response, and collects usage rows and failures.
+
+    `repairs` is how many times what a reply lacks is asked for again.
+    """
 
     client: Client
     prompts: Prompts
@@ -52,64 +147,66 @@ class Asker:
     step: str
     response_id: str | None = None
     source: str | None = None
+    repairs: int = 1
     usage: list[Usage] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
 
     async def ask(
-        self,
-        system: str,
-        user: str,
-        function: Function | None = None,
-        wrong: str = "",
-        keep: Callable[[Choice], bool] | None = None,
-        expects: int = SHORT_REPLY,
+        self, question: Question, wrong: str = "", keep: Callable[[Choice], bool] | None = None
     ) -> Reply:
         """Send one request and return the reply.
 
-        An empty `system` sends no system message. `wrong` says what was wrong with an earlier reply
-        and makes the request a repair. `keep` returns whether a choice may be cached. `expects`
-        estimates the tokens of the reply, whose limit is a little over twice that.
+        `wrong` says what was wrong with an earlier reply and makes the request a repair. `keep`
+        returns whether a choice may be cached.
 
         Raises:
             LlmError: a final one; other errors are returned as a reply with `error` and `reason`.
         """
         if wrong:
-            user = f"{user}\n{self.prompts.render('repair', wrong=wrong)}"
-        request = replace(
-            self._request(system, user, function),
-            keep=keep,
-            max_tokens=2 * expects + _SLACK,
-            expects=expects,
-        )
+            repair = self.prompts.render("repair", wrong=wrong)
+            question = replace(question, user=f"{question.user}\n{repair}")
+        most = 2 * question.expects + _SLACK
+        request = replace(self._request(question), max_tokens=most, keep=keep)
         try:
             completion = await self.client.complete(request)
         except LlmError as error:
             self.usage += error.usage
             if error.final:
-                raise LlmError(error.message, error.reason, True, self.usage) from error
+                raise replace(error, usage=self.usage) from error
             sent = error.usage[-1].request_id if error.usage else None
             too_long = error.reason == TRUNCATED
-            return Reply(Choice(), error.reason, sent, error.message, too_long=too_long)
+            message = storable(error.message)
+            return Reply(Choice(), error.reason, sent, message, too_long, error.unexplained)
         self.usage += completion.usage
         if not completion.choices:
             return Reply(Choice(), UNPARSABLE, completion.request_id, "the reply has no choice")
         choice = completion.choices[0]
-        reason = reason_of(choice, function is not None)
-        room = self.client.room(request) if reason == TRUNCATED else None
-        too_long = room is not None and room < (request.max_tokens or 0)
-        return Reply(choice, reason, completion.request_id, too_long=too_long)
+        reason = reason_of(choice, question.function is not None)
+        too_long = reason == TRUNCATED and self._allowed(request) < most
+        return Reply(_storable(choice), reason, completion.request_id, too_long=too_long)
 
-    def room(self, system: str, function: Function | None = None, user: str = "") -> int | None:
+    def room(self, question: Question) -> int | None:
         """Estimate the tokens of the model's context left beside this prompt, None if unknown."""
-        return self.client.room(self._request(system, user, function))
+        return self.client.room(self._request(question))
 
-    def _request(self, system: str, user: str, function: Function | None) -> Request:
-        messages = [Message("system", system)] if system else []
+    def holds(self, question: Question) -> bool:
+        """Return whether the expected reply fits, as far as the endpoint's limits are known."""
+        return question.expects <= self._allowed(self._request(question), _OF_CAP)
+
+    def _allowed(self, request: Request, of_cap: float = 1) -> float:
+        """Return the most tokens of a reply to this request, without end where that is unknown."""
+        room, cap = self.client.room(request), self.client.cap(request)
+        unknown = float("inf")
+        return min(unknown if room is None else room, unknown if cap is None else of_cap * cap)
+
+    def _request(self, question: Question) -> Request:
+        messages = [Message("system", question.system)] if question.system else []
         return Request(
             role=self.role,
             model=self.model,
-            messages=[*messages, Message("user", user)],
-            function=function,
+            messages=[*messages, Message("user", question.user)],
+            function=question.function,
+            expects=question.expects,
             step=self.step,
             source=self.source,
             response_id=self.response_id,
@@ -119,10 +216,9 @@ class Asker:
         """Record a failure: a reply without what was asked for (`lacks`)."""
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
+        said = None if reply.error else reply.raw
         key = self.response_id or ""
-        self.failures.append(
-            Failure(self.step, key, reply.reason, message, storable(reply.raw[:_SHOWN]) or None)
-        )
+        self.failures.append(Failure(self.step, key, reply.reason, message, said))
 
 
 class Askers:
@@ -133,19 +229,137 @@ class Askers:
     ) -> None:
         self._settings = settings
         self._prompts = prompts
-        self._client_factory = client_factory
-        self._client: Client | None = None
+        self._client = cache(client_factory)
 
     def asker(
         self, role: str, step: str, response_id: str | None = None, source: str | None = None
     ) -> Asker:
         """Return an `Asker` for the model of `role` and one step of one response."""
-        if self._client is None:
-            self._client = self._client_factory()
-        model = self._settings.model
+        told, model = self._settings, self._settings.model
         if role == EXTRACTOR:
-            model = self._settings.extractor_model or model
-        return Asker(self._client, self._prompts, role, model, step, response_id, source)
+            model = told.extractor_model or model
+        of = response_id, source, told.repairs
+        return Asker(self._client(), self._prompts, role, model, step, *of)
+
+
+async def ask_for_items(
+    items: Sequence[Item], form: Form[Item, Value], asker: Asker
+) -> dict[Item, Answer[Value]]:
+    """Return the answer for each item; those without a value are recorded as failures.
+
+    What the replies lack is asked for again up to `asker.repairs` times: in calls that the form
+    packs anew, or in halves where a reply was cut off or withheld, so that one item that a filter
+    stops does not cost the others.
+    """
+    answers: dict[Item, Answer[Value]] = {}
+    calls, wrong = form.pack(items), ""
+    for left in reversed(range(asker.repairs + 1)):
+        wrongs: dict[str, None] = {}
+        lacking: list[Item] = []
+        smaller: list[list[Item]] = []
+        for asked, reply, parsed in await _replies(calls, form, asker, wrong, bool(left)):
+            lost = [item for item in asked if item not in parsed.values]
+            again = [item for item in asked if item in lost or item in parsed.poor]
+            final = not left or not _worth_repairing(reply)
+            for item in asked:
+                reason = reply.reason if item in lost else None
+                found = Answer(parsed.values.get(item), reply, reason)
+                answers[item] = _better(answers.get(item), found, item in parsed.poor)
+                if final or item not in again:
+                    for text in parsed.rejected.get(item, ()):
+                        asker.failed(reply, text)
+            if again and final:
+                if lacks := form.lacks(lost, asked):
+                    asker.failed(reply, lacks)
+            elif again:
+                wrongs[_trouble(reply, parsed.wrong)] = None
+                if reply.reason not in (TRUNCATED, FILTERED, REFUSED):
+                    lacking += again
+                else:
+                    small = len(again) == 1 or 2 * len(again) <= len(asked)
+                    smaller += [again] if small else form.halves(again)
+        calls, wrong = [*form.pack(lacking), *smaller], "; ".join(wrongs)
+    return answers
+
+
+_Replies = list[tuple[Sequence[Item], Reply, Parsed[Item, Value]]]
+
+
+async def _replies(
+    calls: Iterable[Sequence[Item]],
+    form: Form[Item, Value],
+    asker: Asker,
+    wrong: str,
+    repaired: bool,
+    whole: bool = True,
+) -> _Replies[Item, Value]:
+    """Make the calls, each in smaller ones where it does not fit; return what each is the reply to.
+
+    A call refused in unknown words is halved once (`whole`), if it is large. `repaired` says that
+    what a reply lacks will be asked for again: then it may be cached although it is incomplete.
+    """
+
+    async def replies(items: Sequence[Item]) -> _Replies[Item, Value]:
+        question = form.question(items, wrong)
+        if len(items) > 1 and not asker.holds(question):
+            return await _replies(form.halves(items), form, asker, wrong, repaired, whole)
+
+        def keep(choice: Choice) -> bool:
+            parsed = form.parse(choice, items, question.function)
+            complete = sum(_complete(item, parsed) for item in items)
+            return complete == len(items) or (complete > 0 and repaired)
+
+        reply = await asker.ask(question, wrong, keep)
+        parsed = form.parse(reply.choice, items, question.function)
+        lost = [item for item in items if item not in parsed.values]
+        unknown = (
+            whole and reply.unexplained and tokens_of(question.system + question.user) > _LARGE
+        )
+        if len(items) == 1 or not lost or not (reply.too_long or unknown):
+            return [(items, reply, parsed)]
+        pieces = form.pack(lost)  # under what is known by now
+        if len(pieces) == 1 and len(lost) > 1:
+            pieces = form.halves(lost)
+        settled = [item for item in items if item in parsed.values]
+        rest = await _replies(pieces, form, asker, wrong, repaired, whole and not unknown)
+        return [(settled, reply, parsed), *rest]
+
+    return [*chain.from_iterable(await together(replies(items) for items in calls))]
+
+
+def _complete(item: Item, parsed: Parsed[Item, Value]) -> bool:
+    return item in parsed.values and item not in parsed.poor
+
+
+def _better(earlier: Answer[Value] | None, found: Answer[Value], poor: bool) -> Answer[Value]:
+    """Return the earlier answer, unless it had no value or a better one was found."""
+    if earlier is None:
+        return found
+    if earlier.value is not None and (found.value is None or poor):
+        return earlier
+    return replace(found, first_reason=earlier.first_reason)
+
+
+def _worth_repairing(reply: Reply) -> bool:
+    """Return whether a repair request can help: not after an error of transport, which was retried,
+    and not where the request is too long."""
+    return reply.reason != TRANSPORT and not (reply.too_long and reply.error)
+
+
+def _trouble(reply: Reply, otherwise: str) -> str:
+    """Return what was wrong with a reply, as a text for the repair prompt."""
+    if reply.reason == TRUNCATED:
+        return "it was cut off before its end; be brief"
+    if reply.reason in (REFUSED, FILTERED):
+        return "it was a refusal or was stopped by a filter"
+    return otherwise
+
+
+def _storable(choice: Choice) -> Choice:
+    """Return a reply without what a table cannot store."""
+    texts = (choice.text, choice.arguments, choice.refusal)
+    text, arguments, refusal = (None if one is None else storable(one) for one in texts)
+    return replace(choice, text=text or "", arguments=arguments, refusal=refusal)
 
 
 async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
@@ -153,7 +367,10 @@ async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
 
     The first error cancels the others, waits for their end, and is raised.
     """
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    waiting = list(coroutines)
+    if len(waiting) == 1:
+        return [await waiting[0]]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in waiting]
     try:
         return list(await asyncio.gather(*tasks))
     except BaseException:

@@ -5,69 +5,25 @@ paragraphs, then at sentences.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 from ufo.schemas.records import OpenUnits
-from ufo.transforms.judges.llm.packing import tokens_of
-from ufo.transforms.prompts.data import element, wrapped
 from ufo.transforms.sentences import Span
 
-GAP = "[…]"
-_MAX_TOKENS = 1500
-_TAGS = 6  # tokens of a sentence's tags
-_OPENING = 100  # tokens of the text's first sentence, which mostly names its subject
-_BEFORE = 3  # sentences before a part
-_AROUND = 300  # tokens of the sentences before a part
+GAP: Final = "[…]"
+TAGS: Final = 6  # tokens of a sentence's tags
+_CHARACTERS_PER_TOKEN: Final = 4
+_MAX_TOKENS: Final = 1500
+_OPENING: Final = 100  # tokens of the text's first sentence, which mostly names its subject
+_BEFORE: Final = 3  # sentences before a part
+_AROUND: Final = 300  # tokens of the sentences before a part
 
 
-def spans_of(open_units: OpenUnits) -> list[Span]:
-    """Return the spans of the response's sentences."""
-    offsets = open_units.sentence_spans
-    return [Span(start, end) for start, end in zip(offsets[::2], offsets[1::2], strict=True)]
-
-
-def paragraph_breaks(text: str, spans: Sequence[Span]) -> set[int]:
-    """Return the indexes of the sentences that follow a blank line."""
-    return {
-        index
-        for index, (before, after) in enumerate(pairwise(spans), 1)
-        if text[before.end : after.start].replace("\r\n", "\n").count("\n") > 1
-    }
-
-
-def excerpt(text: str, spans: Sequence[Span], indexes: Iterable[int]) -> str:
-    """Return the text of these sentences, with `[…]` where others are left out."""
-    runs: list[list[int]] = []
-    for index in sorted(set(indexes)):
-        if runs and runs[-1][-1] == index - 1:
-            runs[-1].append(index)
-        else:
-            runs.append([index])
-    return f"\n{GAP}\n".join(text[spans[run[0]].start : spans[run[-1]].end] for run in runs)
-
-
-def surroundings(
-    text: str, spans: Sequence[Span], indexes: Iterable[int | None], tokens: int = _MAX_TOKENS
-) -> str:
-    """Return these sentences with one neighbour on each side, or without where that is too long."""
-    own = {index for index in indexes if index is not None and index < len(spans)}
-    near = {other for index in own for other in range(index - 1, index + 2)}
-    result = excerpt(text, spans, near.intersection(range(len(spans))))
-    if tokens_of(result) > tokens:
-        result = excerpt(text, spans, own)
-    return cut(result, tokens)
-
-
-def paragraph(text: str, spans: Sequence[Span], index: int | None) -> str:
-    """Return the paragraph of a sentence; only its neighbours where the paragraph is long."""
-    if index is None or index >= len(spans):
-        return ""
-    breaks = paragraph_breaks(text, spans)
-    first = max((at for at in breaks if at <= index), default=0)
-    last = min((at for at in breaks if at > index), default=len(spans))
-    whole = text[spans[first].start : spans[last - 1].end]
-    return whole if tokens_of(whole) <= _MAX_TOKENS else surroundings(text, spans, [index])
+def tokens_of(text: str) -> int:
+    """Estimate the tokens of a text by four bytes of UTF-8 each, too many for non-Latin scripts."""
+    return len(text.encode("utf-8", "surrogatepass")) // _CHARACTERS_PER_TOKEN + 1
 
 
 def cut(text: str, tokens: int) -> str:
@@ -76,103 +32,117 @@ def cut(text: str, tokens: int) -> str:
     return text if size <= tokens else text[: len(text) * tokens // size] + GAP
 
 
-@dataclass(slots=True)
-class Part:
-    """A part of a text to extract from: sentences as (index, text), and the context before them.
-
-    A sentence that is longer than a part is cut into slices in several parts.
-    """
-
-    sentences: list[tuple[int, str]] = field(default_factory=list)
-    context: str = ""
-    tokens: int = 0
-
-    @property
-    def size(self) -> int:
-        """An estimate of the tokens of the sentences."""
-        return sum(tokens_of(sentence) + _TAGS for _, sentence in self.sentences)
-
-    @property
-    def numbers(self) -> list[int]:
-        """The indexes of the sentences."""
-        return [number for number, _ in self.sentences]
-
-
-def parts_of(text: str, spans: Sequence[Span], tokens: int) -> list[Part]:
-    """Cut a text into parts of about `tokens` tokens each."""
-    parts: list[Part] = []
-    for group in _paragraphs(text, spans):
-        pieces = [
-            (at, piece) for at in group for piece in slices(_sentence(text, spans, at), tokens)
-        ]
-        whole = sum(tokens_of(piece) + _TAGS for _, piece in pieces)
-        # A paragraph begins a new part if it fits into a whole one but not into the rest of this.
-        if not parts or (parts[-1].tokens + whole > tokens >= whole):
-            parts.append(Part())
-        for number, piece in pieces:
-            cost = tokens_of(piece) + _TAGS
-            if parts[-1].sentences and parts[-1].tokens + cost > tokens:
-                parts.append(Part())
-            parts[-1].sentences.append((number, piece))
-            parts[-1].tokens += cost
-    for part in parts[1:]:
-        part.context = _before(text, spans, part.numbers[0], tokens)
-    return parts
-
-
-def _before(text: str, spans: Sequence[Span], first: int, tokens: int) -> str:
-    """Return the text's first sentence and those before a part of up to `tokens` tokens."""
-    opening = cut(_sentence(text, spans, 0), min(_OPENING, tokens // 4))
-    near = range(max(1, first - _BEFORE), first)
-    before = excerpt(text, spans, near)
-    size, most = tokens_of(before), min(_AROUND, tokens // 2)
-    if size > most:
-        before = before[-(len(before) * most // size) :]
-    return f"\n{GAP}\n".join(filter(None, (opening, before)))
-
-
-def around(
-    text: str, spans: Sequence[Span], numbers: Iterable[int], tokens: int = 2 * _AROUND
-) -> str:
-    """Return the context of the sentences in a repair request, at most `tokens` tokens."""
-    near = {other for number in numbers for other in range(number - 2, number + 2)}
-    context = excerpt(text, spans, near.intersection(range(len(spans))))
-    return cut(context, min(tokens, 2 * _AROUND))
-
-
-def rendered(text: str, spans: Sequence[Span], part: Part, language: str | None) -> str:
-    """Return the sentences of a part as tagged data; a blank line where a paragraph begins."""
-    breaks = paragraph_breaks(text, spans)
-    lines: list[str] = []
-    for number, sentence in part.sentences:
-        if number in breaks and lines:
-            lines.append("")
-        lines.append(element(f"s{number + 1}", sentence))
-    return wrapped("text", "\n" + "\n".join(lines) + "\n", language=language)
-
-
-def _paragraphs(text: str, spans: Sequence[Span]) -> list[range]:
-    edges = [0, *sorted(paragraph_breaks(text, spans)), len(spans)]
-    return [range(first, last) for first, last in pairwise(edges)]
-
-
-def _sentence(text: str, spans: Sequence[Span], index: int) -> str:
-    return text[spans[index].start : spans[index].end]
-
-
 def slices(text: str, tokens: int) -> list[str]:
     """Cut a text into slices of about `tokens` tokens, at white space where possible."""
     size = tokens_of(text)
-    if size <= tokens:
-        return [text]
     width = max(1, len(text) * tokens // size)
-    pieces = []
-    start = 0
+    pieces, start = [], 0
     while start < len(text):
-        end = start + width
+        end = start + (width if size > tokens else len(text))
         if end < len(text):
             space = text.rfind(" ", start + width // 2, end)
             end = space + 1 if space > 0 else end
         pieces.append(text[start:end].strip())
         start = end
     return [piece for piece in pieces if piece]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a text to extract from: its sentences by their index, and the context before them.
+
+    A sentence that is longer than a part is cut into slices in several parts.
+    """
+
+    sentences: dict[int, str]
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A response and the spans of its sentences."""
+
+    text: str
+    spans: Sequence[Span]
+
+    @classmethod
+    def of(cls, open_units: OpenUnits) -> "Text":
+        """Return the text of a response whose units are open."""
+        at = open_units.sentence_spans
+        return cls(open_units.text, [Span(*both) for both in zip(at[::2], at[1::2], strict=True)])
+
+    def sentence(self, index: int | None) -> str:
+        """Return the text of a sentence, "" where there is none."""
+        if index is None or index >= len(self.spans):
+            return ""
+        return self.text[self.spans[index].start : self.spans[index].end]
+
+    def breaks(self) -> list[int]:
+        """Return the indexes of the sentences that follow a blank line."""
+        return [
+            index
+            for index, (before, after) in enumerate(pairwise(self.spans), 1)
+            if self.text[before.end : after.start].replace("\r\n", "\n").count("\n") > 1
+        ]
+
+    def paragraphs(self) -> list[range]:
+        """Return the indexes of the sentences of each paragraph."""
+        return [range(*edges) for edges in pairwise([0, *self.breaks(), len(self.spans)])]
+
+    def excerpt(self, indexes: Iterable[int]) -> str:
+        """Return the text of these sentences, with `[…]` where others are left out."""
+        known = sorted({index for index in indexes if 0 <= index < len(self.spans)})
+        runs: list[list[int]] = []
+        for index in known:
+            if runs and runs[-1][-1] == index - 1:
+                runs[-1].append(index)
+            else:
+                runs.append([index])
+        starts = [(self.spans[run[0]].start, self.spans[run[-1]].end) for run in runs]
+        return f"\n{GAP}\n".join(self.text[start:end] for start, end in starts)
+
+    def surroundings(self, indexes: Iterable[int | None], tokens: int = _MAX_TOKENS) -> str:
+        """Return these sentences with their neighbours, or without where that is too long."""
+        own = {index for index in indexes if index is not None}
+        result = self.excerpt(other for index in own for other in range(index - 1, index + 2))
+        return cut(result if tokens_of(result) <= tokens else self.excerpt(own), tokens)
+
+    def around(self, indexes: Iterable[int], tokens: int = 2 * _AROUND) -> str:
+        """Return the context of sentences that are asked about again, at most `tokens` tokens."""
+        near = (other for index in indexes for other in range(index - 2, index + 2))
+        return cut(self.excerpt(near), min(tokens, 2 * _AROUND))
+
+    def parts(self, tokens: int) -> list[Part]:
+        """Cut the text into parts of about `tokens` tokens each."""
+        parts: list[Part] = []
+        left = 0
+        for group in self.paragraphs():
+            pieces = [(at, piece) for at in group for piece in slices(self.sentence(at), tokens)]
+            # A paragraph begins a new part if it fits into a whole one but not into the rest.
+            if left < sum(tokens_of(piece) + TAGS for _, piece in pieces) <= tokens:
+                left = 0
+            for at, piece in pieces:
+                cost = tokens_of(piece) + TAGS
+                if cost > left:
+                    parts.append(Part({}, self._before(at, tokens) if parts else ""))
+                    left = tokens
+                held = parts[-1].sentences
+                held[at] = f"{held[at]} {piece}" if at in held else piece
+                left -= cost
+        return parts
+
+    def _before(self, first: int, tokens: int) -> str:
+        """Return the text's first sentence and those before a part of up to `tokens` tokens."""
+        opening = cut(self.sentence(0), min(_OPENING, tokens // 4))
+        before = self.excerpt(range(max(1, first - _BEFORE), first))
+        size, most = tokens_of(before), min(_AROUND, tokens // 2)
+        if size > most:
+            before = before[-(len(before) * most // size) :]
+        return f"\n{GAP}\n".join(filter(None, (opening, before)))
+
+
+def paragraph(open_units: OpenUnits, index: int | None) -> str:
+    """Return the paragraph of a sentence; only its neighbours where the paragraph is long."""
+    text = Text.of(open_units)
+    whole = "".join(text.excerpt(group) for group in text.paragraphs() if index in group)
+    return whole if tokens_of(whole) <= _MAX_TOKENS else text.surroundings([index])

@@ -1,228 +1,267 @@
-"""Extract the claims of numbered sentences by a model, in one call for a response.
+"""Extract the claims of numbered sentences by a model, and write queries for claims without one.
 
-A sentence that the reply lists neither with a claim nor under `no_claim` is requested once more,
-then recorded as a failure.
+Both take one call for a response, unless it is long. A sentence that the reply lists neither with a
+claim nor under `no_claim` is requested once more, then recorded as a failure; a claim for which the
+model writes no query is its own query.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from ufo.schemas.functions import is_number
-from ufo.schemas.parameters import extraction_parameters
-from ufo.schemas.records import FILTERED, REFUSED, TRUNCATED, InputRecord
+from ufo.schemas.parameters import extraction_parameters, query_parameters
+from ufo.schemas.records import InputRecord
+from ufo.transforms.english.lexicon import STOP_WORDS
 from ufo.transforms.judges.base import Draft
-from ufo.transforms.judges.llm.asking import Asker, Reply, together
-from ufo.transforms.judges.llm.excerpts import Part, around, parts_of, rendered
-from ufo.transforms.judges.llm.formulation import ranges, trouble, worth_keeping, worth_repairing
-from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
-from ufo.transforms.judges.llm.related import related
+from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items, together
+from ufo.transforms.judges.llm.excerpts import TAGS, Part, Text, tokens_of
+from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off, ranges
+from ufo.transforms.judges.llm.settings import RATIONALE, LlmSettings
 from ufo.transforms.llm.base import Choice, Function
-from ufo.transforms.prompts import Prompts
-from ufo.transforms.prompts.data import element, read
+from ufo.transforms.prompts.data import element, read, wrapped
 from ufo.transforms.sentences import Span
 
-CLAIMS = "extract_facts"
-SENTENCES = "extract_sentences"
-_LONGER = 3  # the length of a reply as a multiple of its sentences' length
-_LEAST = 20  # tokens of a part: a shorter slice of a sentence has no meaning
-_ARGUMENTS = ("claim", "query", "no_claim")
-_EXAMPLE = {
-    "facts": [
-        {
-            "sentence": 1,
-            "claim": "The Alma Bridge was opened in 1932.",
-            "query": "When was the Alma Bridge opened?",
-        }
-    ],
-    "no_claim": [2],
-}
-_SHOWN = 200  # characters of a rejected claim
-
-Claims = dict[int, list[Draft]]
-"""Claims by the index of their sentence; an empty list for a sentence without a checkable claim."""
-
-
-@dataclass(slots=True)
-class Extracted:
-    """The claims in a reply by sentence, and those rejected: without a content word of it."""
-
-    claims: Claims = field(default_factory=dict)
-    rejected: dict[int, list[str]] = field(default_factory=dict)
+CLAIMS: Final = "extract_facts"
+SENTENCES: Final = "extract_sentences"
+QUERIES: Final = "write_queries"
+QUERY_PROMPTS: Final = (
+    *("write_queries_system", "write_queries_user"),
+    *("function_queries", "argument_query", "repair"),
+)
+_LONGER: Final = 3  # the length of a reply as a multiple of its sentences' length
+_LEAST: Final = 20  # tokens of a part: a shorter slice of a sentence has no meaning
+_QUERY_TOKENS: Final = 30  # of a query and its number
+_ARGUMENTS: Final = ("claim", "query", "no_claim")
+_QUERY: Final = "When was the Alma Bridge opened?"
+_CLAIM: Final = {"sentence": 1, "claim": "The Alma Bridge was opened in 1932.", "query": _QUERY}
+_SHOWN: Final = 200  # characters of a rejected claim
+# In scripts without spaces between words each character counts as a word.
+_WORD: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]|[^\\W_]+"
+)
+_STEM: Final = 4  # initial letters by which forms of a word are compared
 
 
-def prompt_names(name: str) -> list[str]:
+def system_of(name: str, settings: LlmSettings) -> str:
+    """Return the name of the system prompt of an extraction, CLAIMS or SENTENCES.
+
+    The published extraction of Facts&Evidence has examples.
+    """
+    published = settings.as_published and settings.formulation == RATIONALE and name == CLAIMS
+    return f"{name}_published_system" if published else f"{name}_system"
+
+
+def prompt_names(name: str, settings: LlmSettings) -> list[str]:
     """Return the names of the prompts that an extraction depends on."""
     arguments = [f"argument_{argument}" for argument in _ARGUMENTS]
-    return [f"{name}_system", "extract_user", "function_extract", "repair", *arguments]
+    names = [system_of(name, settings), "extract_user", "function_extract", "repair"]
+    return [*names, *arguments, *QUERY_PROMPTS]
+
+
+@dataclass(frozen=True, slots=True)
+class _ClaimForm(Form[int, list[Draft]]):
+    """Asks for the claims of sentences, by the sentence's index; [] where it has none.
+
+    `most` limits the claims of a sentence.
+    """
+
+    name: str
+    system: str
+    most: int | None
+    record: InputRecord
+    text: Text
+    part: Part
+    asker: Asker
+
+    def question(self, items: Sequence[int], wrong: str) -> Question:
+        """Return the question about these sentences."""
+        prompts, told, whole = self.asker.prompts, self.part.sentences, self.part.context
+        if wrong or len(items) < len(told):
+            whole = self.text.around(items, self._size([*told]))
+        breaks, lines = self.text.breaks(), list[str]()
+        for at in items:
+            lines += [""] if at in breaks and lines else []
+            lines.append(element(f"s{at + 1}", told[at]))
+        sentences = "\n" + "\n".join(lines) + "\n"
+        asked = self.record.question
+        user = prompts.render(
+            "extract_user",
+            question=element("question", asked) if asked else "",
+            context=element("context", whole) if whole else "",
+            text=wrapped("text", sentences, language=self.record.language),
+        )
+        descriptions = {argument: prompts[f"argument_{argument}"] for argument in _ARGUMENTS}
+        schema = extraction_parameters(descriptions, [at + 1 for at in items], self.most)
+        example = {"facts": [_CLAIM], "no_claim": [2]}
+        function = Function(self.name, prompts["function_extract"], schema, example)
+        return Question(prompts[self.system], user, function, _LONGER * self._size(items))
+
+    def _size(self, items: Sequence[int]) -> int:
+        return sum(tokens_of(self.part.sentences[at]) + TAGS for at in items)
+
+    def parse(
+        self, choice: Choice, items: Sequence[int], function: Function | None
+    ) -> Parsed[int, list[Draft]]:
+        """Return the claims in a reply.
+
+        There is no value for a sentence with a malformed claim, for one whose claims are all
+        rejected since they have no content word of it, and for the last sentence of a list that is
+        cut off, since claims may be missing. A sentence that has claims and is listed under
+        `no_claim` keeps its claims. A query without a word of its sentence or claim is dropped.
+        """
+        arguments = arguments_of(choice, ("facts", "no_claim"))
+        claims: dict[int, list[Draft]] = {}
+        rejected: dict[int, list[str]] = {}
+        malformed: set[int] = set()
+        last: int | None = None
+        for fact in _objects(arguments.get("facts")):
+            at = _index(fact.get("sentence"), items)
+            if at is None:
+                continue
+            last, sentence = at, self.part.sentences[at]
+            claim, query = _text(fact.get("claim")), _text(fact.get("query"))
+            if not claim:
+                malformed.add(at)
+            elif not related(claim, sentence):
+                shown = f"{claim[:_SHOWN]!r}, which has no word of it"
+                lacks = f"a claim of sentence {at + 1} in place of {shown}"
+                rejected.setdefault(at, []).append(lacks)
+            else:
+                query = query if related(query, sentence, claim) else ""
+                claims.setdefault(at, []).append(Draft(at, claim, query))
+        if last is not None and "no_claim" not in arguments and breaks_off(choice):
+            malformed.add(last)
+        for number in _list(arguments.get("no_claim")):
+            empty = _index(number, items)
+            if empty is not None and empty not in rejected:
+                claims.setdefault(empty, [])
+        claims = {at: claims[at] for at in claims if at not in malformed}
+        wrong = "it had no JSON object with facts and no_claim"
+        if rejected:
+            wrong = "it had a claim that has no word of its sentence"
+        elif claims:
+            wrong = "it left out the sentences that are asked about here"
+        return Parsed(claims, wrong, rejected=rejected)
+
+    def lacks(self, lost: Sequence[int], items: Sequence[int]) -> str:
+        """Return which sentences are missing."""
+        return f"sentences {ranges([at + 1 for at in lost])}"
 
 
 async def extract(
-    name: str,
-    record: InputRecord,
-    spans: Sequence[Span],
-    asker: Asker,
-    tokens: int,
-    repairs: int,
+    name: str, record: InputRecord, spans: Sequence[Span], asker: Asker, settings: LlmSettings
 ) -> list[Draft]:
     """Return the claims of a response in the order of its sentences; `name` is CLAIMS or SENTENCES.
 
-    A text longer than `tokens` is sent in parts, concurrently. A query that the reply lacks is left
-    empty.
+    A text longer than `settings.extract_tokens` is sent in parts, concurrently. A query that the
+    reply lacks is left empty.
     """
+    text, most = Text(record.text, spans), 1 if name == SENTENCES else None
+    system = system_of(name, settings)
 
-    def record_rejected(reply: Reply, rejected: Mapping[int, Sequence[str]]) -> None:
-        for at, texts in rejected.items():
-            for text in texts:
-                shown = f"{text[:_SHOWN]!r}, which has no word of it"
-                asker.failed(reply, f"a claim of sentence {at + 1} in place of {shown}")
+    def form(part: Part) -> _ClaimForm:
+        return _ClaimForm(name, system, most, record, text, part, asker)
 
-    async def of_part(part: Part) -> Claims:
-        reply = await _ask(name, record, spans, part, asker, repairs)
-        first = read_claims(reply.choice, part)
-        claims, rejected = first.claims, first.rejected
-        missing = _without(part, claims)
-        if reply.too_long and len(missing.sentences) > 1:
-            record_rejected(reply, {at: rejected[at] for at in rejected if at in claims})
-            for half in await together(of_part(half) for half in _halves(missing, record, spans)):
-                claims |= half
-            return claims
-        replies = [reply]
-        if missing.sentences and repairs and worth_repairing(reply):
-            wrong = trouble(reply, _wrong(first))
-            pieces = [missing]
-            missing.context = around(record.text, spans, missing.numbers)
-            if reply.reason in (TRUNCATED, FILTERED, REFUSED) and len(missing.sentences) > 1:
-                pieces = _halves(missing, record, spans)
-            replies = await together(
-                _ask(name, record, spans, piece, asker, repairs, wrong) for piece in pieces
-            )
-            rejected = {at: texts for at, texts in rejected.items() if at in claims}
-            for piece, repair in zip(pieces, replies, strict=True):
-                second = read_claims(repair.choice, piece)
-                claims |= second.claims
-                rejected |= second.rejected
-        record_rejected(replies[-1], rejected)
-        missing = _without(part, claims)
-        if missing.sentences:
-            numbers = ranges([at + 1 for at in missing.numbers])
-            asker.failed(replies[-1], f"sentences {numbers}")
-        return claims
-
-    function = _function(name, Part([(0, "")]), asker.prompts)
-    room = asker.room(asker.prompts[f"{name}_system"], function)
+    tokens = settings.extract_tokens
+    room = asker.room(form(Part({0: ""})).question([0], ""))
     if room is not None:  # for the sentences, their context, and the reply
         tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
-    parts = parts_of(record.text, spans, tokens)
-    merged: Claims = {}
-    for claims in await together(of_part(part) for part in parts):
-        for at, drafts in claims.items():
+    merged: dict[int, dict[Draft, None]] = {}
+    asked = (ask_for_items([*part.sentences], form(part), asker) for part in text.parts(tokens))
+    for answers in await together(asked):
+        for at, answer in answers.items():
             # The slices of one long sentence are in several parts.
-            merged.setdefault(at, []).extend(drafts)
-    most = 1 if name == SENTENCES else None
-    return [draft for at in sorted(merged) for draft in list(dict.fromkeys(merged[at]))[:most]]
+            merged.setdefault(at, {}).update(dict.fromkeys(answer.value or ()))
+    return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
 
 
-def _halves(part: Part, record: InputRecord, spans: Sequence[Span]) -> list[Part]:
-    half = len(part.sentences) // 2
-    halves = [Part(part.sentences[:half]), Part(part.sentences[half:])]
-    for one in halves:
-        one.context = around(record.text, spans, one.numbers, one.size)
-    return halves
+@dataclass(frozen=True, slots=True)
+class _QueryForm(Form[int, str]):
+    """Asks for the queries of claims, by the claim's index; `tokens` of claims take a call."""
+
+    claims: Sequence[str]
+    tokens: int
+    asker: Asker
+
+    def pack(self, items: Sequence[int]) -> list[list[int]]:
+        """Return the claims of each call."""
+        calls: list[list[int]] = []
+        left = 0
+        for at in items:
+            cost = tokens_of(self.claims[at])
+            if not calls or cost > left:
+                calls.append([])
+                left = self.tokens
+            calls[-1].append(at)
+            left -= cost
+        return calls
+
+    def question(self, items: Sequence[int], wrong: str) -> Question:
+        """Return the question about these claims."""
+        prompts, count = self.asker.prompts, len(items)
+        tagged = [element(f"c{number}", self.claims[at]) for number, at in enumerate(items, 1)]
+        schema = query_parameters({"query": prompts["argument_query"]}, count)
+        example = {"queries": [{"claim": 1, "query": _QUERY}]}
+        function = Function(QUERIES, prompts["function_queries"], schema, example)
+        user = prompts.render("write_queries_user", claims="\n".join(tagged))
+        return Question(prompts["write_queries_system"], user, function, _QUERY_TOKENS * count)
+
+    def parse(
+        self, choice: Choice, items: Sequence[int], function: Function | None
+    ) -> Parsed[int, str]:
+        """Return the first query of each claim that shares a content word with it."""
+        queries: dict[int, str] = {}
+        for item in _objects(arguments_of(choice, ("queries",)).get("queries")):
+            number = _index(item.get("claim"), range(len(items)))
+            query = _text(item.get("query"))
+            if number is not None and query and related(query, self.claims[items[number]]):
+                queries.setdefault(items[number], query)
+        about = "for the claims that are asked about here"
+        return Parsed(queries, f"it lacked a query with a word of its claim {about}")
+
+    def lacks(self, lost: Sequence[int], items: Sequence[int]) -> str:
+        """Return how many queries are missing."""
+        return f"{len(lost)} of {len(items)} queries"
 
 
-async def _ask(
-    name: str,
-    record: InputRecord,
-    spans: Sequence[Span],
-    part: Part,
-    asker: Asker,
-    repairs: int,
-    wrong: str = "",
-) -> Reply:
-    prompts = asker.prompts
-
-    def keep(choice: Choice) -> bool:
-        complete = len(read_claims(choice, part).claims)
-        return worth_keeping(complete, len(set(part.numbers)), bool(wrong), repairs)
-
-    user = prompts.render(
-        "extract_user",
-        question=element("question", record.question) if record.question else "",
-        context=element("context", part.context) if part.context else "",
-        text=rendered(record.text, spans, part, record.language),
-    )
-    system, function = prompts[f"{name}_system"], _function(name, part, prompts)
-    return await asker.ask(system, user, function, wrong, keep, _LONGER * part.size)
+async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:
+    """Return a query for each claim, in order."""
+    form = _QueryForm(claims, settings.extract_tokens, asker)
+    answers = await ask_for_items(range(len(claims)), form, asker)
+    return [answers[at].value or claim for at, claim in enumerate(claims)]
 
 
-def _function(name: str, part: Part, prompts: Prompts) -> Function:
-    descriptions = {argument: prompts[f"argument_{argument}"] for argument in _ARGUMENTS}
-    numbers = [at + 1 for at in dict.fromkeys(part.numbers)]
-    parameters = extraction_parameters(descriptions, numbers, 1 if name == SENTENCES else None)
-    return Function(name, prompts["function_extract"], parameters, _EXAMPLE)
+def related(text: str, *others: str) -> bool:
+    """Return whether a text shares a content word with one of the others.
 
-
-def _wrong(first: Extracted) -> str:
-    if first.rejected:
-        return "it had a claim that has no word of its sentence"
-    if first.claims:
-        return "it left out the sentences that are asked about here"
-    return "it had no JSON object with facts and no_claim"
-
-
-def _without(part: Part, claims: Claims) -> Part:
-    return Part([item for item in part.sentences if item[0] not in claims], part.context)
-
-
-def read_claims(choice: Choice, part: Part) -> Extracted:
-    """Parse the claims of a part's sentences from a reply; never raises.
-
-    The result has no entry for a sentence with a malformed claim, for one whose claims are all
-    rejected, and for the last sentence of a list that is cut off, since claims may be missing.
-    Unknown sentence numbers are ignored. A sentence that has claims and is listed under `no_claim`
-    keeps its claims. A query without a word of its sentence or claim is replaced by "".
+    Words are compared by their first four letters (discovered, discovery). True where either side
+    has no content word.
     """
-    arguments = arguments_of(choice, ("facts", "no_claim"))
-    texts: dict[int, str] = {}
-    for index, piece in part.sentences:
-        texts[index] = f"{texts.get(index, '')} {piece}"
-    result = Extracted()
-    malformed: set[int] = set()
-    last: int | None = None
-    for fact in _items(arguments.get("facts")):
-        at = _index(fact.get("sentence"), texts) if isinstance(fact, dict) else None
-        if at is None:
-            continue
-        last = at
-        claim = _text(fact.get("claim"))
-        if not claim:
-            malformed.add(at)
-        elif not related(claim, texts[at]):
-            result.rejected.setdefault(at, []).append(claim)
-        else:
-            query = _text(fact.get("query"))
-            if not related(query, texts[at], claim):
-                query = ""
-            result.claims.setdefault(at, []).append(Draft(at, claim, query))
-    if last is not None and "no_claim" not in arguments and breaks_off(choice):
-        malformed.add(last)
-    for number in _items(arguments.get("no_claim")):
-        empty = _index(number, texts)
-        if empty is not None and empty not in result.rejected:
-            result.claims.setdefault(empty, [])
-    result.claims = {at: result.claims[at] for at in result.claims if at not in malformed}
-    return result
+    words = _stems(text)
+    other_words = set().union(*map(_stems, others))
+    return not words or not other_words or not words.isdisjoint(other_words)
 
 
-def _index(number: object, texts: Mapping[int, str]) -> int | None:
-    """Return the index of a sentence from its number, None for a number that is not in `texts`."""
-    return number - 1 if is_number(number) and number - 1 in texts else None
+def _stems(text: str) -> set[str]:
+    words = (match[0] for match in _WORD.finditer(text.casefold()))
+    return {word if word.isdigit() else word[:_STEM] for word in words if word not in STOP_WORDS}
+
+
+def _index(number: object, known: Sequence[int]) -> int | None:
+    """Return the index of a number from 1, None for one that is not known."""
+    return number - 1 if is_number(number) and number - 1 in known else None
 
 
 def _text(value: object) -> str:
     return read(value).strip() if isinstance(value, str) else ""
 
 
-def _items(value: object) -> Sequence[Any]:
+def _list(value: object) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
+
+
+def _objects(value: object) -> Sequence[Mapping[str, Any]]:
+    return [item for item in _list(value) if isinstance(item, dict)]

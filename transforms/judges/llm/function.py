@@ -1,22 +1,33 @@
 """Formulation `function`: all facts of a response against a source's passages in one function call.
 
-FaaF (Katranidis & Barany, 2024), extended to several passages, which are numbered and shared by the
-facts that retrieved them. The reply may be in tags instead of a call; repairs always ask for a
-call, since an endpoint that enforces a schema gets valid arguments from weak models too.
+FaaF (Katranidis & Barany, 2024), in two forms. `CallForm` is extended to several passages, which
+are numbered and shared by the facts that retrieved them. The reply may be in tags instead of a
+call; repairs always ask for a call, since an endpoint that enforces a schema gets valid arguments
+from weak models too.
+
+`ObjectForm` is the function object of the paper and its code: one argument for each fact, described
+by the fact, whose values are the verdicts in words; with citations another argument before it takes
+the supporting text. There is one passage, in one short user message, and no system message; in tags
+the function is described in the system message, with one example of a call. A value that is not
+allowed makes the whole call invalid. Unlike in FaaF's code, arguments are numbered from 1 and are
+not inside a list: https://arxiv.org/abs/2403.03888 and https://github.com/vasiliskatr/faaf
+(faaf_verification.py, claude_utils.py).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from ufo.schemas.functions import (
-    ANSWER,
     CITATION,
+    FALSE,
     NOANS_LIST,
+    NONE,
+    NOT_CLEAR,
     PASSAGES,
     RATIONALE,
     TFN,
+    TRUE,
     VERDICT,
     Check,
     Control,
@@ -24,191 +35,157 @@ from ufo.schemas.functions import (
     FactFunction,
     argument,
 )
-from ufo.schemas.records import ERROR, FILTERED, REFUSED, TRUNCATED
-from ufo.transforms.judges.llm.asking import Asker, Reply, together
-from ufo.transforms.judges.llm.excerpts import spans_of, surroundings
+from ufo.schemas.parameters import closed
+from ufo.transforms.judges.llm import packing
+from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
+from ufo.transforms.judges.llm.excerpts import Text, tokens_of
 from ufo.transforms.judges.llm.formulation import (
+    OUTCOMES,
     Case,
     Finding,
+    Formulation,
     Pair,
+    by_fact,
     explained,
-    outcome_of,
-    ranges,
+    finding_of,
     repeats,
-    trouble,
-    unknown,
-    worth_keeping,
-    worth_repairing,
 )
-from ufo.transforms.judges.llm.packing import Limits, Packed, by_fact, pack, reply_tokens, tokens_of
-from ufo.transforms.judges.llm.parsing import arguments_of, xml_arguments
+from ufo.transforms.judges.llm.parsing import arguments_of, ranges, tagged, xml_arguments
+from ufo.transforms.judges.llm.settings import XML, LlmSettings
 from ufo.transforms.llm.base import Choice, Function
 from ufo.transforms.prompts import Prompts
-from ufo.transforms.prompts.data import block, element, escape, plain, wrapped
+from ufo.transforms.prompts.data import block, element, escape, read, wrapped
 
-NAME = "verify_facts"
-_CONTEXT = 1500  # tokens, at most, of the response's text around the facts of a call
-_SURROUNDINGS = 4  # a small context window divided by this is the limit of that text
-_NEIGHBOURS = 60  # tokens of the sentences around those of the facts
-_SHOWN = 40  # characters of a wrong verdict
-_COPIED = "it repeated the example in place of judging the facts"
-_TOO_MUCH = (TRUNCATED, FILTERED, REFUSED)
+_CONTEXT: Final = 1500  # tokens, at most, of the response's text around the facts of a call
+_SURROUNDINGS: Final = 4  # a small context window divided by this is the limit of that text
+_NEIGHBOURS: Final = 60  # tokens of the sentences around those of the facts
+_SHOWN: Final = 40  # characters of a wrong verdict
+_COPIED: Final = "it repeated the example in place of judging the facts"
+_WORDS: Final = {"True": TRUE, "False": FALSE, "Not clear from the given passage": NOT_CLEAR}
+_EVIDENCE: Final = "_text_evidence"
+_ARGUMENT: Final = 10  # tokens of the name of an argument of the function object
+_CITED: Final = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
-Answered = tuple[Packed, Reply, dict[Pair, Finding], str]
-"""A call, its reply, the findings in it, and an error text for the repair if any are missing."""
+
+def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
+    """Return the formulation `function` with these settings."""
+    kind: type[CallForm] | type[ObjectForm] = CallForm
+    if settings.as_published:
+        kind, settings = ObjectForm, replace(settings, explain=NONE)
+
+    async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
+        form = kind(prompts, settings, case, asker)
+        answers = await ask_for_items(case.pairs, form, asker)
+        return {pair: finding_of(answer) for pair, answer in answers.items()}
+
+    return Formulation(kind.names(settings), judge)
 
 
-class FunctionFormulation:
-    """Verification by a generated function, called with JSON or (`xml`) written as tags."""
+@dataclass(slots=True)
+class _PairForm(Form[Pair, Finding]):
+    """Base class: asks about pairs of a case, many in a call."""
 
-    def __init__(
-        self, prompts: Prompts, control: Control, xml: bool, limits: Limits, repairs: int
-    ) -> None:
-        self._prompts = prompts
-        self._control = control
-        self._explains = RATIONALE in control.fields
-        self._xml = xml
-        self._limits = replace(limits, reply=reply_tokens(control.fields))
-        self._repairs = repairs
-        self._systems = {tags: _system(prompts, control, tags) for tags in {xml, False}}
+    prompts: Prompts
+    settings: LlmSettings
+    case: Case
+    asker: Asker
 
     @property
-    def names(self) -> Sequence[str]:
-        """The names of the prompts that its judgements depend on."""
-        options = self._control.options
-        arguments = [f"argument_{name}" for name in _described(self._control)]
-        tags = ["verify_xml_system", f"verify_xml_example_{options}"] if self._xml else []
+    def reply(self) -> int:
+        """An estimate of the tokens of one judgement in a reply."""
+        fields = _control(self.settings).fields
+        return (40 if RATIONALE in fields else 12) + (30 if CITATION in fields else 0)
+
+
+@dataclass(slots=True)
+class CallForm(_PairForm):
+    """Asks about the facts of a response and all their passages by one generated function."""
+
+    context: int = _CONTEXT
+
+    @staticmethod
+    def names(settings: LlmSettings) -> list[str]:
+        """Return the names of the prompts that its judgements depend on."""
+        labels = settings.verdict_labels
+        arguments = [f"argument_{name}" for name in _described(_control(settings))]
+        tags = ["verify_xml_system", f"verify_xml_example_{labels}"]
         names = ["verify_facts_system", "function_verify", "verify_user", "repair"]
-        return [*tags, *names, f"verdicts_{options}", *arguments]
+        return [
+            *(tags if settings.format == XML else []),
+            *(*names, f"verdicts_{labels}", *arguments),
+        ]
 
-    async def judge(self, case: Case, asker: Asker) -> dict[Pair, Finding]:
-        """Return the findings of all pairs; request those that the replies lack once more."""
-        found: dict[Pair, Finding] = {}
-        calls = self._pack(case, case.pairs, self._limits_now(asker))
-        wrong = ""
-        for attempt in range(self._repairs + 1):
-            wrongs: dict[str, None] = {}
-            lacking: list[Pair] = []
-            too_much: list[Pair] = []
-            largest = Packed()
-            for call, reply, findings, why in await self._answered(case, calls, asker, wrong):
-                lost = [pair for pair in call.pairs if pair not in findings]
-                now = findings | {pair: unknown(reply) for pair in lost}
-                found |= {pair: _after(found.get(pair), finding) for pair, finding in now.items()}
-                missing = [pair for pair in call.pairs if not explained(now[pair], self._explains)]
-                if not missing:
-                    continue
-                if attempt == self._repairs or not worth_repairing(reply):
-                    if lost:
-                        asker.failed(reply, f"{len(lost)} of {len(call.pairs)} judgements")
-                    continue
-                wrongs[trouble(reply, why)] = None
-                if reply.reason in _TOO_MUCH:
-                    too_much += missing
-                    largest = max(largest, call, key=lambda packed: len(packed.pairs))
-                else:
-                    lacking += missing
-            wrong = "; ".join(wrongs)
-            limits = self._limits_now(asker)
-            calls = self._pack(case, lacking, limits)
-            calls += self._pack(case, too_much, limits.below(largest))
-        return found
+    def pack(self, items: Sequence[Pair]) -> list[list[Pair]]:
+        """Return the pairs of each call, given what is known of the model's context."""
+        case, told, text = self.case, self.settings, Text.of(self.case.open_units)
+        function = self._object(FactFunction([Fact("", "", [1, 2])], _control(told)))
+        room = self.asker.room(Question(self._system(False), "", function))
+        tokens = told.call_tokens
+        if room is not None:
+            tokens = max(1, min(tokens, room - _NEIGHBOURS))
+            self.context = min(_CONTEXT, room // _SURROUNDINGS)
+        wanted = by_fact(sorted(items))
+        facts = {}
+        for at in wanted:
+            unit = case.units[at]
+            texts = (unit.claim, unit.query, text.sentence(unit.sentence_index))
+            facts[at] = sum(map(tokens_of, texts))
+        passages = {at: tokens_of(case.passages[at].text) for _, at in items}
+        limits = packing.Limits(told.passages_per_call, told.facts_per_call, tokens, self.reply)
+        calls = packing.pack(wanted, facts, passages, limits)
+        return [[(at, one) for at, found in call.items() for one in found] for call in calls]
 
-    def _limits_now(self, asker: Asker) -> Limits:
-        """Return the limits of a call, given what is known of the model's context."""
-        room = self._room(asker)
-        return self._limits.within(None if room is None else room - _NEIGHBOURS)
+    def halves(self, items: Sequence[Pair]) -> list[list[Pair]]:
+        """Return half of the facts each, or half of the passages where there is one fact."""
+        facts = [*by_fact(items)]
+        half = (len(facts) + 1) // 2 if len(facts) > 1 else (len(items) + 1) // 2
+        first = [pair for pair in items if pair[0] in facts[:half]]
+        first = first if len(facts) > 1 else [*items[:half]]
+        return [first, [pair for pair in items if pair not in first]]
 
-    def _room(self, asker: Asker) -> int | None:
-        """Return the tokens left for facts, passages, context and reply, None if unknown."""
-        smallest = FactFunction([Fact("", "", [1, 2])], self._control)
-        function = self._object(smallest)
-        rooms = (
-            asker.room(self._systems[tags], None if tags else function) for tags in self._systems
-        )
-        return min((room for room in rooms if room is not None), default=None)
-
-    async def _answered(
-        self, case: Case, calls: Iterable[Packed], asker: Asker, wrong: str
-    ) -> list[Answered]:
-        """Make the calls; halve each one that is too long for the model's context."""
-
-        async def answers(call: Packed) -> list[Answered]:
-            reply, findings, why = await self._call(case, call, asker, wrong)
-            missing = [pair for pair in call.pairs if pair not in findings]
-            if not (reply.too_long and missing and len(call.pairs) > 1):
-                return [(call, reply, findings, why)]
-            pieces = self._pack(case, missing, self._limits_now(asker).below(call))
-            return [
-                (call.without(missing), reply, findings, why),
-                *await self._answered(case, pieces, asker, wrong),
-            ]
-
-        return [*chain.from_iterable(await together(answers(call) for call in calls))]
-
-    def _pack(self, case: Case, pairs: Iterable[Pair], limits: Limits) -> list[Packed]:
-        wanted = by_fact(pairs)
-        if not wanted:
-            return []
-        units, passages = case.units, case.passages
-        facts = {
-            at: sum(map(tokens_of, (units[at].claim, units[at].query, case.sentence(at))))
-            for at in wanted
-        }
-        used = set(chain.from_iterable(wanted.values()))
-        return pack(wanted, facts, {at: tokens_of(passages[at].text) for at in used}, limits)
-
-    async def _call(
-        self, case: Case, call: Packed, asker: Asker, wrong: str
-    ) -> tuple[Reply, dict[Pair, Finding], str]:
-        """Return the reply, the findings in it, and an error text where some are missing."""
-        numbers = {passage: number for number, passage in enumerate(call.passages, 1)}
-        units = list(call.facts)
-        function = FactFunction(
-            [
-                Fact(
-                    case.units[unit].claim,
-                    case.units[unit].query,
-                    [numbers[passage] for passage in call.facts[unit]],
-                )
-                for unit in units
-            ],
-            self._control,
-        )
-
-        tags = self._xml and not wrong
-
-        def arguments(choice: Choice) -> Mapping[str, Any]:
-            if tags:
-                return xml_arguments(choice, function)
-            return arguments_of(choice, [argument(at) for at in range(1, len(units) + 1)])
-
-        def keep(choice: Choice) -> bool:
-            checks = function.invoke(arguments(choice)).values()
-            settled = sum(explained(_finding(check), self._explains) for check in checks)
-            return worth_keeping(settled, len(call.pairs), bool(wrong), self._repairs)
-
+    def question(self, items: Sequence[Pair], wrong: str) -> Question:
+        """Return the question about these pairs: in tags, unless it is asked again."""
+        tags = self.settings.format == XML and not wrong
         # Weak models copy an example; after a reply in tags an example did not help.
-        example = not self._xml and _COPIED not in wrong
-        room = self._room(asker)
-        context = _CONTEXT if room is None else min(_CONTEXT, room // _SURROUNDINGS)
-        reply = await asker.ask(
-            self._systems[tags],
-            self._user(case, call, function, context),
-            None if tags else self._object(function, example),
-            wrong,
-            keep,
-            self._limits.reply * len(call.pairs),
-        )
-        given = arguments(reply.choice)
-        passages = list(call.passages)
+        example = self.settings.format != XML and _COPIED not in wrong
+        function = self._function(items)
+        asked = None if tags else self._object(function, example)
+        user = self._user(items, function)
+        return Question(self._system(tags), user, asked, self.reply * len(items))
+
+    def parse(
+        self, choice: Choice, items: Sequence[Pair], function: Function | None
+    ) -> Parsed[Pair, Finding]:
+        """Return the findings of a reply; those without a rationale asked for are poor."""
+        facts = self._function(items)
+        names = [argument(at) for at in range(1, len(facts.facts) + 1)]
+        given = arguments_of(choice, names) if function else xml_arguments(choice, facts)
+        units, passages = [*by_fact(items)], _passages(items)
         findings = {
-            (units[fact - 1], passages[passage - 1]): _finding(check, reply.request_id)
-            for (fact, passage), check in function.invoke(given).items()
+            (units[fact - 1], passages[passage - 1]): _finding(check)
+            for (fact, passage), check in facts.invoke(given).items()
         }
-        if len(findings) == len(call.pairs):
-            return reply, findings, "it had no rationale of some verdicts; give one with each"
-        return reply, findings, self._wrong(function, given)
+        poor = [pair for pair in findings if not explained(findings[pair], self.settings)]
+        wrong = "it had no rationale of some verdicts; give one with each"
+        if len(findings) < len(items):
+            wrong = self._wrong(facts, given)
+        return Parsed(findings, wrong, poor)
+
+    def lacks(self, lost: Sequence[Pair], items: Sequence[Pair]) -> str:
+        """Return how many judgements are missing."""
+        return f"{len(lost)} of {len(items)} judgements" if lost else ""
+
+    def _function(self, items: Sequence[Pair]) -> FactFunction:
+        numbers = {passage: number for number, passage in enumerate(_passages(items), 1)}
+        facts = [
+            Fact(
+                self.case.units[unit].claim,
+                self.case.units[unit].query,
+                [numbers[passage] for passage in found],
+            )
+            for unit, found in by_fact(items).items()
+        ]
+        return FactFunction(facts, _control(self.settings))
 
     def _wrong(self, function: FactFunction, given: Mapping[str, Any]) -> str:
         if not given:
@@ -217,15 +194,15 @@ class FunctionFormulation:
             return _COPIED
         verdict = function.wrong_verdict(given)
         if verdict is not None:
-            allowed = ", ".join(self._control.verdicts)
+            allowed = ", ".join(function.control.verdicts)
             return f'the verdict "{escape(verdict[:_SHOWN])}" is none of {allowed}'
         return "it had no check of some facts or passages"
 
-    def _user(self, case: Case, call: Packed, function: FactFunction, tokens: int) -> str:
-        """Return the user message of a call, with up to `tokens` tokens of the response's text."""
+    def _user(self, items: Sequence[Pair], function: FactFunction) -> str:
+        case = self.case
         passages = [
             block(f"p{number}", case.passages[at].text, title=case.passages[at].title)
-            for number, at in enumerate(call.passages, 1)
+            for number, at in enumerate(_passages(items), 1)
         ]
         facts = [
             element(
@@ -236,13 +213,9 @@ class FunctionFormulation:
             )
             for number, fact in enumerate(function.facts, 1)
         ]
-        context = surroundings(
-            case.open_units.text,
-            spans_of(case.open_units),
-            [case.units[unit].sentence_index for unit in call.facts],
-            tokens,
-        )
-        return self._prompts.render(
+        sentences = [case.units[unit].sentence_index for unit in by_fact(items)]
+        context = Text.of(case.open_units).surroundings(sentences, self.context)
+        return self.prompts.render(
             "verify_user",
             passages=wrapped("passages", "\n" + "\n".join(passages) + "\n"),
             context=element("context", context) if context else "",
@@ -250,26 +223,117 @@ class FunctionFormulation:
         )
 
     def _object(self, function: FactFunction, example: bool = True) -> Function:
-        texts = {name: self._prompts[f"argument_{name}"] for name in _described(self._control)}
+        prompts = self.prompts
+        texts = {name: prompts[f"argument_{name}"] for name in _described(function.control)}
         sample = function.example() if example else None
-        return Function(NAME, self._prompts["function_verify"], function.parameters(texts), sample)
+        schema = function.parameters(texts)
+        return Function("verify_facts", prompts["function_verify"], schema, sample)
+
+    def _system(self, tags: bool) -> str:
+        prompts, control = self.prompts, _control(self.settings)
+        verdicts = prompts[f"verdicts_{control.options}"]
+        if not tags:
+            return prompts.render("verify_facts_system", verdicts=verdicts)
+        grounds = [name for name in control.fields if name != VERDICT]
+        fields = [f"<{name}>: {prompts[f'argument_{name}']}" for name in grounds]
+        fields.append(f"<{VERDICT}>: {', '.join(control.verdicts)}")
+        if control.options == TFN:
+            listed = prompts[f"argument_{NOANS_LIST}"]
+            fields.append(f"After the passages, <{NOANS_LIST}>: {listed}")
+        unused = {
+            f"<{name}>" for name in Control(citation=True).fields if name not in control.fields
+        }
+        lines = prompts[f"verify_xml_example_{control.options}"].splitlines()
+        example = [line for line in lines if not line.startswith(tuple(unused))]
+        return prompts.render(
+            "verify_xml_system",
+            verdicts=verdicts,
+            fields="\n".join(fields),
+            example="\n".join(example),
+        )
 
 
-def _after(earlier: Finding | None, finding: Finding) -> Finding:
-    if earlier and finding.outcome == ERROR != earlier.outcome:
-        return earlier  # keep a verdict without rationale rather than an error
-    return replace(finding, first_reason=earlier.first_reason) if earlier else finding
+@dataclass(slots=True)
+class ObjectForm(_PairForm):
+    """Asks about the facts of one passage by the function object of FaaF's paper."""
+
+    @staticmethod
+    def names(settings: LlmSettings) -> list[str]:
+        """Return the names of the prompts that its judgements depend on."""
+        cited = ["argument_faaf_citation"] if settings.citation else []
+        tags = ["faaf_xml"] if settings.format == XML else []
+        return [*tags, "faaf_user", "function_faaf", "argument_faaf_fact", "repair", *cited]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The values of an argument."""
+        return [*_WORDS][: 3 if self.settings.verdict_labels == TFN else 2]
+
+    def pack(self, items: Sequence[Pair]) -> list[list[Pair]]:
+        """Return the facts of each passage, up to `facts_per_call` in a call."""
+        calls, most = [], self.settings.facts_per_call
+        for passage in _passages(items):
+            facts = [pair for pair in items if pair[1] == passage]
+            calls += [facts[at : at + most] for at in range(0, len(facts), most)]
+        return calls
+
+    def question(self, items: Sequence[Pair], wrong: str) -> Question:
+        """Return the question about the facts of these pairs and their passage."""
+        prompts = self.prompts
+        properties: dict[str, Any] = {}
+        for name, (unit, _) in zip(_arguments(items), items, strict=True):
+            fact = self.case.units[unit].claim
+            if self.settings.citation:
+                text = prompts.render("argument_faaf_citation", fact=fact)
+                properties[name + _EVIDENCE] = {**_CITED, "description": text}
+            text = prompts.render("argument_faaf_fact", fact=fact)
+            described = {"type": "string", "enum": self.verdicts, "description": text}
+            properties[name] = described
+        user = prompts.render("faaf_user", passage=self.case.passages[items[0][1]].text)
+        expects = (_ARGUMENT + self.reply) * len(items)
+        if self.settings.format != XML:
+            function = Function("fact_checker", prompts["function_faaf"], closed(properties))
+            return Question("", user, function, expects)
+        told = "\n".join(
+            f"<parameter>\n<name>{name}</name>\n<values>{' | '.join(value.get('enum', ['text']))}"
+            f"</values>\n<description>{value['description']}</description>\n</parameter>"
+            for name, value in properties.items()
+        )
+        about = prompts["function_faaf"]
+        system = prompts.render("faaf_xml", parameters=told, description=about)
+        return Question(system, user, None, expects)
+
+    def parse(
+        self, choice: Choice, items: Sequence[Pair], function: Function | None
+    ) -> Parsed[Pair, Finding]:
+        """Return the findings of a call whose values are all allowed, else none."""
+        names = _arguments(items)
+        cited = [name + _EVIDENCE for name in names] if self.settings.citation else []
+        given: Mapping[str, Any]
+        if self.settings.format == XML:
+            told = tagged(choice, [*names, *cited])
+            given = {**dict.fromkeys(cited), **{name: told[name].strip() for name in told}}
+        else:
+            given = arguments_of(choice, [*names, *cited])
+        allowed = [name for name in names if given.get(name) in self.verdicts]
+        texts = [name for name in cited if isinstance(given.get(name, 0), str | None)]
+        if (allowed, texts) != (names, cited):
+            return Parsed({}, "it lacked a value of the allowed ones for an argument")
+        findings = {}
+        for pair, name in zip(items, names, strict=True):
+            quote = read(given.get(name + _EVIDENCE) or "") or None
+            outcome = OUTCOMES[_WORDS[given[name]]]
+            findings[pair] = Finding(outcome, citation=quote, raw_verdict=given[name])
+        return Parsed(findings)
+
+    def lacks(self, lost: Sequence[Pair], items: Sequence[Pair]) -> str:
+        """Return that the whole call is invalid."""
+        count = len(items) * (2 if self.settings.citation else 1)
+        return f"a call whose {count} values are all allowed"
 
 
-def _finding(check: Check, request_id: str | None = None) -> Finding:
-    return Finding(
-        outcome_of(check.verdict),
-        answer=plain(check.answer),
-        rationale=plain(check.rationale),
-        citation=plain(check.citation),
-        raw_verdict=check.raw_verdict,
-        request_id=request_id,
-    )
+def _control(settings: LlmSettings) -> Control:
+    return Control(settings.verdict_labels, settings.explain, settings.citation)
 
 
 def _described(control: Control) -> list[str]:
@@ -279,20 +343,15 @@ def _described(control: Control) -> list[str]:
     return [*(name for name in control.fields if name != VERDICT), *beside, *noans]
 
 
-def _system(prompts: Prompts, control: Control, xml: bool) -> str:
-    """Return the system message."""
-    verdicts = prompts[f"verdicts_{control.options}"]
-    if not xml:
-        return prompts.render("verify_facts_system", verdicts=verdicts)
-    grounds = [name for name in control.fields if name != VERDICT]
-    fields = [f"<{name}>: {prompts[f'argument_{name}']}" for name in grounds]
-    fields.append(f"<{VERDICT}>: {', '.join(control.verdicts)}")
-    if control.options == TFN:
-        fields.append(f"After the passages, <{NOANS_LIST}>: {prompts[f'argument_{NOANS_LIST}']}")
-    unused = {ANSWER, CITATION, RATIONALE}.difference(control.fields)
-    lines = prompts[f"verify_xml_example_{control.options}"].splitlines()
-    starts = tuple(f"<{name}>" for name in unused)
-    example = "\n".join(line for line in lines if not line.startswith(starts))
-    return prompts.render(
-        "verify_xml_system", verdicts=verdicts, fields="\n".join(fields), example=example
-    )
+def _passages(items: Collection[Pair]) -> list[int]:
+    return [*dict.fromkeys(passage for _, passage in items)]
+
+
+def _arguments(items: Collection[Pair]) -> list[str]:
+    return [f"fact_{number}" for number in range(1, len(items) + 1)]
+
+
+def _finding(check: Check) -> Finding:
+    texts = (check.answer, check.rationale, check.citation)
+    answer, rationale, citation = (None if text is None else read(text) for text in texts)
+    return Finding(OUTCOMES[check.verdict], None, answer, rationale, citation, check.raw_verdict)

@@ -9,14 +9,20 @@ before is judged by that passage alone.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, astuple, fields, replace
 from typing import Any, Final
 
 from ufo.schemas.records import ERROR, OUTCOMES, Usage
 from ufo.transforms.judges.llm.asking import Asker
-from ufo.transforms.judges.llm.excerpts import paragraph, spans_of, surroundings
-from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair, explained
-from ufo.transforms.judges.llm.packing import by_fact
+from ufo.transforms.judges.llm.excerpts import Text, paragraph
+from ufo.transforms.judges.llm.formulation import (
+    Case,
+    Finding,
+    Formulation,
+    Pair,
+    by_fact,
+    explained,
+)
 from ufo.transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from ufo.transforms.llm.base import VERIFIER
 from ufo.transforms.llm.failures import Tokens
@@ -37,13 +43,8 @@ _DEFINITE: Final = re.compile(r"(?:the|that|both|all|one|some)\b", re.IGNORECASE
 _NAME: Final = re.compile(r"(?<=\s)[^\w\s]*[A-ZÀ-ÖØ-Þ]")
 
 
-@dataclass(frozen=True, slots=True)
-class CountedFinding:
-    """A finding and its share of the tokens of its request."""
-
-    finding: Finding
-    tokens: Tokens = (None, None)
-
+Counted = tuple[Finding, Tokens]
+"""A finding and its share of the tokens of its request."""
 
 _WIDTH: Final = len(fields(Finding)) + 2
 _KEPT: Final = tuple(outcome for outcome in OUTCOMES if outcome != ERROR)
@@ -80,31 +81,31 @@ class JudgementCache:
         """Return a finding for every pair of the case; append the usage rows to `asker.usage`."""
         keys = self._keys(case, prompt_version, asker.response_id)
 
-        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, CountedFinding]:
+        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
             values = await self._memory.get_many(keys[pair] for pair in pairs)
             read = {pair: _from_json(values.get(keys[pair])) for pair in pairs}
             cached = {pair: one for pair, one in read.items() if one and self._usable(one)}
             asker.usage += _usage(asker, cached.values(), cached=True)
             return cached
 
-        async def ask(pairs: Sequence[Pair]) -> dict[Pair, CountedFinding]:
+        async def ask(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
             sent = len(asker.usage)
-            findings = await formulation.judge(replace(case, wanted=by_fact(pairs)), asker)
+            wanted = by_fact(sorted(pairs))
+            findings = await formulation.judge(replace(case, wanted=wanted), asker)
             judged = _with_tokens(findings, asker.usage[sent:])
+            kept = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
             await self._memory.put_many(
-                {keys[pair]: _to_json(one) for pair, one in judged.items() if self._usable(one)}
+                {key: [*astuple(finding), *tokens] for key, (finding, tokens) in kept.items()}
             )
             return judged
 
         judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)
         asker.usage += _usage(asker, shared.values(), cached=False)
-        return {pair: judgement.finding for pair, judgement in (judged | shared).items()}
+        return {pair: finding for pair, (finding, _) in (judged | shared).items()}
 
-    def _usable(self, one: CountedFinding) -> bool:
+    def _usable(self, one: Counted) -> bool:
         """Return whether a judgement may be cached."""
-        settings = self._settings
-        asked = settings.formulation == FUNCTION and settings.explain != "none"
-        return explained(one.finding, asked)
+        return explained(one[0], self._settings)
 
     def _keys(self, case: Case, prompt_version: str, response_id: str | None) -> dict[Pair, str]:
         """Return the key of each pair."""
@@ -112,8 +113,8 @@ class JudgementCache:
         separate = [] if self._client.share else [response_id]
         keys = {}
         for at, numbers in case.wanted.items():
-            unit, context = case.units[at], self._context(case, at)
-            what = [unit.claim, unit.query, context]
+            unit = case.units[at]
+            what = [unit.claim, unit.query, self._context(case, at)]
             for number in numbers:
                 passage = case.passages[number]
                 text = [passage.title or "", passage.text]
@@ -122,56 +123,45 @@ class JudgementCache:
 
     def _context(self, case: Case, at: int) -> str:
         """Return the context of a unit in the prompt, "" if its meaning cannot depend on it."""
-        unit, response = case.units[at], case.open_units
-        if not leans_on_context(unit.claim):
-            return ""
-        if self._settings.formulation == FUNCTION:
-            return surroundings(response.text, spans_of(response), [unit.sentence_index])
-        if self._settings.formulation == RATIONALE:
-            return paragraph(response.text, spans_of(response), unit.sentence_index)
+        claim, index = case.units[at].claim, case.units[at].sentence_index
+        if leans_on_context(claim) and self._settings.formulation == FUNCTION:
+            return Text.of(case.open_units).surroundings([index])
+        if leans_on_context(claim) and self._settings.formulation == RATIONALE:
+            return paragraph(case.open_units, index)
         return ""  # the prompts of the others have no context
 
 
-def _with_tokens(
-    findings: Mapping[Pair, Finding], sent: Sequence[Usage]
-) -> dict[Pair, CountedFinding]:
+def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Counted]:
     """Return the findings, those without an error with their share of their request's tokens."""
-    rows = {row.request_id: row for row in sent if row.status == OK}
     counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
-    left: dict[str | None, list[Tokens]] = {
-        request: shares([rows[request]], count)
-        for request, count in counts.items()
-        if request in rows
+    left = {
+        row.request_id: shares([row], counts[row.request_id]) for row in sent if row.status == OK
     }
-    judgements = {}
-    for pair, finding in findings.items():
-        known = finding.outcome != ERROR and finding.request_id in left
-        tokens = left[finding.request_id].pop() if known else (None, None)
-        judgements[pair] = CountedFinding(finding, tokens)
-    return judgements
+    return {
+        pair: (one, left[one.request_id or ""].pop())
+        if one.outcome != ERROR and one.request_id in left
+        else (one, (None, None))
+        for pair, one in findings.items()
+    }
 
 
-def _usage(asker: Asker, judgements: Iterable[CountedFinding], cached: bool) -> list[Usage]:
+def _usage(asker: Asker, judgements: Iterable[Counted], cached: bool) -> list[Usage]:
     """Return a usage row for each request whose judgements are reused.
 
     Rows of `cached` judgements have the tokens saved; those of judgements that another response
     asked for at the same time have none.
     """
-    by_request: dict[str, list[CountedFinding]] = {}
-    for one in judgements:
-        by_request.setdefault(one.finding.request_id or "", []).append(one)
-    rows = []
-    for request, some in by_request.items():
-        row = usage_row(asker.step, asker.source, asker.model, asker.response_id, request)
-        rows.append(reused(row, (one.tokens for one in some) if cached else None))
-    return rows
+    by_request: dict[str, list[Tokens]] = {}
+    for finding, tokens in judgements:
+        by_request.setdefault(finding.request_id or "", []).append(tokens)
+    of = asker.step, asker.source, asker.model, asker.response_id
+    return [
+        reused(usage_row(*of, request), saved if cached else None)
+        for request, saved in by_request.items()
+    ]
 
 
-def _to_json(one: CountedFinding) -> list[Any]:
-    return [*astuple(one.finding), *one.tokens]
-
-
-def _from_json(value: Any) -> CountedFinding | None:
+def _from_json(value: Any) -> Counted | None:
     """Return a cached judgement; None for a value of another shape."""
     if not isinstance(value, list) or len(value) != _WIDTH:
         return None
@@ -180,4 +170,4 @@ def _from_json(value: Any) -> CountedFinding | None:
         return None
     if not all(isinstance(count, int | None) for count in (prompt, reply)):
         return None
-    return CountedFinding(Finding(*texts), (prompt, reply))
+    return Finding(*texts), (prompt, reply)

@@ -1,4 +1,4 @@
-"""Parse values from replies: JSON in a function call or in a text, tags, and single words.
+"""Parse values from replies: JSON in a function call or in a text, and tags.
 
 Values are found leniently but accepted strictly: a value that is cut off, of a wrong type, or given
 twice with differences counts as missing. No function here raises.
@@ -6,40 +6,21 @@ twice with differences counts as missing. No function here raises.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
-from ufo.schemas.functions import (
-    CHECKS,
-    FALSE,
-    NOANS_LIST,
-    NOT_CLEAR,
-    PASSAGE,
-    TF,
-    TRUE,
-    Check,
-    FactFunction,
-    argument,
-)
+from ufo.schemas.functions import CHECKS, NOANS_LIST, PASSAGE, FactFunction, argument
 from ufo.schemas.records import FILTERED, REFUSED, TRUNCATED, UNPARSABLE
 from ufo.transforms.llm.base import Choice
 
-_MAX_FALSE_STARTS = 1000
-_SPACE = re.compile(r"[ \t\r\n]*")
-_SEPARATOR = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
-_COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
-_FENCE = re.compile(r"\A\s*(?:```(?:json)?\s*)?", re.IGNORECASE)
-_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\]]', re.DOTALL)
-_LIST_IN_OBJECT = re.compile(r'\{\s*"(\w+)"\s*:\s*(?=\[)')
-_PASSAGE_TAG = re.compile(r"<p([0-9]{1,6})>")
-_NUMBERS = re.compile(r"p?([0-9]{1,4})(?:-p?([0-9]{1,4}))?")
-_WORD = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
-_NEGATED = re.compile(
-    r"\b(?:\w*n['’]t|cannot|not|never|neither|nor)\s+(?:\w+\s+)?(?:true|false)\b", re.IGNORECASE
-)
-_RATIONALE_HEAD = re.compile(r"^[^\w\n]*rationale[^\w\n]*?:", re.IGNORECASE)
-_VERDICT_LINE = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | re.MULTILINE)
+_MAX_FALSE_STARTS: Final = 1000
+_MAX_DEPTH: Final = 100  # brackets in each other; what a reply holds takes six
+_FENCE: Final = re.compile(r"\A\s*(?:```(?:json)?\s*)?", re.IGNORECASE)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]', re.DOTALL)
+_CLOSING: Final = {"{": "}", "[": "]"}
+_PASSAGE_TAG: Final = re.compile(r"<p([0-9]{1,6})>")
+_NUMBERS: Final = re.compile(r"p?([0-9]{1,4})(?:-p?([0-9]{1,4}))?")
 
 
 def reason_of(choice: Choice, asked_json: bool = False) -> str:
@@ -59,19 +40,7 @@ def breaks_off(choice: Choice) -> bool:
     Some servers return finish_reason `stop` for a reply that their limit cut off.
     """
     text = _FENCE.sub("", choice.arguments or choice.text)
-    depth = 0
-    for found in _STRING_OR_BRACKET.finditer(text) if text[:1] in ("{", "[") else ():
-        if found[0] == '"':  # an unclosed string
-            return True
-        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(found[0], 0)
-        if not depth:
-            return False
-    return depth > 0
-
-
-def withheld(choice: Choice) -> bool:
-    """Return whether the reply is a refusal or was stopped by a content filter."""
-    return reason_of(choice) in (REFUSED, FILTERED)
+    return text[:1] in ("{", "[") and all(stack for _, stack in _ends(text))
 
 
 def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
@@ -80,77 +49,66 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
     JSON that is cut off yields the complete arguments, and the complete items of a list that is cut
     off. A name that is given twice with different values is left out.
     """
-    if withheld(choice):
+    if reason_of(choice) in (REFUSED, FILTERED):
         return {}
     text = choice.arguments or choice.text
     wanted = frozenset(names)
     return _members([pair for found in _objects(text) for pair in _with_names(found, wanted)])
 
 
-class _Repeated(list[tuple[str, Any]]):
-    """The members of a JSON object in order; a name may occur more than once."""
-
-
-def _objects(text: str) -> Iterator[_Repeated]:
-    """Yield the outermost JSON objects of a text; one that is cut off with its complete members."""
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the outermost JSON objects of a text; one that is cut off with what is complete."""
     decoder = json.JSONDecoder(object_pairs_hook=_members)
     at = text.find("{")
     for _ in range(_MAX_FALSE_STARTS):
         if at < 0:
             return
-        found, end = _object_at(decoder, text, at)
-        if found:
+        end = at + 1
+        try:
+            found, end = decoder.raw_decode(text, at)
             yield found
+        except json.JSONDecodeError as error:
+            for whole in _completed(text[at : error.pos]):
+                with suppress(ValueError):
+                    found = decoder.decode(whole)
+                    if found:
+                        yield found
+                        end = error.pos
+                    break
+        except RecursionError:
+            return
         at = text.find("{", end)
 
 
-def _object_at(decoder: json.JSONDecoder, text: str, start: int) -> tuple[_Repeated, int]:
-    """Return the members from the brace at `start` to its end or an invalid member, and the end."""
-    members = _Repeated()
-    at = _end(_SPACE, text, start + 1)
-    while at < len(text) and text[at] == '"':
-        try:
-            name, at = decoder.raw_decode(text, at)
-            colon = _COLON.match(text, at)
-            if colon is None:
-                break
-            at = colon.end()
-            value, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            lists = _lists_at(decoder, text, at)
-            if lists:
-                return _Repeated([*members, (name, lists)]), len(text)
-            # Other values that are cut off are ignored: what they lack is unknown.
-            return members, len(text) if members else start + 1
-        if at == len(text) and not isinstance(value, dict | list | str):
-            break  # a number at the end of the text may have lost digits
-        members.append((name, value))
-        at = _end(_SEPARATOR, text, at)
-    return members, max(at, start + 1)
+def _completed(text: str) -> Iterator[str]:
+    """Yield a JSON object that is cut off, closed behind its last complete value, the longest
+    first.
+
+    A value is complete within the object itself or in a list: of an inner object that is cut off
+    nothing is known to be all that was meant.
+    """
+    ends: list[tuple[int, str]] = []
+    for end, stack in _ends(text):
+        if stack[-1:] == "[" or stack == "{":
+            ends.append((end, stack))
+    for end, stack in reversed(ends[-3:]):
+        yield text[:end] + "".join(_CLOSING[bracket] for bracket in reversed(stack))
 
 
-def _lists_at(decoder: json.JSONDecoder, text: str, at: int) -> Any:
-    """Return the complete items of a list that is cut off, or the object of one such list."""
-    items: list[Any] = []
-    if (inner := _LIST_IN_OBJECT.match(text, at)) is not None:
-        items = _lists_at(decoder, text, inner.end())
-        return {inner[1]: items} if items else None
-    if text[at : at + 1] != "[":
-        return None
-    at = _end(_SPACE, text, at + 1)
-    with suppress(ValueError, RecursionError):
-        while True:
-            item, at = decoder.raw_decode(text, at)
-            if at == len(text) and not isinstance(item, dict | list | str):
-                break  # as above
-            items.append(item)
-            at = _end(_SEPARATOR, text, at)
-    return items
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+def _ends(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where each string, bracket and comma of a JSON text ends (of a comma, its beginning),
+    with the brackets that are open there, up to the end of its first value."""
+    stack = ""
+    for found in _TOKEN.finditer(text):
+        if found[0] in _CLOSING:
+            stack += found[0]
+        elif found[0] in ("}", "]"):
+            stack = stack[:-1]
+        elif found[0] == '"':  # of a string that is not closed
+            return
+        yield (found.start() if found[0] == "," else found.end()), stack
+        if not 0 < len(stack) <= _MAX_DEPTH:
+            return
 
 
 def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -168,17 +126,15 @@ def _all_equal(values: Sequence[Any]) -> bool:
         return False
 
 
-def _with_names(
-    members: Sequence[tuple[str, Any]], wanted: frozenset[str]
-) -> Sequence[tuple[str, Any]]:
+def _with_names(members: Mapping[str, Any], wanted: frozenset[str]) -> list[tuple[str, Any]]:
     """Return the wanted members of an object, or of an object in it ({"arguments": {…}})."""
-    direct = [(name, value) for name, value in members if name in wanted]
+    direct = [(name, value) for name, value in members.items() if name in wanted]
     if direct:
         return direct
     inner = []
-    for _, value in members:
+    for value in members.values():
         if isinstance(value, str) and value.lstrip().startswith("{"):
-            value = _members(next(_objects(value), _Repeated()))
+            value = next(_objects(value), {})
         if isinstance(value, Mapping):
             inner += [(name, item) for name, item in value.items() if name in wanted]
     return inner
@@ -186,29 +142,29 @@ def _with_names(
 
 def xml_arguments(choice: Choice, function: FactFunction) -> dict[str, Any]:
     """Return the arguments of a reply in tags, in the shape of the JSON reply."""
-    if withheld(choice):
-        return {}
     arguments: dict[str, Any] = {}
-    for number in range(1, len(function.facts) + 1):
-        content = _tag(choice.text, argument(number))
-        if content is None:
-            continue
-        passages = dict.fromkeys(int(found) for found in _PASSAGE_TAG.findall(content))
+    names = [argument(number) for number in range(1, len(function.facts) + 1)]
+    for name, content in tagged(choice, names).items():
+        passages = dict.fromkeys(_PASSAGE_TAG.findall(content))
         if function.single and not passages:
-            arguments[argument(number)] = _fields(content, function)
+            arguments[name] = _tags(content, function.control.fields)
             continue
-        checks = []
-        for passage in passages:
-            inner = _tag(content, f"p{passage}")
-            if inner is not None:
-                checks.append({PASSAGE: passage, **_fields(inner, function)})
-        arguments[argument(number)] = {CHECKS: checks, NOANS_LIST: _numbers(content)}
+        checks = [
+            {PASSAGE: int(tag[1:]), **_tags(inner, function.control.fields)}
+            for tag, inner in _tags(content, [f"p{number}" for number in passages]).items()
+        ]
+        arguments[name] = {CHECKS: checks, NOANS_LIST: _numbers(content)}
     return arguments
 
 
-def _fields(content: str, function: FactFunction) -> dict[str, str]:
-    found = {name: _tag(content, name) for name in function.control.fields}
-    return {name: text for name, text in found.items() if text is not None}
+def tagged(choice: Choice, names: Iterable[str]) -> dict[str, str]:
+    """Return the contents of the tags of these names in a reply."""
+    return {} if reason_of(choice) in (REFUSED, FILTERED) else _tags(choice.text, names)
+
+
+def _tags(text: str, names: Iterable[str]) -> dict[str, str]:
+    found = {name: _tag(text, name) for name in names}
+    return {name: content for name, content in found.items() if content is not None}
 
 
 def _numbers(content: str) -> list[int]:
@@ -222,78 +178,24 @@ def _numbers(content: str) -> list[int]:
     return numbers
 
 
+def ranges(numbers: Iterable[int]) -> str:
+    """Format numbers as sorted ranges: "1-3 5"."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
 def _tag(text: str, name: str) -> str | None:
     """Return the content of `<name>`, None where the tag is missing, not closed or ambiguous."""
     opening, closing = f"<{name}>", f"</{name}>"
-    found: list[str] = []
-    at = text.find(opening)
-    while at >= 0:
-        start = at + len(opening)
-        end = text.find(closing, start)
-        if end < 0 or opening in text[start:end]:
+    contents = []
+    for part in text.split(opening)[1:]:
+        content, closed, _ = part.partition(closing)
+        if not closed:
             return None
-        found.append(text[start:end])
-        at = text.find(opening, end)
-    return found[0] if found and _all_equal(found) else None
-
-
-def word_verdict(text: str) -> str | None:
-    """Return TRUE, FALSE or NOT_CLEAR where a text has words of exactly one of them, else None.
-
-    FaaF (Katranidis & Barany, 2024) takes the first word that matches, so that "not true" is true;
-    here a negated word is not a verdict.
-    """
-    if _NEGATED.search(text):
-        return None
-    kinds = {found.lastindex for found in _WORD.finditer(text)}
-    return (None, TRUE, FALSE, NOT_CLEAR)[kinds.pop() or 0] if len(kinds) == 1 else None
-
-
-def wrong_word(text: str, options: str) -> str:
-    """Return why `verdict_reader` finds no verdict in a text, for the repair prompt."""
-    words = "True and False" if options == TF else "True, False and Unclear"
-    if _NEGATED.search(text):
-        return "it negates a verdict; give the verdict that is meant"
-    if len({found.lastindex for found in _WORD.finditer(text)}) > 1:
-        return f"it has more than one of {words}; give one"
-    return f"it has none of {words}; give one"
-
-
-def verdict_reader(options: str) -> Callable[[str], str | None]:
-    """Return a function that parses the verdict of a text, None where it has none of `options`."""
-
-    def read_verdict(text: str) -> str | None:
-        verdict = word_verdict(text)
-        return None if verdict == NOT_CLEAR and options == TF else verdict
-
-    return read_verdict
-
-
-def wrong_rationale(text: str, options: str) -> str:
-    """Return why `rationale_reader` finds no verdict in a text, for the repair prompt."""
-    lines = list(_VERDICT_LINE.finditer(text))
-    if not lines:
-        return "it does not end in a line that begins with Verdict:"
-    if rationale_reader(options)(f"Rationale: x\n{text}"):
-        return "it gives no rationale before its verdict"
-    return f"its verdict does not do: {wrong_word(lines[-1][1], options)}"
-
-
-def rationale_reader(options: str) -> Callable[[str], Check | None]:
-    """Return a function that parses a rationale followed by the line `Verdict: …`.
-
-    It returns None where there is no such line, no rationale, or several different verdicts.
-    """
-    read_verdict = verdict_reader(options)
-
-    def read_rationale(text: str) -> Check | None:
-        lines = list(_VERDICT_LINE.finditer(text))
-        verdicts = {read_verdict(line[1]) for line in lines}
-        verdict = verdicts.pop() if len(verdicts) == 1 else None
-        if verdict is None:
-            return None
-        rationale = _RATIONALE_HEAD.sub("", text[: lines[0].start()], count=1).strip()
-        raw = lines[-1][1].strip(" \t\r*.")
-        return Check(verdict, raw, rationale=rationale) if rationale else None
-
-    return read_rationale
+        contents.append(content)
+    return contents[0] if contents and _all_equal(contents) else None

@@ -84,6 +84,11 @@ class LlmSettings:
     facts_per_call: int = declared(
         40, "maximum number of facts in one call", "N", low=1, of_function=True
     )
+    as_published: bool = declared(
+        False,
+        "ask in the words of the papers: function and prompt as FaaF does, rationale (and its "
+        "claims) as Facts&Evidence does; the latter two with --verdict_labels tf",
+    )
     call_tokens: int = 16_000
     extract_tokens: int = declared(
         2_000, "split a text longer than N tokens for extraction (default 2000)", "N", low=50

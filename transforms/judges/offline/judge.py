@@ -135,7 +135,7 @@ class OfflineJudge(Judge):
             reason=UNSUPPORTED_LANGUAGE if chances is None else None,
             answer=citation,  # the deciding sentence is the passage's answer to the query
             citation=citation,
-            cited=None if citation is None else True,
+            citation_found=None if citation is None else True,
             rationale=rationale,
             probability=None if chances is None else chances.supported,
         )

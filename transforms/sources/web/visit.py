@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ufo.schemas.records import CATEGORIES, Failure, Usage
-from ufo.transforms.judges.llm.asking import Asker
+from ufo.transforms.judges.llm.asking import Asker, Question
 from ufo.transforms.llm.base import VERIFIER, Choice
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.shared import shared_client
@@ -144,7 +144,8 @@ async def kinds_of(
 
 
 async def _asked(host: str, asker: Asker) -> str:
-    reply = await asker.ask(asker.prompts[KIND_PROMPT], element("host", host), keep=_says)
+    question = Question(asker.prompts[KIND_PROMPT], element("host", host))
+    reply = await asker.ask(question, keep=_says)
     if reply.error:
         return OTHER
     kind = kind_in(reply.choice)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.transforms.judges.llm.conftest import Asked
+from ufo.transforms.judges.llm.extraction import related
 from ufo.transforms.llm.base import Choice, LlmError, Request
 from ufo.transforms.prompts.data import read
 
@@ -294,3 +295,24 @@ def test_a_query_on_something_else_is_asked_for_anew(llm: SimpleNamespace) -> No
     asked = llm.extract([{**GOOD, "facts": facts}, made])
     assert rows(asked)[2] == (1, "Ada wrote notes.", "What did Ada write?")
     assert len(asked.users) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("Ada wrote notes.", "She wrote notes.", True),
+        ("The Moon is a cheese.", "She wrote notes.", False),
+        ("The discovery of radium.", "She discovered it.", True),
+        ("She did it.", "The Moon is a cheese.", True),  # no content word of its own
+        ("Ada was born in 1815.", "Yes.", True),
+        ("In 1815.", "In 18150.", False),
+        ("エイダは作家だ。", "彼女は作家である。", True),
+        ("エイダ", "彼女", False),
+        ("Sie schrieb Noten.", "ADA SCHRIEB SIE.", True),
+    ],
+)
+def test_forms_of_a_word_count_and_function_words_do_not(
+    text: str, other: str, expected: bool
+) -> None:
+    assert related(text, other) is expected
+    assert related(other, text) is expected

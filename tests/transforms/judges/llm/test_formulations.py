@@ -131,7 +131,7 @@ def test_each_bad_reply_has_its_reason(
 ) -> None:
     asked = ask(llm, lambda r: bad, formulation, repairs=repairs)
     assert (row(asked).outcome, row(asked).reason) == ("error", reason)
-    said = (bad.refusal or bad.arguments or bad.text) if isinstance(bad, Choice) else ""
+    said = (bad.refusal or bad.arguments or bad.text) if isinstance(bad, Choice) else bad.message
     assert row(asked).raw_verdict == (said or None)
     assert len(asked.client.requests) == repairs + 1
     assert [failure.error_type for failure in asked.result.failures] == [reason]

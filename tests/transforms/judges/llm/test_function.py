@@ -256,5 +256,6 @@ def test_an_override_changes_the_prompt_and_its_version(
     assert changed.systems[0].startswith("Check them. T: ")
     assert "Why, in German." in shown(changed.client.requests[0].function)
     assert changed.judge.prompt_version != plain.judge.prompt_version
-    assert changed.judge.extraction_version("claim") == plain.judge.extraction_version("claim")
-    assert plain.judge.extraction_version("sentence") != plain.judge.extraction_version("claim")
+    verdicts, claims, sentences = plain.judge.fingerprint().split()
+    assert changed.judge.fingerprint().split() == [changed.judge.prompt_version, claims, sentences]
+    assert len({verdicts, claims, sentences}) == 3

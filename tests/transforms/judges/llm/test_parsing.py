@@ -8,15 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.schemas.functions import Check, Control, Fact, FactFunction
-from ufo.transforms.judges.llm.parsing import (
-    arguments_of,
-    rationale_reader,
-    reason_of,
-    verdict_reader,
-    word_verdict,
-    wrong_rationale,
-    xml_arguments,
-)
+from ufo.transforms.judges.llm.formulation import Finding
+from ufo.transforms.judges.llm.pairwise import by_last_line, word_verdict, wrong_last_line
+from ufo.transforms.judges.llm.parsing import arguments_of, reason_of, xml_arguments
 from ufo.transforms.llm.base import Choice
 
 A = {"f1": {"verdict": "T"}, "f2": {"verdict": "F"}}
@@ -39,7 +33,6 @@ def found(text: str, names: Any = ("f1", "f2"), **choice: Any) -> dict[str, Any]
         f"{TEXT} or, once more: {TEXT}",
         TEXT[:-1],
         TEXT[:-1] + ", ",
-        TEXT.replace("}, ", "} "),
     ],
 )
 def test_arguments_are_found_in_a_text(text: str) -> None:
@@ -154,8 +147,8 @@ def test_nothing_a_model_says_raises(text: str) -> None:
     for passages in ([1], [1, 2]):
         function = FactFunction([Fact("c", "q", passages)] * 2, Control())
         function.invoke(xml_arguments(Choice(text), function))
-    assert rationale_reader("tfn")(text) is None or "erdict" in text
-    word_verdict(text)
+    assert by_last_line(text, "tfn") is None or "erdict" in text
+    word_verdict(text, "tfn")
 
 
 @given(st.text(alphabet='{}[]",: \n', max_size=300))
@@ -242,25 +235,26 @@ def test_a_list_of_noans_with_anything_else_in_it_is_none() -> None:
     ],
 )
 def test_a_word_is_a_verdict_where_it_is_the_only_one(text: str, verdict: str | None) -> None:
-    assert word_verdict(text) == verdict
+    assert word_verdict(text, "tfn") == verdict
 
 
 def test_tf_has_no_third_verdict() -> None:
-    assert verdict_reader("tfn")("Not clear") == "N"
-    assert verdict_reader("tf")("Not clear") is None
-    assert rationale_reader("tf")("Rationale: x\nVerdict: Not clear") is None
+    assert word_verdict("Not clear", "tf") is None
+    assert by_last_line("Rationale: x\nVerdict: Not clear", "tf") is None
 
 
 def test_a_rationale_ends_in_its_verdict() -> None:
-    read = rationale_reader("tfn")
-    assert read("Rationale: It is\ntrue so.\n\n**Verdict:** True.") == Check(
-        "T", "True", rationale="It is\ntrue so."
+    def read(text: str) -> Finding | None:
+        return by_last_line(text, "tfn")
+
+    assert read("Rationale: It is\ntrue so.\n\n**Verdict:** True.") == Finding(
+        "supported", rationale="It is\ntrue so.", raw_verdict="True"
     )
-    assert read("Off the topic.\nverdict: not clear") == Check(
-        "N", "not clear", rationale="Off the topic."
+    assert read("Off the topic.\nverdict: not clear") == Finding(
+        "noans", rationale="Off the topic.", raw_verdict="not clear"
     )
     assert read("Verdict: False") is None  # without what was asked for
-    assert "no rationale" in wrong_rationale("Verdict: False", "tfn")
+    assert "no rationale" in wrong_last_line("Verdict: False", "tfn")
     assert read("Rationale: true") is None
     assert read("Verdict: True\nVerdict: False") is None
     assert read("Verdict:") is None

@@ -1,0 +1,358 @@
+"""What is asked and made of the replies, by every way of asking and every fault, is as recorded.
+
+    python -m tests.transforms.judges.llm.test_transcripts     writes the transcripts anew
+
+A transcript has the requests (system message and function by a digest), whether each reply may be
+cached, and what came of it: claims, queries, judgements or facts, failures, and requests charged.
+"""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.transforms.judges.llm.conftest import as_tags, asked_for, open_units, passages, record
+from ufo.schemas.functions import NONE
+from ufo.schemas.recall import RecallAnswer, RecallInput
+from ufo.schemas.records import TRUNCATED
+from ufo.transforms.judges.context import JudgeContext
+from ufo.transforms.judges.llm.judge import LlmJudge
+from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.llm.fake import FakeClient
+from ufo.transforms.recall.recallers import LlmRecaller
+from ufo.transforms.recall.step import recall
+from ufo.transforms.sentences import segment
+
+FOLDER = Path(__file__).parents[3] / "golden" / "transcripts"
+TEXT = "Ada was born in 1815.\n\nShe wrote notes. Ada liked trains. Is that not nice?"
+CLAIMS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]
+FOUND = [
+    ("It was 1815.", "It is silent."),
+    ("It is silent.",),
+    ("Trains? Not she.", "It was 1815."),
+]
+
+# --- replies ---
+
+
+def good(request: Request) -> Any:
+    """The reply of a model that does as it is asked."""
+    user, named = request.messages[-1].content, request.function and request.function.name
+    task = re.match(r"Task: (\w+)|.{9}", request.messages[0].content)
+    answer = _ARGUMENTS[named] if named else _TEXTS[task[1] or task[0] if task else ""]
+    return answer(request, user)
+
+
+def _extract(request: Request, user: str) -> Any:
+    told = [(int(n), text) for n, text in re.findall(r"<s(\d+)>(.*?)</s", user)]
+    facts = [
+        {"sentence": n, "claim": text, "query": f"What of {text}"}
+        for n, text in told
+        if not text.endswith("?")
+    ]
+    return {"facts": facts, "no_claim": [n for n, text in told if text.endswith("?")]}
+
+
+def _queries(request: Request, user: str) -> Any:
+    told = re.findall(r"<c(\d+)>(.*?)</c", user)
+    return {"queries": [{"claim": int(n), "query": f"What of {text}"} for n, text in told]}
+
+
+def _check(request: Request, claim: str, passage: str) -> dict[str, str]:
+    letters = "T, F" if "N: not clear" not in request.messages[0].content else "T, F, N"
+    verdict = "T" if "1815" in passage else "F" if "Not" in passage else letters[-1]
+    silent = "silent" in passage
+    return {
+        "answer": "NOANS" if silent else passage,
+        "citation": "" if silent else passage[:6],
+        "rationale": "" if silent else f"It says {passage}",
+        "verdict": verdict,
+    }
+
+
+def _verify(request: Request, user: str) -> Any:
+    facts, told = asked_for(request)
+    arguments: dict[str, Any] = {}
+    for name, (claim, _, numbers) in facts.items():
+        checks = [{"passage": n, **_check(request, claim, told[n][1])} for n in numbers]
+        silent = [check["passage"] for check in checks if check["verdict"] == "N"]
+        spoken = [check for check in checks if check["passage"] not in silent]
+        arguments[name] = checks[0] if len(told) == 1 else {"checks": spoken, "noans": silent}
+    return arguments
+
+
+def _object(request: Request, user: str) -> Any:
+    assert request.function
+    values = request.function.parameters["properties"]
+    return {
+        name: value["enum"][at % len(value["enum"])] if "enum" in value else "born in 1815"
+        for at, (name, value) in enumerate(values.items())
+    }
+
+
+def _hand_over(request: Request, user: str) -> Any:
+    assert request.function
+    told = {"rationale": "It says so.", "verdict": "True"}
+    return {name: told[name] for name in request.function.parameters["properties"]}
+
+
+def _truth(request: Request, user: str) -> str:
+    passage = user.partition("Considering" if "Considering" in user else "<claim>")[0]
+    return "True" if "1815" in passage else "False"
+
+
+def _tags(request: Request, user: str) -> str:
+    """A call of FaaF's function object in tags."""
+    told = request.messages[0].content.partition("</fact_checker>")[2]
+    values = re.findall(r"<name>(fact_\w+)</name>\n<values>(\w+)", told)
+    lines = [f"<{name}>{value.replace('text', '1815')}</{name}>" for name, value in values]
+    return "\n".join(lines)
+
+
+_ARGUMENTS: Mapping[str, Callable[[Request, str], Any]] = {
+    "extract_facts": _extract,
+    "extract_sentences": _extract,
+    "write_queries": _queries,
+    "verify_facts": _verify,
+    "fact_checker": _object,
+    "hand_over": _hand_over,
+    "generate_facts": lambda request, user: {"facts": CLAIMS},
+}
+_TEXTS: Mapping[str, Callable[[Request, str], Any]] = {
+    "verify_xml": lambda request, user: as_tags(_verify(request, user)),
+    "stepwise_answer": lambda request, user: "NOANS" if "silent" in user else "in 1815",
+    "stepwise_consistency": lambda request, user: "True",
+    "rationale": lambda request, user: f"Rationale: So.\nVerdict: {_truth(request, user)}",
+    "prompt": _truth,
+    "passage: ": _truth,
+    "You can c": _tags,
+    "Take from": lambda request, user: "The facts:\n" + "\n".join(f"- {c}" for c in CLAIMS),
+}
+
+
+def _less(reply: Any) -> Any:
+    """The reply without its last item."""
+    if isinstance(reply, str):
+        items = re.findall(r"<(?:f\d+|fact_\w+)>.*?</(?:f\d+|fact_\w+)>", reply, re.S)
+        return "\n".join(items[:-1]) if items else "Perhaps."
+    last = list(reply)[-1]
+    lists = [name for name, value in reply.items() if isinstance(value, list) and value]
+    if lists:
+        return {**reply, lists[-1]: reply[lists[-1]][:-1]}
+    return {one: value for one, value in reply.items() if one != last}
+
+
+def _cut(reply: Any) -> Choice:
+    text = reply if isinstance(reply, str) else json.dumps(reply)
+    half = text[: len(text) * 3 // 4]
+    text, arguments = (half, None) if isinstance(reply, str) else ("", half)
+    return Choice(text, arguments, finish_reason="length")
+
+
+def _items(request: Request) -> int:
+    """How many things a request asks about."""
+    user = request.messages[-1].content
+    arguments = request.function.parameters["properties"] if request.function else {}
+    of_object = sum("enum" in value for name, value in arguments.items() if name != "verdict")
+    return of_object + len(re.findall(r"<[scf]\d+", user)) + user.count("<p2")
+
+
+FAULTS: Mapping[str, Callable[[int, Request, Any], Any]] = {
+    "good": lambda n, request, reply: reply,
+    "malformed": lambda n, request, reply: "Nothing of use." if n == 1 else reply,
+    "missing": lambda n, request, reply: _less(reply) if n == 1 else reply,
+    "never": lambda n, request, reply: "Nothing of use.",
+    "cut": lambda n, request, reply: _cut(reply) if n == 1 else reply,
+    "refused": lambda n, request, reply: Choice(refusal="I will not.") if n == 1 else reply,
+    "filtered": lambda n, request, reply: (
+        Choice("True", finish_reason="content_filter") if n == 1 else reply
+    ),
+    "too_long": lambda n, request, reply: (
+        LlmError("the prompt is too long", TRUNCATED) if _items(request) > 1 else reply
+    ),
+    "transport": lambda n, request, reply: LlmError("no route") if n == 1 else reply,
+}
+
+# --- ways of asking ---
+
+
+def _judged(ask: Callable[[LlmJudge], Any], **settings: Any) -> Callable[[FakeClient], Any]:
+    def run(client: FakeClient) -> Any:
+        judge = LlmJudge(JudgeContext(LlmSettings("m", **settings), lambda: client))
+        return asyncio.run(ask(judge))
+
+    return run
+
+
+def _extracted(units: str = "claim", **settings: Any) -> Callable[[FakeClient], Any]:
+    given = record(TEXT, question="Who was Ada?")
+    return _judged(
+        lambda judge: (judge.extract if units == "claim" else judge.extract_sentences)(
+            given, segment(TEXT)
+        ),
+        **settings,
+    )
+
+
+def _verified(**settings: Any) -> Callable[[FakeClient], Any]:
+    units, found = open_units(CLAIMS, TEXT), [passages(*texts) for texts in FOUND]
+    return _judged(lambda judge: judge.verify(units, "s", found), **settings)
+
+
+def _recalled(*formulations: str, facts: Sequence[str] = CLAIMS, **more: Any) -> Any:
+    answers = [RecallAnswer("r1", "rag", "Ada was born in 1815.")] if formulations else []
+    given = RecallInput("f:1", "r1", "Who was Ada?", " ".join(CLAIMS), answers, bool(facts), facts)
+
+    def run(client: FakeClient) -> Any:
+        settings = LlmSettings("m", explain=NONE, **more)
+        recaller = LlmRecaller(settings, formulations, lambda: client)
+        return asyncio.run(recall(given, recaller, formulations))
+
+    return run
+
+
+SHORT = ("good", "malformed", "missing")
+WAYS: Mapping[str, tuple[Callable[[FakeClient], Any], Sequence[str]]] = {
+    "extract": (_extracted(), tuple(FAULTS)),
+    "extract sentences": (_extracted("sentence"), SHORT),
+    "queries": (_judged(lambda judge: judge.queries(CLAIMS, "r1")), tuple(FAULTS)),
+    "function": (_verified(), tuple(FAULTS)),
+    "function tf": (_verified(verdict_labels="tf"), SHORT),
+    "function none": (_verified(explain="none"), SHORT),
+    "function citation": (_verified(citation=True), SHORT),
+    "function one": (_verified(passages_per_call=1, explain="none", citation=True), SHORT),
+    "xml": (_verified(format="xml"), tuple(FAULTS)),
+    "xml tf": (_verified(format="xml", verdict_labels="tf", citation=True), SHORT),
+    "stepwise": (_verified(formulation="stepwise"), tuple(FAULTS)),
+    "stepwise tf": (_verified(formulation="stepwise", verdict_labels="tf"), SHORT),
+    "rationale": (_verified(formulation="rationale"), tuple(FAULTS)),
+    "rationale tf": (_verified(formulation="rationale", verdict_labels="tf"), SHORT),
+    "prompt": (_verified(formulation="prompt"), tuple(FAULTS)),
+    "prompt tf": (_verified(formulation="prompt", verdict_labels="tf"), SHORT),
+    "recall facts": (_recalled(facts=()), tuple(FAULTS)),
+    "recall prompt": (_recalled("prompt"), SHORT),
+    "recall tf": (_recalled("tf"), tuple(FAULTS)),
+    "recall tfn citation": (_recalled("tfn+citation"), SHORT),
+    "recall one attempt": (_recalled("tf", "prompt", repairs=0), SHORT),
+    "recall tf xml": (_recalled("tf+xml"), SHORT),
+    "recall tfn citation xml": (_recalled("tfn+citation+xml"), SHORT),
+}
+
+PUBLISHED: Mapping[str, Any] = {"as_published": True, "verdict_labels": "tf"}
+WAYS = {
+    **WAYS,
+    "published extract": (_extracted(formulation="rationale", **PUBLISHED), SHORT),
+    "published function": (_verified(**PUBLISHED), SHORT),
+    "published xml": (_verified(as_published=True, citation=True, format="xml"), SHORT),
+    "published rationale": (_verified(formulation="rationale", **PUBLISHED), SHORT),
+    "published prompt": (_verified(formulation="prompt", **PUBLISHED), SHORT),
+    "published facts": (_recalled(facts=(), as_published=True), (*SHORT, "cut")),
+    "published recall": (
+        _recalled("prompt", "tf+xml", "tfn+citation+xml", as_published=True, repairs=0),
+        SHORT,
+    ),
+}
+
+# --- transcripts ---
+
+
+def transcript(name: str) -> str:
+    """The transcript of a way of asking, as JSON with a line for each thing."""
+    run, faults = WAYS[name]
+    texts: dict[str, str] = {}
+
+    def digest(text: str) -> str:
+        return sha256(text.encode()).hexdigest()[:6]
+
+    def shown(text: str) -> str:
+        texts[digest(text)] = text
+        return digest(text)
+
+    cases: dict[str, Any] = {}
+    for fault in faults:
+        kept: list[bool | None] = []
+
+        def reply(request: Request, fault: str = fault, kept: list[Any] = kept) -> Any:
+            said = FAULTS[fault](len(kept) + 1, request, good(request))
+            text = json.dumps(said) if isinstance(said, dict) else None
+            choice = Choice(arguments=text) if text else said if isinstance(said, Choice) else None
+            choice = Choice(said) if isinstance(said, str) else choice
+            kept.append(request.keep(choice) if request.keep and choice else None)
+            return said
+
+        client = FakeClient(reply)
+        result = run(client)
+        asked = []
+        for request, keep in zip(client.requests, kept, strict=True):
+            *system, user = [message.content for message in request.messages]
+            function = request.function
+            schema = json.dumps(function and asdict(function), ensure_ascii=False)
+            asked.append(
+                {
+                    "to": f"{request.role} {request.step}",
+                    "system": digest(system[0]) if system else None,
+                    "user": shown(user),
+                    "function": function and f"{function.name} {digest(schema)}",
+                    "tokens": [request.expects, request.max_tokens],
+                    "kept": keep,
+                }
+            )
+        cases[fault] = {"requests": asked, **_result(result)}
+    return _page({"texts": texts, "cases": cases})
+
+
+def _result(result: Any) -> dict[str, list[Any]]:
+    names = ("drafts", "queries", "evidence", "facts", "verdicts")
+    rows = [row for name in names for row in getattr(result, name, ())]
+    steps = Counter(row.step for row in result.usage)
+    return {
+        "result": [_shown(row) for row in rows],
+        "failures": [_shown(failure) for failure in result.failures],
+        "usage": [f"{count} {step}" for step, count in steps.items()],
+    }
+
+
+_HIDDEN = (
+    *("response_id", "record_id", "prompt_version", "judge", "model", "source", "key"),
+    *("retrieval_score", "rank", "fact_id", "variant", "fact_index", "step"),
+)
+
+
+def _shown(row: Any) -> Any:
+    if isinstance(row, str):
+        return row
+    return {k: v for k, v in asdict(row).items() if v is not None and k not in _HIDDEN}
+
+
+def _page(value: Any, indent: str = "") -> str:
+    """JSON of which each item of a list has a line."""
+    inner = f"{indent} "
+    if isinstance(value, dict) and len(indent) < 3:
+        lines = [f"{inner}{json.dumps(name)}: {_page(one, inner)}" for name, one in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and value:
+        lines = [inner + json.dumps(one, ensure_ascii=False) for one in value]
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_transcript_is_as_recorded(name: str) -> None:
+    assert transcript(name) == _file(name).read_text(encoding="utf-8")
+
+
+def _file(name: str) -> Path:
+    return FOLDER / f"{name.replace(' ', '_')}.json"
+
+
+if __name__ == "__main__":
+    for one in WAYS:
+        _file(one).write_text(transcript(one), encoding="utf-8")

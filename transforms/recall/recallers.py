@@ -1,0 +1,257 @@
+"""Who generates facts and verifies answers: a language model, or any judge.
+
+By a judge, facts are the claims of the ground truth, and an answer is a passage.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final
+
+from ufo.schemas.functions import TF
+from ufo.schemas.ids import unit_ids
+from ufo.schemas.parameters import facts_parameters
+from ufo.schemas.recall import RecallAnswer, RecallInput
+from ufo.schemas.records import TRUNCATED, FactUnit, InputRecord, OpenUnits, Passage
+from ufo.transforms.job import Job
+from ufo.transforms.judges import JudgeSpec, asks_llm_judge, make_judge
+from ufo.transforms.judges.base import Judge, Work
+from ufo.transforms.judges.llm import asking, judge
+from ufo.transforms.judges.llm.asking import Asker, Parsed, Question
+from ufo.transforms.judges.llm.excerpts import tokens_of
+from ufo.transforms.judges.llm.formulation import Case, Finding
+from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
+from ufo.transforms.judges.llm.settings import FUNCTION, JSON, PROMPT, XML, LlmSettings
+from ufo.transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
+from ufo.transforms.llm.shared import shared_client
+from ufo.transforms.prompts import load_prompts
+from ufo.transforms.prompts.data import element, read
+from ufo.transforms.recall.formulations import CITATION
+from ufo.transforms.sentences import segment
+from ufo.transforms.sources.base import Found, Retrieved
+
+_LONGER: Final = 2  # the length of the facts as a multiple of the ground truth's
+_EXAMPLE: Final = {"facts": ["The Alma Bridge was opened in 1932."]}
+_DASHED: Final = re.compile(r"^[ \t]*[-–•*][ \t]*(\S.*)$", re.MULTILINE)
+_PROMPTS: Final = (
+    *("generate_facts_system", "generate_facts_user", "function_facts"),
+    *("argument_fact", "argument_facts", "repair"),
+)
+_PUBLISHED: Final = ("faaf_facts_user", "repair")
+
+
+@dataclass(slots=True)
+class Made(Work):
+    """The facts generated for a record, or the findings of an answer in the order of the facts."""
+
+    facts: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _FactsForm(asking.Form[int, list[str]]):
+    """Asks for the facts of one record: by a function, or as published by lines with dashes."""
+
+    record: RecallInput
+    published: bool
+    asker: Asker
+
+    def question(self, items: Sequence[int], wrong: str) -> Question:
+        """Return the question about the record."""
+        prompts, record = self.asker.prompts, self.record
+        expects = _LONGER * tokens_of(record.ground_truth) + asking.SHORT_REPLY
+        if self.published:
+            told = {"question": record.question, "answer": record.ground_truth}
+            return Question("", prompts.render("faaf_facts_user", **told), None, expects)
+        user = prompts.render(
+            "generate_facts_user",
+            question=element("question", record.question),
+            answer=element("answer", record.ground_truth),
+        )
+        descriptions = {name: prompts[f"argument_{name}"] for name in ("fact", "facts")}
+        schema = facts_parameters(descriptions, max(1, len(segment(record.ground_truth))))
+        function = Function("generate_facts", prompts["function_facts"], schema, _EXAMPLE)
+        return Question(prompts["generate_facts_system"], user, function, expects)
+
+    def parse(
+        self, choice: Choice, items: Sequence[int], function: Function | None
+    ) -> Parsed[int, list[str]]:
+        """Return the facts, each once; those of a reply that is cut off are poor."""
+        wrong = "it had no JSON object with a list of facts"
+        facts = arguments_of(choice, ("facts",)).get("facts")
+        if self.published:
+            wrong = "it had no line that begins with a dash"
+            facts = _DASHED.findall(choice.text) or None
+        if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
+            return Parsed({}, wrong)
+        texts = dict.fromkeys(read(fact).strip() for fact in facts)
+        cut_off = reason_of(choice, asked_json=function is not None) == TRUNCATED
+        if cut_off and self.published:
+            texts.popitem()  # the last line may go on
+        return Parsed({0: [text for text in texts if text]}, wrong, items if cut_off else ())
+
+    def lacks(self, lost: Sequence[int], items: Sequence[int]) -> str:
+        """Return what the reply lacks."""
+        return "the facts" if lost else "the last of the facts"
+
+
+class LlmRecaller:
+    """Generates facts by one call, and verifies an answer by one for each formulation; with
+    `prompt` by one for each fact.
+
+    Unlike `ufo evaluate` it uses no cache of judgements, since the failures of first replies and
+    the cost of each formulation are measured. Equal requests are still cached. `client` is
+    called on the event loop that the client is used on.
+
+    Raises:
+        UsageError: a prompt in `settings.prompts_dir` is invalid.
+    """
+
+    name = "llm"
+    remote = True
+
+    def __init__(
+        self,
+        settings: LlmSettings,
+        formulations: Sequence[str],
+        client_factory: Callable[[], Client],
+    ) -> None:
+        self.model = settings.model
+        self._published = settings.as_published
+        self._prompts = load_prompts(settings.prompts_dir)
+        self._askers = asking.Askers(settings, self._prompts, client_factory)
+        self._formulations = {
+            name: judge.formulation(_settings_of(name, settings), self._prompts)
+            for name in formulations
+        }
+
+    def open(self) -> None:
+        """Do nothing: the client belongs to the run."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    @property
+    def generation_version(self) -> str:
+        """The version of the prompts that generated facts depend on."""
+        return self._prompts.version(_PUBLISHED if self._published else _PROMPTS)
+
+    def prompt_version(self, formulation: str) -> str | None:
+        """Return the version of the prompts that the findings of a formulation depend on."""
+        return self._prompts.version(self._formulations[formulation].names)
+
+    async def generate(self, record: RecallInput) -> Made:
+        """Return the facts that the record's ground truth states in answer to its question."""
+        asker = self._askers.asker(EXTRACTOR, "facts", record.record_id)
+        form = _FactsForm(record, self._published, asker)
+        answer = (await asking.ask_for_items([0], form, asker))[0]
+        return Made(answer.value or [], failures=asker.failures, usage=asker.usage)
+
+    async def verify(
+        self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
+    ) -> Made:
+        """Return a finding for each fact: whether the answer states it."""
+        asker = self._askers.asker(VERIFIER, "verify", record.record_id, formulation)
+        units = open_units(record, answer, facts)
+        case = Case(units, [Passage(answer.text)], {place: [0] for place in range(len(facts))})
+        findings = await self._formulations[formulation].judge(case, asker)
+        key = f"{record.record_id}/{answer.variant}/{formulation}"
+        failures = [replace(failure, key=key) for failure in asker.failures]
+        rows = [findings[place, 0] for place in range(len(facts))]
+        return Made(findings=rows, failures=failures, usage=asker.usage)
+
+
+def _settings_of(name: str, base: LlmSettings) -> LlmSettings:
+    """Return the settings of the formulation with the canonical name `name`."""
+    options, *modifiers = name.split("+")
+    if options == PROMPT:
+        return replace(base, formulation=PROMPT, verdict_labels=TF)
+    tags = XML in modifiers
+    return replace(
+        base,
+        formulation=FUNCTION,
+        verdict_labels=options,
+        citation=CITATION in modifiers,
+        format=XML if tags else JSON,
+        as_published=base.as_published or not tags,
+    )
+
+
+class JudgeRecaller:
+    """Generates facts by the judge's extraction, and verifies answers by its verification."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.name = judge.name
+        self.remote = judge.remote
+        self.model: str | None = None
+
+    def open(self) -> None:
+        """Open the judge."""
+        self._judge.open()
+        self.model = self._judge.model
+
+    def close(self) -> None:
+        """Close the judge."""
+        self._judge.close()
+
+    def prompt_version(self, formulation: str) -> str | None:
+        """Return None: there are no prompts."""
+        return None
+
+    async def generate(self, record: RecallInput) -> Made:
+        """Return the claims of the ground truth."""
+        text = record.ground_truth
+        response = InputRecord(record.key, record.record_id, text, question=record.question)
+        made = await self._judge.extract(response, segment(text))
+        facts = [draft.claim for draft in made.drafts]
+        return Made(facts, failures=made.failures, usage=made.usage)
+
+    async def verify(
+        self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
+    ) -> Made:
+        """Return a finding for each fact; the judge writes the queries."""
+        queries = (await self._judge.queries(facts)).queries
+        passages = [Found([Retrieved(Passage(answer.text))]) for _ in facts]
+        units = open_units(record, answer, facts, queries)
+        judged = await self._judge.verify(units, formulation, passages)
+        names = ("outcome", "reason", "answer", "rationale", "citation")
+        findings = [Finding(*(getattr(row, name) for name in names)) for row in judged.evidence]
+        return Made(findings=findings, failures=judged.failures, usage=judged.usage)
+
+
+Recaller = LlmRecaller | JudgeRecaller
+
+
+def fact_units(record_id: str, facts: Sequence[str], queries: Sequence[str] = ()) -> list[FactUnit]:
+    """Return the facts as fact units for a judge, by default without queries."""
+    ids = unit_ids(record_id, [(None, fact) for fact in facts])
+    asked = queries or [""] * len(facts)
+    return [
+        FactUnit(record_id, fact_id, None, fact, query, None)
+        for fact_id, fact, query in zip(ids, facts, asked, strict=True)
+    ]
+
+
+def open_units(
+    record: RecallInput, answer: RecallAnswer, facts: Sequence[str], queries: Sequence[str] = ()
+) -> OpenUnits:
+    """Return the facts to be verified against an answer, without sentences and references."""
+    units = fact_units(record.record_id, facts, queries)
+    return OpenUnits(record.record_id, answer.text, record.question, None, [], [], units)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallJob(Job):
+    """The options of the steps of `ufo recall`, which are sent to every worker; no `formulations`
+    means to generate facts only."""
+
+    formulations: tuple[str, ...] = ()
+
+
+def make_recaller(spec: JudgeSpec, formulations: tuple[str, ...]) -> Recaller:
+    """Return the recaller for a judge: by a language model where `spec` is the LLM judge."""
+    if spec.llm is None or spec.client is None or not asks_llm_judge(spec):
+        return JudgeRecaller(make_judge(spec))
+    return LlmRecaller(spec.llm, formulations, partial(shared_client, spec.client))
