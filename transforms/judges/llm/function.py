@@ -148,7 +148,7 @@ class CallForm(_PairForm):
         tags = self.settings.format == XML and not wrong
         # Weak models copy an example; after a reply in tags an example did not help.
         example = self.settings.format != XML and _COPIED not in wrong
-        function = self._function(items)
+        function = self._function(items, exact=bool(wrong))
         asked = None if tags else self._object(function, example)
         user = self._user(items, function)
         return Question(self._system(tags), user, asked, self.reply * len(items))
@@ -175,7 +175,7 @@ class CallForm(_PairForm):
         """Return how many judgements are missing."""
         return f"{len(lost)} of {len(items)} judgements" if lost else ""
 
-    def _function(self, items: Sequence[Pair]) -> FactFunction:
+    def _function(self, items: Sequence[Pair], exact: bool = False) -> FactFunction:
         numbers = {passage: number for number, passage in enumerate(_passages(items), 1)}
         facts = [
             Fact(
@@ -185,7 +185,7 @@ class CallForm(_PairForm):
             )
             for unit, found in by_fact(items).items()
         ]
-        return FactFunction(facts, _control(self.settings))
+        return FactFunction(facts, _control(self.settings), exact)
 
     def _wrong(self, function: FactFunction, given: Mapping[str, Any]) -> str:
         if not given:
