@@ -7,7 +7,8 @@ from typing import Any
 
 from ufo.pipelines.options.arguments import number, options_of
 from ufo.pipelines.options.judge_flags import Answers, Models
-from ufo.pipelines.services import doctor, doctor_search
+from ufo.pipelines.services.doctor import Diagnosis, to_make
+from ufo.pipelines.services.doctor_search import diagnose_searches
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
 from ufo.transforms.llm.settings import ClientSettings
@@ -15,7 +16,6 @@ from ufo.transforms.llm.store import default_uri
 from ufo.transforms.loop import wait_for
 
 _OPTIONS = [*options_of(Models), *(one for one in options_of(Answers) if one.name == "cache")]
-_OF_CLIENT = ("context", "cache")
 
 
 def register(commands: Any) -> None:
@@ -24,7 +24,7 @@ def register(commands: Any) -> None:
         "doctor",
         description="Ask the configured LLM endpoints what they can do, by small requests, and "
         "print each thing as soon as it is tested; have the judge's model judge two claims in each "
-        "formulation, and recommend one. What is found out is kept in the cache for later runs. "
+        "formulation, and recommend one. Later runs use what is found out, by way of the cache. "
         "Ask each search engine that the environment names one query. "
         "Exit code 1 where one cannot be used, 2 where none is configured.",
     )
@@ -33,9 +33,9 @@ def register(commands: Any) -> None:
     parser.add_argument(
         "--timeout",
         type=number("--timeout", 0.1, 3600, whole=False),
-        default=60.0,
+        default=55.0,
         metavar="SECONDS",
-        help="time limit for all tests together (default 60)",
+        help="time limit for all tests together (default 55)",
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.set_defaults(handler=handle)
@@ -48,13 +48,10 @@ def handle(arguments: argparse.Namespace) -> int:
         UsageError: nothing is configured.
     """
     given = {one.name: getattr(arguments, one.name) for one in _OPTIONS}
-    places = {
-        name: value for name, value in given.items() if name not in _OF_CLIENT and value is not None
-    }
+    cache, context = given.pop("cache") or default_uri(), given.pop("context")
+    places = {name: value for name, value in given.items() if value is not None}
     settings = ClientSettings(
-        endpoints(**places, timeout=arguments.timeout),
-        context=given["context"],
-        cache=given["cache"] or default_uri(),
+        endpoints(**places, timeout=arguments.timeout), context=context, cache=cache
     )
     rows = wait_for(_diagnosed(settings, arguments.timeout, arguments.json))
     if not rows:
@@ -76,16 +73,16 @@ async def _diagnosed(
         if not silent:
             print(line, flush=True)
 
-    found = doctor.to_diagnose(settings.endpoints)
-    searched = asyncio.create_task(doctor_search.diagnose_searches(seconds))
-    queues: list[asyncio.Queue[str | None]] = [asyncio.Queue() for _ in found]
-
-    async def fill(one: doctor.Diagnosis, queue: "asyncio.Queue[str | None]") -> None:
+    async def fill(one: Diagnosis, queue: "asyncio.Queue[str | None]") -> None:
+        one.say = queue.put_nowait
         try:
-            await doctor.diagnose(one, settings, seconds, queue.put_nowait)
+            await one.make(seconds)
         finally:
             queue.put_nowait(None)
 
+    searched = asyncio.create_task(diagnose_searches(seconds))
+    found = to_make(settings)
+    queues: list[asyncio.Queue[str | None]] = [asyncio.Queue() for _ in found]
     filling = [asyncio.create_task(fill(*pair)) for pair in zip(found, queues, strict=True)]
     for position, queue in enumerate(queues):
         if position:
@@ -95,8 +92,5 @@ async def _diagnosed(
     await asyncio.gather(*filling)
     engines = await searched
     for position, engine in enumerate(engines):
-        say(("\n" if found or position else "") + doctor_search.as_text(engine))
-    return [
-        *(one.as_json() for one in found),
-        *(dict(doctor_search.as_json(engine)) for engine in engines),
-    ]
+        say(("\n" if found or position else "") + engine.as_text())
+    return [*(one.as_json() for one in found), *(engine.as_json() for engine in engines)]

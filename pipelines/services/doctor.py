@@ -1,28 +1,20 @@
 """Diagnose the configured endpoints within a time limit, and keep what was learned of them.
 
-The probe of a run finds out the form and the limits that an endpoint takes. Then the model judges
-two claims with known verdicts in each formulation, while the time lasts. Each step may take half of
-the time that is left, so that a slow model gets a verdict as well. A form of function calls that
-brings nothing usable is given up, and later runs start with what is known then.
+The probe of a run finds out what an endpoint takes. Then the model judges two claims with known
+verdicts in each formulation. Each step may take half of the time that is left, so that a slow model
+gets a verdict as well. A way of asking for functions by which nothing usable comes is given up, and
+later runs begin with what is known then.
 """
 
 import asyncio
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from time import monotonic
 from typing import Any, Final
 
 from ufo.pipelines.services.endpoints import remember
-from ufo.schemas.records import (
-    ERROR,
-    REFUTED,
-    SUPPORTED,
-    FactUnit,
-    OpenUnits,
-    Passage,
-    Usage,
-)
+from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage, Usage
 from ufo.transforms.judges.context import JudgeContext
 from ufo.transforms.judges.llm.judge import LlmJudge
 from ufo.transforms.judges.llm.settings import PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
@@ -50,41 +42,56 @@ CLAIMS: Final = (
 )
 """(claim, query, passage, outcome)."""
 
-# By the flags of `ufo evaluate`, the fewest requests a claim first.
+_FUNCTION: Final = "--formulation function"
+# By the flags of `ufo evaluate`, the fewest requests for many claims first.
 _WAYS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "--formulation function": {},
+    _FUNCTION: {},
     f"--formulation {PROMPT}": {"formulation": PROMPT},
     f"--formulation {RATIONALE}": {"formulation": RATIONALE},
     f"--formulation {STEPWISE}": {"formulation": STEPWISE},
-    "--formulation function --format xml": {"format": XML},
+    f"{_FUNCTION} --format xml": {"format": XML},
 }
 _CONCURRENCY: Final = 2
 _RETRY: Final = Retry(attempts=2, seconds=60.0)
-_SHOWN: Final = 8
-_OF_RUN: Final = 100  # claims of the run whose time is estimated
+_SHOWN: Final = 8  # names of models
+_RUN: Final = 100  # claims of the run whose time is estimated
+_INSTEAD: Final = "another --model, or --judge offline"
 
-Say = Callable[[str], None]
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """How many of the claims got a usable and the right judgement, by these flags."""
+
+    flags: str
+    usable: int
+    right: int
+    requests: int
+    seconds: float
 
 
 @dataclass(slots=True)
 class Diagnosis:
-    """What was found out about one endpoint.
+    """What is found out about one endpoint.
 
-    `facts` are plain values by name, of what was tested alone. `problem` is None for an endpoint
-    that can be used, and else ends with the remedy. `usage` has a row for each request sent.
+    `say` is given each line for people as soon as it is known. `facts` are plain values by name, of
+    what was tested alone. `problem` is None for an endpoint that can be used, and else ends with
+    the remedy. `usage` has a row for each request sent; `ends` is when the time is over.
     """
 
     roles: Sequence[str]
     endpoint: Endpoint
+    settings: ClientSettings
+    say: Callable[[str], None] = print
     facts: dict[str, Any] = field(default_factory=dict)
     problem: str | None = None
     usage: list[Usage] = field(default_factory=list)
+    ends: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values."""
         return {
             "roles": list(self.roles),
-            "base_url": self.url,
+            "base_url": self._url(),
             "model": self.endpoint.model,
             "api_key_env": self.endpoint.api_key_env,
             "usable": self.problem is None,
@@ -93,285 +100,222 @@ class Diagnosis:
             **self.facts,
         }
 
-    @property
-    def url(self) -> str:
-        """The address, for messages."""
+    async def make(self, seconds: float) -> None:
+        """Test one thing after another; end within so many seconds."""
+        self.ends = monotonic() + seconds
+        self.say(f"{self.endpoint.model} at {self._url()} ({', '.join(self.roles)})")
+        try:
+            known = await self._probed()
+            if VERIFIER in self.roles:
+                known = await self._judge(known)
+            if self.problem is None:
+                await remember(self.settings, self.endpoint, known)
+        except LlmError as error:
+            self.usage += error.usage
+            self.problem = error.message
+        except TimeoutError:
+            waited = monotonic() - self.ends + seconds
+            self.problem = (
+                f"too slow, or busy: no reply within {waited:.0f} s, by which a run of {_RUN} "
+                f"claims takes more than {_minutes(waited)}; check that the server runs, give it "
+                f"longer by --timeout, or take {_INSTEAD}"
+            )
+        if self.problem is not None:
+            self.say(f"  cannot be used: {self.problem}")
+
+    def _share(self) -> float:
+        """Return how many seconds the next step may take."""
+        return max(0.0, (self.ends - monotonic()) / 2)
+
+    def _tell(self, what: str, said: str, note: str = "", **facts: Any) -> None:
+        self.facts |= facts
+        self.say(f"  {what:<12} {said:<22} {note}".rstrip())
+
+    def _url(self) -> str:
         try:
             return self.endpoint.shown_url
         except LlmError:
             return "(unusable URL)"
 
-    @property
-    def speed(self) -> float | None:
-        """The tokens of replies a second, None where nothing was counted."""
-        counted = [row for row in self.usage if row.completion_tokens and row.seconds]
-        seconds = sum(row.seconds for row in counted)
-        return sum(row.completion_tokens or 0 for row in counted) / seconds if seconds else None
+    def _client(self, known: Capabilities | None) -> OpenAiClient:
+        """Return a client with these capabilities, None to probe them."""
+        roles = dict.fromkeys((*self.roles, VERIFIER), self.endpoint)
+        can = {} if known is None else {self.endpoint: known}
+        limits = {"concurrency": _CONCURRENCY, "retry": _RETRY}
+        return OpenAiClient(replace(self.settings, endpoints=roles, capabilities=can, **limits))
 
-
-def to_diagnose(endpoints: Mapping[str, Endpoint]) -> list[Diagnosis]:
-    """Return a diagnosis to be made of each endpoint that is configured, once for all of its roles.
-
-    A role without one is passed over: the offline judge needs none, and a knowledge model may be
-    all that there is.
-    """
-    roles: dict[Endpoint, list[str]] = {}
-    for role, endpoint in endpoints.items():
-        if endpoint.configured:
-            roles.setdefault(endpoint, []).append(role)
-    return [Diagnosis(its_roles, endpoint) for endpoint, its_roles in roles.items()]
-
-
-async def diagnose(found: Diagnosis, settings: ClientSettings, seconds: float, say: Say) -> None:
-    """Fill in the diagnosis, and say each line for people as soon as it is known.
-
-    `settings` have the cache that keeps what was learned. It ends within `seconds`.
-    """
-    say(f"{found.endpoint.model} at {found.url} ({', '.join(found.roles)})")
-    doctor = _Doctor(found, settings, monotonic() + seconds, say)
-    try:
-        await doctor.examine()
-    except LlmError as error:
-        found.usage += error.usage
-        found.problem = error.message
-    except TimeoutError:
-        waited = f"no reply to the first request within {seconds / 2:g} s"
-        least = doctor.minutes(seconds / 2)
-        found.problem = (
-            f"too slow, or busy: {waited}; a run of {_OF_RUN} claims takes more than {least}. Check "
-            "that the server runs, give it longer by --timeout, or take a smaller --model"
-        )
-    if found.problem is not None:
-        say(f"  cannot be used: {found.problem}")
-
-
-@dataclass(slots=True)
-class _Judged:
-    """How the claims were judged in one way; `seconds` of it."""
-
-    flags: str
-    usable: int
-    right: int
-    requests: int
-    seconds: float
-
-    def as_json(self) -> dict[str, Any]:
-        names = "flags", "usable", "right", "requests", "seconds"
-        return {name: getattr(self, name) for name in names}
-
-
-@dataclass(slots=True)
-class _Doctor:
-    """The examination of one endpoint, which has to end at the time `ends`."""
-
-    found: Diagnosis
-    settings: ClientSettings
-    ends: float
-    say: Say
-
-    async def examine(self) -> None:
-        """Test one thing after another.
+    async def _probed(self) -> Capabilities:
+        """Tell what the probes of a run find out.
 
         Raises:
             LlmError: the endpoint cannot be used.
-            TimeoutError: the first request took too long.
+            TimeoutError: a function was not called in time.
         """
-        found = self.found
-        role = found.roles[0]
-        client = self._client(None)
+        client, role = self._client(None), self.roles[0]
         try:
-            async with asyncio.timeout(self._share() / 2):
-                self._listed(await client.models(role))
-        except TimeoutError:
-            self._listed([])
-        try:
+            try:
+                async with asyncio.timeout(self._share() / 2):
+                    names = await client.models(role)
+            except TimeoutError:
+                names = []
+            self._listed(names)
             async with asyncio.timeout(self._share()):
-                known, usage = await client.probe(role, CALL)
-                found.usage += usage
-            self._answered(known)
-            known = await self._sampled(client, known)
+                known, rows = await client.probe(role, CALL)
+            self.usage += rows
+            self._answered(known, client.room(Request(role, "", [Message("user", "")])))
+            try:
+                async with asyncio.timeout(self._share()):
+                    known, rows = await client.probe(role, SAMPLE)
+                self.usage += rows
+            except (LlmError, TimeoutError) as error:
+                # The endpoint has answered before: this says nothing of its use as a judge.
+                self.usage += getattr(error, "usage", ())
+                self._tell("samples", "not tested", str(error) or "they took too long")
+                return known
         finally:
             await client.aclose()
-        if VERIFIER in found.roles:
-            known = await self._judge(known)
-        if found.problem is None:
-            await remember(self.settings, found.endpoint, known)
-
-    def _client(self, known: Capabilities | None) -> OpenAiClient:
-        """Return a client with the capabilities `known`; None to probe them."""
-        endpoint = self.found.endpoint
-        return OpenAiClient(
-            replace(
-                self.settings,
-                endpoints=dict.fromkeys((*self.found.roles, VERIFIER), endpoint),
-                capabilities={} if known is None else {endpoint: known},
-                concurrency=_CONCURRENCY,
-                retry=_RETRY,
-            )
-        )
-
-    def _share(self) -> float:
-        """Return how many seconds the next step may take: half of those left."""
-        return max(0.0, (self.ends - monotonic()) / 2)
-
-    def _tell(self, what: str, said: str, note: str = "", **facts: Any) -> None:
-        self.found.facts |= facts
-        self.say(f"  {what:<12} {said:<22} {note}".rstrip())
-
-    def minutes(self, seconds: float) -> str:
-        """Return how long a run takes if one claim takes so many seconds, in words."""
-        minutes = seconds * _OF_RUN / 60
-        return f"{minutes:,.0f} minutes" if minutes >= 1.5 else "a minute"
+        can = {"n": known.n, "logprobs": known.logprobs}
+        can |= {f"temperature_{at}": known.takes_temperature(at) for at in (0, 1)}
+        told = ", ".join(f"{name} {'yes' if value else 'no'}" for name, value in can.items())
+        self._tell("samples", told.replace("_", " "), **can)
+        return known
 
     def _listed(self, names: Sequence[str]) -> None:
-        model = self.found.endpoint.model
-        listed = model in names if names else None
-        if listed is None:
+        model = self.endpoint.model
+        if not names:
             note = "the endpoint gives no list of models"
-        elif listed:
-            note = "in the endpoint's list"
+            self._tell("model", "not known", note, model_listed=None)
+        elif model in names:
+            self._tell("model", "listed", model_listed=True)
         else:
             near = difflib.get_close_matches(model, names, n=1)
             more = ", …" if len(names) > _SHOWN else ""
             hint = f"; did you mean {near[0]!r}?" if near else ""
             note = f"the endpoint has {', '.join(names[:_SHOWN])}{more}{hint}"
-        said = {None: "not known", True: "listed", False: "not listed"}[listed]
-        self._tell("model", said, note, model_listed=listed)
+            self._tell("model", "not listed", note, model_listed=False)
 
-    def _answered(self, known: Capabilities) -> None:
-        """Tell what the probe of a function call found out."""
-        endpoint = self.found.endpoint
-        sent = endpoint.key() != NO_KEY
-        said = f"{'sent' if sent else 'none'}, not refused"
-        self._tell("key", said, endpoint.api_key_env, key_sent=sent, answers=True)
+    def _answered(self, known: Capabilities, context: int | None) -> None:
+        sent = self.endpoint.key() != NO_KEY
+        name = self.endpoint.api_key_env
+        self._tell("key", f"{'sent' if sent else 'none'}, not refused", name, key_sent=sent)
         self._form(known)
-        prompt = Request(self.found.roles[0], "", [Message("user", "")])
-        context = self._client(known).room(prompt)
-        size = "not known" if context is None else f"about {context:,} tokens"
-        note = "" if context else "learned from refusals; --context N sets it"
+        size = f"about {context:,} tokens" if context else "not known"
+        note = "" if context else "it is learned from refusals, or set by --context N"
         self._tell("context", size, note, context=context)
-        cap = known.most_tokens
-        limit = known.limit_field or "no field for a limit is obeyed"
-        said = f"{cap:,} tokens" if cap else "no cap known"
-        self._tell("reply", said, limit, cap=cap, token_limit_field=known.limit_field)
+        cap, limit = known.most_tokens, known.limit_field
+        size = f"up to {cap:,} tokens" if cap else "no cap known"
+        note = f"limited by {limit}" if limit else "no field that limits it is obeyed"
+        self._tell("reply", size, note, cap=cap, token_limit_field=limit)
 
     def _form(self, known: Capabilities) -> None:
-        note = "" if known.tools else "arguments of functions are asked for that way"
+        note = "" if known.tools else "the function's arguments are asked for that way"
         facts = {"structured_output": known.form, "strict": known.strict, "tools": known.tools}
         self._tell("form", known.form, note, **facts)
 
-    async def _sampled(self, client: OpenAiClient, known: Capabilities) -> Capabilities:
-        """Test what texts and samples are asked with. The endpoint has answered before, so that a
-        failure here says nothing of its use as a judge."""
-        try:
-            async with asyncio.timeout(self._share()):
-                known, usage = await client.probe(self.found.roles[0], SAMPLE)
-                self.found.usage += usage
-        except (LlmError, TimeoutError) as error:
-            self.found.usage += getattr(error, "usage", ())
-            self._tell("samples", "not tested", str(error) or "they took too long")
-            return known
-        facts = {"n": known.n, "logprobs": known.logprobs}
-        facts |= {f"temperature_{at}": known.takes_temperature(at) for at in (0, 1)}
-        told = ", ".join(f"{name} {'yes' if value else 'no'}" for name, value in facts.items())
-        self._tell("samples", told.replace("_", " "), **facts)
-        return known
-
     async def _judge(self, known: Capabilities) -> Capabilities:
-        """Judge the claims in each way that fits into the time, and recommend the best of them."""
+        """Judge the claims in each way for which there is time, and recommend the best of them."""
         results: list[_Judged] = []
-        cut = 0.0
-        for flags, options in _WAYS.items():
-            share = self._share() if flags != [*_WAYS][-1] else 2 * self._share()
-            settings = LlmSettings(self.found.endpoint.model, **options)
+        longest = 0.0
+        for flags in _WAYS:
+            share = self._share()
             try:
                 async with asyncio.timeout(share):
-                    result, known = await self._in_a_form_that_works(flags, settings, known)
+                    result, known = await self._by_a_form_that_works(flags, known)
             except TimeoutError:
-                cut = max(cut, share)
-                self._tell("judging", "took too long", f"{flags}: over {share:.1f} s")
+                longest = max(longest, share)
+                self._tell("judging", "too slow", f"{flags}: more than {share:.1f} s")
                 continue
             except LlmError as error:
-                self.found.usage += error.usage
+                self.usage += error.usage
                 self._tell("judging", "failed", f"{flags}: {error.message}")
                 continue
             results.append(result)
-            note = f"{flags}: {result.usable} usable, {result.requests} requests"
-            judging = [one.as_json() for one in results]
             said = f"{result.right} of {len(CLAIMS)} right"
-            self._tell("judging", said, f"{note}, {result.seconds:.1f} s", judging=judging)
-        self._recommend(results, cut)
+            note = f"{result.usable} usable, {result.requests} requests, {result.seconds:.1f} s"
+            self._tell("judging", said, f"{flags}: {note}", judging=[*map(asdict, results)])
+        self._recommend([one for one in results if one.usable], longest / len(CLAIMS))
         return known
 
-    def _recommend(self, results: Sequence[_Judged], cut: float) -> None:
-        speed = self.found.speed
-        tokens = f"{speed:,.0f} tokens a second" if speed else "tokens are not counted"
-        usable = [one for one in results if one.usable]
+    def _recommend(self, usable: Sequence[_Judged], longest: float) -> None:
+        """Recommend the best; `longest` is the least time of a claim by what was too slow."""
+        counted = [row for row in self.usage if row.completion_tokens and row.seconds]
+        seconds = sum(row.seconds for row in counted)
+        speed = sum(row.completion_tokens or 0 for row in counted) / seconds if seconds else None
+        pace = f"{speed:,.1f} tokens a second" if speed else "tokens are not counted"
+        facts = {"tokens_per_second": speed and round(speed, 1), "recommended": None, "why": None}
         if not usable:
-            why = f"no formulation gave a usable judgement ({tokens})"
-            if cut:
-                why = (
-                    f"too slow: {tokens}; a run of {_OF_RUN} claims takes more than "
-                    f"{self.minutes(cut / len(CLAIMS))}"
-                )
-            self.found.problem = f"{why}; take another --model, or --judge offline"
-            self._tell("recommended", "none", recommended=None, tokens_per_second=speed)
+            self.problem = f"no formulation gave a usable judgement; take {_INSTEAD}"
+            if longest:
+                takes = f"a run of {_RUN} claims takes more than {_minutes(longest)}"
+                self.problem = f"too slow: {pace}; {takes}; take {_INSTEAD}"
+            self._tell("recommended", "none", **facts)
             return
         best = max(usable, key=lambda one: (one.right, one.usable))
-        why = f"{best.right} of {len(CLAIMS)} right, in the fewest requests of those as good"
+        of = f"{best.right} of {len(CLAIMS)} right"
+        why = f"{of}, by the fewest requests for many claims"
         if best.right < len(CLAIMS):
-            why = (
-                f"no better than guessing: {best.right} of {len(CLAIMS)} right; another --model, "
-                "or --judge offline"
-            )
-        took = self.minutes(best.seconds / len(CLAIMS))
-        note = f"a run of {_OF_RUN} claims with a passage each takes about {took}"
-        self._tell("speed", tokens, note, tokens_per_second=speed and round(speed, 1))
-        self._tell("recommended", best.flags, why, recommended=best.flags, why=why)
+            why = f"{of}, no better than guessing: {_INSTEAD}"
+        took = _minutes(best.seconds / len(CLAIMS))
+        self._tell("speed", pace, f"a run of {_RUN} claims, one passage each, takes {took}")
+        self._tell(
+            "recommended", best.flags, why, **facts | {"recommended": best.flags, "why": why}
+        )
 
-    async def _in_a_form_that_works(
-        self, flags: str, settings: LlmSettings, known: Capabilities
+    async def _by_a_form_that_works(
+        self, flags: str, known: Capabilities
     ) -> tuple[_Judged, Capabilities]:
-        """Judge the claims; where nothing usable comes, in the next forms of function calls.
+        """Judge the claims, by `function` in one form after another until something usable comes.
 
-        Return the result and what is known then: what came to be known while judging, with the form
-        that worked.
+        Return the result and what is known then.
         """
-        result, learned = await self._judged(flags, settings, known)
-        first, now = (result, learned), learned
-        while not result.usable and now.form != WORDS and flags == [*_WAYS][0]:
-            result, now = await self._judged(flags, settings, replace(now, forms=now.forms[1:]))
+        first = result, known = await self._judged(flags, known)
+        while not result.usable and flags == _FUNCTION and known.form != WORDS:
+            result, known = await self._judged(flags, replace(known, forms=known.forms[1:]))
             if result.usable:
-                self._form(now)
-                return result, now
+                self._form(known)
+                return result, known
         return first
 
-    async def _judged(
-        self, flags: str, settings: LlmSettings, known: Capabilities
-    ) -> tuple[_Judged, Capabilities]:
-        """Judge the claims, by the judge of `ufo evaluate`."""
-        begun = monotonic()
-        units = [
-            FactUnit("doctor", f"u{at}", None, claim, query, None)
-            for at, (claim, query, *_) in enumerate(CLAIMS)
-        ]
-        found = [
-            Found([Retrieved(Passage(text, source="doctor", passage_id=f"p{at}"))])
-            for at, (_, _, text, _) in enumerate(CLAIMS)
-        ]
-        client = self._client(known)
-        judge = LlmJudge(JudgeContext(settings, lambda: client))
+    async def _judged(self, flags: str, known: Capabilities) -> tuple[_Judged, Capabilities]:
+        """Judge the claims by the judge of `ufo evaluate`; what it learns is part of what is known
+        then."""
+        begun, client = monotonic(), self._client(known)
+        settings = LlmSettings(self.endpoint.model, **_WAYS[flags])
+        units, found = [], []
+        for at, (claim, query, text, _) in enumerate(CLAIMS):
+            units.append(FactUnit("doctor", f"u{at}", None, claim, query, None))
+            passage = Passage(text, source="doctor", passage_id=f"p{at}")
+            found.append(Found([Retrieved(passage)]))
         text = " ".join(unit.claim for unit in units)
+        judge = LlmJudge(JudgeContext(settings, lambda: client))
         try:
-            judged = await judge.verify(
-                OpenUnits("doctor", text, None, "en", [], [], units), "doctor", found
-            )
-            known, _ = await client.probe(VERIFIER)  # was probed: what was learned meanwhile
+            asked = OpenUnits("doctor", text, None, "en", [], [], units)
+            judged = await judge.verify(asked, "doctor", found)
+            known, _ = await client.probe(VERIFIER)  # sends nothing: it was probed before
         finally:
             await client.aclose()
-        self.found.usage += judged.usage
+        self.usage += judged.usage
         outcomes = [row.outcome for row in judged.evidence]
-        right = sum(row == wanted for row, (*_, wanted) in zip(outcomes, CLAIMS, strict=True))
+        right = sum(one == wanted for one, (*_, wanted) in zip(outcomes, CLAIMS, strict=True))
         usable = sum(outcome != ERROR for outcome in outcomes)
-        seconds = round(monotonic() - begun, 2)
-        return _Judged(flags, usable, right, len(judged.usage), seconds), known
+        took = round(monotonic() - begun, 2)
+        return _Judged(flags, usable, right, len(judged.usage), took), known
+
+
+def to_make(settings: ClientSettings) -> list[Diagnosis]:
+    """Return a diagnosis to be made of each endpoint that is configured, once for all of its roles.
+
+    A role without one is passed over: the offline judge needs none, and a knowledge model may be
+    all that there is. The cache of `settings` keeps what is learned.
+    """
+    roles: dict[Endpoint, list[str]] = {}
+    for role, endpoint in settings.endpoints.items():
+        if endpoint.configured:
+            roles.setdefault(endpoint, []).append(role)
+    return [Diagnosis(its_roles, endpoint, settings) for endpoint, its_roles in roles.items()]
+
+
+def _minutes(seconds: float) -> str:
+    """Return how long a run takes whose claims take so many seconds each, in words."""
+    minutes = seconds * _RUN / 60
+    return f"about {minutes:,.0f} minutes" if minutes >= 1.5 else "about a minute"
