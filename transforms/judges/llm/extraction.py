@@ -13,6 +13,7 @@ from typing import Any, Final
 from ufo.schemas.functions import is_number
 from ufo.schemas.parameters import extraction_parameters, query_parameters
 from ufo.schemas.records import InputRecord
+from ufo.schemas.text import quantity
 from ufo.transforms.english.lexicon import STOP_WORDS
 from ufo.transforms.judges.base import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items, together
@@ -98,11 +99,8 @@ async def extract(
         return Question(system, user, function, _LONGER * size)
 
     def form(part: Part) -> Form[int, list[Draft]]:
-        return Form(
-            partial(question, part),
-            partial(_parsed, part),
-            lambda lost: f"sentences {ranges(at + 1 for at in lost)}",
-        )
+        ask, parse = partial(question, part), partial(_parsed, part)
+        return Form(ask, parse, lacks=lambda lost: f"sentences {ranges(at + 1 for at in lost)}")
 
     tokens = settings.extract_tokens
     room = asker.room(question(Part({0: ""}), [0], ""))
@@ -199,7 +197,9 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
                 queries.setdefault(items[place], query)
         return Parsed(queries, "it lacked a query with a word of its claim")
 
-    form = Form(question, parse, lambda lost: f"{len(lost)} queries", pack)
+    form = Form(
+        question, parse, pack, lacks=lambda lost: f"queries, of {quantity(len(lost), 'claim')}"
+    )
     answers = await ask_for_items(range(len(claims)), form, asker)
     return [answers[at].value or claim for at, claim in enumerate(claims)]
 

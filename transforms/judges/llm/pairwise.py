@@ -100,7 +100,7 @@ def _form(question: Question, says: Reads[T], again: Function | None = None) -> 
             return Parsed({}, wrong)
         return Parsed({items[0]: value}, wrong)
 
-    return Form(asked, parse, lambda lost: "a verdict" if again else "an answer")
+    return Form(asked, parse)
 
 
 def _as_text(choice: Choice) -> str:
