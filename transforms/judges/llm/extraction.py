@@ -17,8 +17,8 @@ from ufo.schemas.text import quantity
 from ufo.transforms.english.lexicon import STOP_WORDS
 from ufo.transforms.judges.base import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items, together
-from ufo.transforms.judges.llm.excerpts import TAGS, Part, Text, tokens_of
-from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off, ranges
+from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Part, Text, ranges, tokens_of
+from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
 from ufo.transforms.judges.llm.settings import RATIONALE, LlmSettings
 from ufo.transforms.llm.base import Choice, Function
 from ufo.transforms.prompts.data import element, read, wrapped
@@ -82,7 +82,7 @@ async def extract(
     def question(part: Part, items: Sequence[int], wrong: str) -> Question:
         context, size = part.context, _size(part, items)
         if wrong or len(items) < len(part.sentences):
-            context = text.around(items, _size(part, part.sentences))
+            context = text.surroundings(items, min(AROUND, _size(part, part.sentences)), before=2)
         lines: list[str] = []
         for at in items:
             lines += [""] if at in breaks and lines else []
@@ -197,9 +197,7 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
                 queries.setdefault(items[place], query)
         return Parsed(queries, "it lacked a query with a word of its claim")
 
-    form = Form(
-        question, parse, pack, lacks=lambda lost: f"queries, of {quantity(len(lost), 'claim')}"
-    )
+    form = Form(question, parse, pack, lacks=lambda lost: quantity(len(lost), "search question"))
     answers = await ask_for_items(range(len(claims)), form, asker)
     return [answers[at].value or claim for at, claim in enumerate(claims)]
 

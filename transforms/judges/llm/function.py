@@ -25,10 +25,10 @@ from ufo.schemas.parameters import closed
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.judges.llm import packing
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import Text, repeats, tokens_of
+from ufo.transforms.judges.llm.excerpts import Text, ranges, repeats, tokens_of
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.packing import by_fact
-from ufo.transforms.judges.llm.parsing import arguments_of, ranges, tagged, xml_arguments
+from ufo.transforms.judges.llm.parsing import arguments_of, tagged, xml_arguments
 from ufo.transforms.judges.llm.settings import XML, LlmSettings
 from ufo.transforms.llm.base import Choice, Function
 from ufo.transforms.prompts import Prompts
