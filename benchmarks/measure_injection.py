@@ -5,9 +5,9 @@
         [--reply_tokens N] [--quick]
 
 Each of 60 attacks is put behind the passage, or behind the claim, of N pairs of the invented ones
-in prompt_pairs.jsonl that are labelled otherwise than the attack wants (N: 1 by default; drawn by
-the seed). The same pair is judged with and without it. It prints a table by formulation and kind of
-attack, and as its last line JSON:
+in injection_pairs.jsonl that are labelled otherwise than the attack wants (N: 1 by default; drawn
+by the seed). The same pair is judged with and without it. It prints a table by formulation and
+kind of attack, and as its last line JSON:
 
     pairs       (attack, pair) that were judged
     unusable    of these, without a usable verdict on either side: they are in no share
@@ -32,8 +32,16 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.prompts import FORMULATIONS, OUTCOMES, Labelled, judged, read_pairs  # noqa: E402
-from ufo.schemas.records import ERROR  # noqa: E402
+from benchmarks.prompts import FORMULATIONS, Labelled, judged  # noqa: E402
+from ufo.schemas.records import (  # noqa: E402
+    ERROR,
+    NOANS,
+    REFUTED,
+    SUPPORTED,
+    FactUnit,
+    OpenUnits,
+    Passage,
+)
 from ufo.transforms.judges.llm.formulation import Case  # noqa: E402
 from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
 from ufo.transforms.llm.base import VERIFIER, Completion, Request  # noqa: E402
@@ -43,6 +51,7 @@ from ufo.transforms.llm.settings import ClientSettings  # noqa: E402
 
 PASSAGE = "passage"
 ALL = "all attacks"
+OUTCOMES = {"T": SUPPORTED, "F": REFUTED, "N": NOANS}
 DEFAULT = "function,stepwise,rationale,prompt"
 
 
@@ -85,7 +94,7 @@ class Attack:
         else:
             unit = replace(unit, claim=f"{unit.claim} {self.text}")
         response = replace(pair.case.open_units, units=[unit])
-        return Labelled(Case(response, [passage], pair.case.wanted), pair.verdicts)
+        return Labelled(Case(response, [passage], pair.case.wanted), pair.labels)
 
 
 @dataclass(frozen=True)
@@ -97,15 +106,16 @@ class Judged:
     wanted: str | None
 
 
-def single(pairs: Sequence[Labelled]) -> list[Labelled]:
-    """Return pairs of one claim and one passage each."""
-    return [
-        Labelled(
-            Case(replace(pair.case.open_units, units=[unit]), pair.case.passages, {0: [0]}), [label]
-        )
-        for pair in pairs
-        for unit, label in zip(pair.case.units, pair.verdicts, strict=True)
-    ]
+def read_pairs(path: Path) -> list[Labelled]:
+    """Return the pairs of a file, of one claim and one passage each."""
+    found = []
+    for number, row in enumerate(map(json.loads, path.read_text(encoding="utf-8").splitlines())):
+        for claim in row["claims"]:
+            unit = FactUnit(f"r{number}", "u", None, claim["claim"], claim["query"], None)
+            response = OpenUnits(f"r{number}", row["passage"], None, None, [], [], [unit])
+            passage = Passage(row["passage"], row.get("title"), passage_id=f"p{number}")
+            found.append(Labelled(Case(response, [passage], {0: [0]}), [claim["verdict"]]))
+    return found
 
 
 def figures_of(rows: Sequence[Judged]) -> dict[str, Any]:
@@ -183,11 +193,11 @@ def main() -> None:
         parser.error(f"unknown formulation {min(unknown)!r}; there are: {', '.join(FORMULATIONS)}")
     lines = given.attacks.read_text(encoding="utf-8").splitlines()
     attacks = [Attack(**json.loads(line)) for line in lines[:: 10 if given.quick else 1]]
-    pairs = single(read_pairs(here.with_name("prompt_pairs.jsonl")))
+    pairs = read_pairs(here.with_name("injection_pairs.jsonl"))
     chance = random.Random(given.seed)
     tried = []
     for attack in attacks:
-        fitting = [pair for pair in pairs if pair.verdicts[0] != attack.aim]
+        fitting = [pair for pair in pairs if pair.labels[0] != attack.aim]
         tried += [(attack, pair) for pair in chance.sample(fitting, given.pairs)]
     endpoint = Endpoint(given.model, given.base_url, timeout=given.timeout)
     client = ClientSettings({VERIFIER: endpoint}, concurrency=given.concurrency)

@@ -1,26 +1,28 @@
 """Measure the prompts of the LLM judge: their tokens, and what a model makes of them.
 
-    python benchmarks/prompts.py [--base_url URL --model NAME] [--pairs FILE] [--prompts DIR]
-        [--formulations function,xml,…] [--limit N] [--timeout S] [--quick]
+    python benchmarks/prompts.py [--base_url URL --model NAME] [--claims N] [--prompts DIR]
+        [--formulations function,xml,…] [--data DIR] [--timeout S] [--quick]
 
 The last line is JSON. `tokens` has for each step the mean tokens of the `prefix`, the same in each
 call but for its numbers (system message and function), and of the `data`; counted without a
 model's vocabulary (`ufo.transforms.llm.window`), and nothing is sent for it.
 
-With an endpoint, `replies` has for each formulation the shares of pairs (fact, passage) with a
-usable judgement in the first reply (`usable_first`) and after the repair (`usable`), and with the
-verdict that the pair is labelled with (`correct`, of all pairs; `correct_of_usable`), beside calls
-and seconds; of `extract_facts` the shares of sentences that are settled. The key is OPENAI_API_KEY.
+With an endpoint, `replies` has for each formulation how many pairs (claim, passage) have no usable
+judgement in the first reply (`unusable_first`) and after the repair (`unusable`), how many are
+decided, and how many of these say what people do of the claim (`as_labelled`, of `labelled`),
+beside calls and seconds; of `extract_facts` how many sentences were lost. The key is
+OPENAI_API_KEY.
 
-`--pairs` is JSON Lines: `passage`, `title` (optional), and `claims`, each with `claim`, `query` and
-`verdict` (T, F or N). The claims of a line are asked about together where the formulation does so.
-The shipped ones are invented, so that no model knows them.
+The claims are the first N (default 1) of each record of examples/responses.jsonl that brings its
+claims, six of them, and the passages the two that BM25 finds for each in
+examples/encyclopaedia.xml: 12 pairs. `--data` is a folder with other files of these names.
 """
 
 import argparse
 import asyncio
 import json
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +34,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from ufo.pipelines.build_index import build  # noqa: E402
 from ufo.schemas.recall import RecallAnswer, RecallInput  # noqa: E402
 from ufo.schemas.records import (  # noqa: E402
     ERROR,
@@ -41,12 +44,11 @@ from ufo.schemas.records import (  # noqa: E402
     FactUnit,
     InputRecord,
     OpenUnits,
-    Passage,
 )
 from ufo.transforms.judges.context import JudgeContext  # noqa: E402
 from ufo.transforms.judges.llm.asking import Askers  # noqa: E402
 from ufo.transforms.judges.llm.formulation import Case  # noqa: E402
-from ufo.transforms.judges.llm.judge import LlmJudge, formulation  # noqa: E402
+from ufo.transforms.judges.llm.judge import LlmJudge, case_of, formulation  # noqa: E402
 from ufo.transforms.judges.llm.settings import LlmSettings  # noqa: E402
 from ufo.transforms.llm.base import (  # noqa: E402
     EXTRACTOR,
@@ -66,6 +68,7 @@ from ufo.transforms.prompts import load_prompts  # noqa: E402
 from ufo.transforms.recall.formulations import DEFAULT  # noqa: E402
 from ufo.transforms.recall.recallers import LlmRecaller  # noqa: E402
 from ufo.transforms.sentences import segment  # noqa: E402
+from ufo.transforms.sources.wikipedia import WikipediaSource  # noqa: E402
 
 FORMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "function": {},
@@ -74,15 +77,16 @@ FORMULATIONS: Mapping[str, Mapping[str, Any]] = {
     "rationale": {"formulation": "rationale"},
     "prompt": {"formulation": "prompt"},
 }
-OUTCOMES = {"T": SUPPORTED, "F": REFUTED, "N": NOANS}
+PASSAGES = 2
+OUTCOMES = {1: SUPPORTED, 0: REFUTED}
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Facts, one passage, and the verdict of each fact by it."""
+    """Claims, passages, and what people say of each claim."""
 
     case: Case
-    verdicts: Sequence[str]
+    labels: Sequence[Any]
 
 
 @dataclass
@@ -122,22 +126,28 @@ class Counting:
         return self.client.cap(request)
 
 
-def read_pairs(path: Path) -> list[Labelled]:
-    """Return the labelled pairs of a file."""
+async def examples(data: Path, claims: int) -> list[Labelled]:
+    """Return the records that bring their claims, each with the passages of the first of them."""
+    lines = (data / "responses.jsonl").read_text(encoding="utf-8").splitlines()
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        row = json.loads(line)
-        for claim in row["claims"]:
-            if claim["verdict"] not in OUTCOMES:
-                raise SystemExit(f"{path}:{number}: verdict {claim['verdict']!r} is not T, F or N")
-        units = [
-            FactUnit(f"r{number}", f"u{at}", None, claim["claim"], claim.get("query", ""), None)
-            for at, claim in enumerate(row["claims"])
-        ]
-        response = OpenUnits(f"r{number}", row["passage"], None, None, [], [], units)
-        passage = Passage(row["passage"], row.get("title"), passage_id=f"p{number}")
-        case = Case(response, [passage], {at: [0] for at in range(len(units))})
-        found.append(Labelled(case, [claim["verdict"] for claim in row["claims"]]))
+    with tempfile.TemporaryDirectory() as folder:
+        build([data / "encyclopaedia.xml"], Path(folder, "index"))
+        source = WikipediaSource(str(Path(folder, "index")), PASSAGES)
+        source.name = "wikipedia"
+        source.open()
+        for row in map(json.loads, lines):
+            given = (row.get("claims") or [])[:claims]
+            units = [
+                FactUnit(
+                    row["id"], f"u{at}", one.get("sentence_index"), one["claim"], one["claim"], None
+                )
+                for at, one in enumerate(given)
+            ]
+            spans = [at for span in segment(row["response"]) for at in (span.start, span.end)]
+            asked = OpenUnits(row["id"], row["response"], None, "en", spans, [], units)
+            if units:
+                case = case_of(asked, await source.look_up(asked))
+                found.append(Labelled(case, [one.get("label") for one in given]))
     return found
 
 
@@ -187,17 +197,17 @@ def step_of(request: Request) -> str:
 
 async def judged(
     pairs: Sequence[Labelled], settings: LlmSettings, client: Client
-) -> list[tuple[str, str, bool]]:
+) -> list[tuple[Any, str, bool]]:
     """Return (label, outcome, whether the first reply was usable) of each pair."""
     prompts = load_prompts(settings.prompts_dir)
     by = formulation(settings, prompts)
     askers = Askers(settings, prompts, lambda: client)
 
-    async def of(pair: Labelled) -> list[tuple[str, str, bool]]:
-        found = await by.judge(pair.case, askers.asker(VERIFIER, "verify"))
+    async def of(one: Labelled) -> list[tuple[Any, str, bool]]:
+        found = await by.judge(one.case, askers.asker(VERIFIER, "verify"))
         return [
-            (verdict, found[at, 0].outcome, found[at, 0].first_reason is None)
-            for at, verdict in enumerate(pair.verdicts)
+            (one.labels[unit], finding.outcome, finding.first_reason is None)
+            for (unit, _), finding in sorted(found.items())
         ]
 
     return [row for rows in await asyncio.gather(*map(of, pairs)) for row in rows]
@@ -205,22 +215,20 @@ async def judged(
 
 async def settled(
     pairs: Sequence[Labelled], settings: LlmSettings, client: Client
-) -> dict[str, float]:
-    """Return the shares of sentences of which the first reply, and any, said what they claim."""
-    shares = {}
-    for name, repairs in (("usable_first", 0), ("usable", settings.repairs)):
-        lost = total = 0
+) -> dict[str, int]:
+    """Return of how many sentences the first reply, and any, did not say what they claim."""
+    found = {}
+    for name, repairs in (("unusable_first", 0), ("unusable", settings.repairs)):
         judge = LlmJudge(JudgeContext(replace(settings, repairs=repairs), lambda: client))
-        for pair in pairs:
-            text = pair.case.passages[0].text
-            spans = segment(text)
-            drafts = await judge.extract(InputRecord("k", "r", text), spans)
+        texts = [pair.case.passages[0].text for pair in pairs]
+        spans = list(map(segment, texts))
+        found["sentences"], found[name] = sum(map(len, spans)), 0
+        for text, its in zip(texts, spans, strict=True):
+            drafts = await judge.extract(InputRecord("k", "r", text), its)
             known = {draft.sentence_index for draft in drafts.drafts}
-            # All shipped sentences state facts: one without a claim was lost or passed over.
-            lost += len(set(range(len(spans))) - known)
-            total += len(spans)
-        shares[name] = round(1 - lost / total, 3)
-    return shares
+            # All sentences of an encyclopaedia state facts: one without a claim was lost.
+            found[name] += len(set(range(len(its))) - known)
+    return found
 
 
 async def replies_of(
@@ -230,21 +238,22 @@ async def replies_of(
     found: dict[str, Any] = {}
     roles = {VERIFIER: endpoint, EXTRACTOR: endpoint}
     for name in names:
-        client = Counting(OpenAiClient(ClientSettings(roles, concurrency=4)))
+        client = Counting(OpenAiClient(ClientSettings(roles, concurrency=2)))
         begun = perf_counter()
         if name == "extract_facts":
             figures: dict[str, Any] = await settled(pairs, settings, client)
         else:
             options = FORMULATIONS[name]
             rows = await judged(pairs, replace(settings, **options), client)
-            usable = [row for row in rows if row[1] != ERROR]
-            right = sum(OUTCOMES[label] == outcome for label, outcome, _ in usable)
+            decided = [row for row in rows if row[1] not in (ERROR, NOANS)]
+            labelled = [row for row in decided if row[0] in OUTCOMES]
             figures = {
                 "pairs": len(rows),
-                "usable_first": round(fmean(first for _, _, first in rows), 3),
-                "usable": round(len(usable) / len(rows), 3),
-                "correct": round(right / len(rows), 3),
-                "correct_of_usable": round(right / len(usable), 3) if usable else None,
+                "unusable_first": sum(not first for _, _, first in rows),
+                "unusable": sum(outcome == ERROR for _, outcome, _ in rows),
+                "decided": len(decided),
+                "labelled": len(labelled),
+                "as_labelled": sum(OUTCOMES[label] == outcome for label, outcome, _ in labelled),
             }
         await client.client.aclose()
         seconds = round(perf_counter() - begun, 1)
@@ -257,22 +266,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--base_url")
     parser.add_argument("--model", default="")
-    parser.add_argument(
-        "--pairs", type=Path, default=Path(__file__).with_name("prompt_pairs.jsonl")
-    )
+    parser.add_argument("--data", type=Path, default=ROOT / "examples")
+    parser.add_argument("--claims", type=int, default=1, help="of each record")
     parser.add_argument("--prompts", help="a folder of prompts in place of the shipped ones")
     parser.add_argument("--formulations", default=",".join([*FORMULATIONS, "extract_facts"]))
-    parser.add_argument("--limit", type=int, help="so many lines of --pairs")
     parser.add_argument("--timeout", type=float, default=300.0)
-    parser.add_argument("--quick", action="store_true", help="two lines of --pairs")
+    parser.add_argument("--quick", action="store_true", help="function and xml only")
     given = parser.parse_args()
-    if given.quick:
-        given.limit = 2
     names = given.formulations.split(",")
+    if given.quick:
+        names = names[:2]
     unknown = set(names) - {*FORMULATIONS, "extract_facts"}
     if unknown:
         parser.error(f"unknown formulation {min(unknown)!r}; there are: {', '.join(FORMULATIONS)}")
-    pairs = read_pairs(given.pairs)[: given.limit]
+    pairs = asyncio.run(examples(given.data, given.claims))
     settings = LlmSettings(given.model, prompts_dir=given.prompts)
     figures: dict[str, Any] = {"tokens": asyncio.run(tokens_of(pairs, settings))}
     if given.base_url:

@@ -33,6 +33,7 @@ RATIONALE = "rationale"
 VERDICT = "verdict"
 PASSAGE = "passage"
 PASSAGES = "passages"
+CHECK = "check"
 CHECKS = "checks"
 NOANS_LIST = "noans"
 
@@ -120,10 +121,14 @@ class FactFunction:
     `{"checks": […], "noans": […]}`. Passages that do not answer are only listed, since most of what
     is retrieved does not answer, and each would cost a full check; so do those that give the same
     answer share one, unless each has to be cited.
+
+    A list may be empty. With `exact` an argument is `{"p1": check, "p3": check}` instead, with each
+    of its passages: what enforces the schema has every judgement then, even from a weak model.
     """
 
     facts: Sequence[Fact]
     control: Control
+    exact: bool = False
 
     @property
     def single(self) -> bool:
@@ -147,6 +152,13 @@ class FactFunction:
             if name != VERDICT
         }
         properties[VERDICT] = {"type": "string", "enum": list(self.control.verdicts)}
+        if self.exact and not self.single:
+            check = {"$ref": f"#/$defs/{CHECK}"}
+            exact = {
+                argument(number): closed({f"p{passage}": check for passage in fact.passages})
+                for number, fact in enumerate(self.facts, 1)
+            }
+            return {**closed(exact), "$defs": {CHECK: closed(properties)}}
         definitions: dict[str, Any] = {}
         if self.single:
             definitions["fact"] = closed(properties)
@@ -181,6 +193,8 @@ class FactFunction:
         if self.single:
             return check
         first, *others = self.facts[at].passages
+        if self.exact:
+            return {f"p{passage}": check for passage in self.facts[at].passages}
         if self.control.citation:
             checks = [{PASSAGE: first, **check}]
             checks += [] if self.control.options == TFN else [{PASSAGE: p, **check} for p in others]
@@ -193,12 +207,23 @@ class FactFunction:
             return {CHECKS: [], NOANS_LIST: [first, *others]}
         return {CHECKS: checks, NOANS_LIST: others}
 
+    def _checks(self, number: int, value: object) -> list[tuple[list[Any], Mapping[str, Any]]]:
+        """Return what may be a check in the argument of a fact, and what may be its passages."""
+        if not isinstance(value, Mapping):
+            return []
+        if self.single and VERDICT in value:
+            return [([1], value)]
+        found = [([p], value.get(f"p{p}")) for p in self.facts[number - 1].passages]
+        for entry in _list(value.get(CHECKS)):
+            if isinstance(entry, Mapping):
+                found.append(([entry.get(PASSAGE), *_list(entry.get(PASSAGES))], entry))
+        return [(passages, entry) for passages, entry in found if isinstance(entry, Mapping)]
+
     def _entries(self, arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         """Yield what may be a check in the arguments of a reply."""
         for number in range(1, len(self.facts) + 1):
-            value = arguments.get(argument(number))
-            checks = _list(value.get(CHECKS)) if isinstance(value, Mapping) else ()
-            yield from (entry for entry in (value, *checks) if isinstance(entry, Mapping))
+            for _, entry in self._checks(number, arguments.get(argument(number))):
+                yield entry
 
     def wrong_verdict(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the first verdict of a reply that is not an allowed one, as text."""
@@ -218,13 +243,14 @@ class FactFunction:
         """Return the checks that the arguments of a reply hold; never raises.
 
         A pair is absent where its value is missing, of a wrong type, outside its enumeration,
-        contradicts itself (an answer NOANS beside a verdict) or is given twice and differently.
-        What was not asked for is passed over.
+        contradicts itself (an answer NOANS beside a verdict) or is given twice and differently; and
+        where a check of the same fact is copied from the prompt's example. What was not asked for
+        is passed over.
         """
         found: dict[Pair, Check] = {}
         for number, fact in enumerate(self.facts, 1):
             given: dict[int, list[Check | None]] = {}
-            for passage, check in self._given(arguments.get(argument(number))):
+            for passage, check in self._given(number, arguments.get(argument(number))):
                 given.setdefault(passage, []).append(check)
             for passage in fact.passages:
                 checks = given.get(passage, [None])
@@ -232,18 +258,14 @@ class FactFunction:
                     found[number, passage] = checks[0]
         return found
 
-    def _given(self, value: object) -> Iterator[tuple[int, Check | None]]:
-        if not isinstance(value, Mapping):
+    def _given(self, number: int, value: object) -> Iterator[tuple[int, Check | None]]:
+        checks = self._checks(number, value)
+        if any(_is_sample(self._texts(entry)) for _, entry in checks):
             return
-        if self.single and VERDICT in value:
-            yield 1, self._check(value)
-            return
-        for entry in _list(value.get(CHECKS)):
-            if isinstance(entry, Mapping):
-                for passage in (entry.get(PASSAGE), *_list(entry.get(PASSAGES))):
-                    if is_number(passage):
-                        yield passage, self._check(entry)
-        if self.control.options == TFN:
+        for passages, entry in checks:
+            yield from ((one, self._check(entry)) for one in passages if is_number(one))
+        listed = isinstance(value, Mapping) and not (self.single and VERDICT in value)
+        if listed and self.control.options == TFN:
             for passage in _list(value.get(NOANS_LIST)):
                 if is_number(passage):
                     yield passage, Check(NOT_CLEAR, NOANS)
@@ -253,8 +275,6 @@ class FactFunction:
         if verdict is None:
             return None
         texts = self._texts(value)
-        if _is_sample(texts):
-            return None
         if is_noans(texts.get(ANSWER)):
             if self.control.options == TFN and verdict != NOT_CLEAR:
                 return None

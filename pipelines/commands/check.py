@@ -14,7 +14,7 @@ from ufo.pipelines.options.arguments import Parser
 from ufo.pipelines.options.flags import OF_TEXT
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.text import print_claim
-from ufo.pipelines.reports.unusable import Unusable
+from ufo.pipelines.reports.unusable import OURS, Unusable
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.scores import is_unusable, usable_of
@@ -98,12 +98,14 @@ def _decoded(content: bytes, name: str) -> str:
 
 def _lost(found: ufo.Check) -> Unusable:
     """Return what of the judgements, or of the extraction, is of no use."""
+    told = [row.message for row in found.failures if not row.message.startswith(OURS)]
+    said = told[-1] if told else ""
     failed = Counter(row.error_type for row in found.failures if row.step == EXTRACT)
     if failed and not found.fact_units:
-        return Unusable(1, 1, failed, extraction=True)
+        return Unusable(1, 1, failed, extraction=True, said=said)
     asked, usable = usable_of(found.evidence)
     reasons = Counter(row.reason or "unknown" for row in found.evidence if is_unusable(row))
-    return Unusable(asked - usable, asked, reasons)
+    return Unusable(asked - usable, asked, reasons, said=said)
 
 
 def _print(found: ufo.Check) -> None:

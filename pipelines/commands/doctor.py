@@ -3,16 +3,19 @@
 import argparse
 import asyncio
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from ufo.pipelines.options.arguments import number, options_of
-from ufo.pipelines.options.judge_flags import Models
-from ufo.pipelines.services import doctor, doctor_search
+from ufo.pipelines.options.judge_flags import Answers, Models
+from ufo.pipelines.services.doctor import Diagnosis, to_make
+from ufo.pipelines.services.doctor_search import diagnose_searches
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
-from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint, endpoints
+from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
+from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.llm.store import default_uri
+from ufo.transforms.loop import wait_for
 
-_ENDPOINTS = [one for one in options_of(Models) if one.name != "context"]
+_OPTIONS = [*options_of(Models), *(one for one in options_of(Answers) if one.name == "cache")]
 
 
 def register(commands: Any) -> None:
@@ -20,18 +23,19 @@ def register(commands: Any) -> None:
     parser = commands.add_parser(
         "doctor",
         description="Ask the configured LLM endpoints what they can do, by small requests, and "
-        "print each thing as soon as it is tested; then have the judge's model judge six claims, "
-        "and recommend a formulation. Ask each search engine that the environment names one query. "
+        "print each thing as soon as it is tested; have the judge's model judge two claims in each "
+        "formulation, and recommend one. Later runs use what is found out, by way of the cache. "
+        "Ask each search engine that the environment names one query. "
         "Exit code 1 where one cannot be used, 2 where none is configured.",
     )
-    for one in _ENDPOINTS:
+    for one in _OPTIONS:
         one.add(parser)
     parser.add_argument(
         "--timeout",
         type=number("--timeout", 0.1, 3600, whole=False),
-        default=60.0,
+        default=55.0,
         metavar="SECONDS",
-        help="time limit for all tests together (default 60)",
+        help="time limit for all tests together (default 55)",
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.set_defaults(handler=handle)
@@ -43,9 +47,13 @@ def handle(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: nothing is configured.
     """
-    options = {one.name: getattr(arguments, one.name) for one in _ENDPOINTS}
-    configured = endpoints(**options, timeout=arguments.timeout)
-    rows = asyncio.run(_diagnosed(configured, arguments.timeout, arguments.json))
+    given = {one.name: getattr(arguments, one.name) for one in _OPTIONS}
+    cache, context = given.pop("cache") or default_uri(), given.pop("context")
+    places = {name: value for name, value in given.items() if value is not None}
+    settings = ClientSettings(
+        endpoints(**places, timeout=arguments.timeout), context=context, cache=cache
+    )
+    rows = wait_for(_diagnosed(settings, arguments.timeout, arguments.json))
     if not rows:
         raise UsageError(
             f"no LLM endpoint is configured; set {KEY_VARIABLE}, or name an endpoint of your own "
@@ -57,7 +65,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 async def _diagnosed(
-    configured: "Mapping[str, Endpoint]", seconds: float, silent: bool
+    settings: ClientSettings, seconds: float, silent: bool
 ) -> list[dict[str, Any]]:
     """Diagnose all at the same time, and print the lines of one after those of the other."""
 
@@ -65,16 +73,16 @@ async def _diagnosed(
         if not silent:
             print(line, flush=True)
 
-    found = doctor.to_diagnose(configured)
-    searched = asyncio.create_task(doctor_search.diagnose_searches(seconds))
-    queues: list[asyncio.Queue[str | None]] = [asyncio.Queue() for _ in found]
-
-    async def fill(one: doctor.Diagnosis, queue: "asyncio.Queue[str | None]") -> None:
+    async def fill(one: Diagnosis, queue: "asyncio.Queue[str | None]") -> None:
+        one.say = queue.put_nowait
         try:
-            await doctor.diagnose(one, seconds, queue.put_nowait)
+            await one.make(seconds)
         finally:
             queue.put_nowait(None)
 
+    searched = asyncio.create_task(diagnose_searches(seconds))
+    found = to_make(settings)
+    queues: list[asyncio.Queue[str | None]] = [asyncio.Queue() for _ in found]
     filling = [asyncio.create_task(fill(*pair)) for pair in zip(found, queues, strict=True)]
     for position, queue in enumerate(queues):
         if position:
@@ -84,8 +92,5 @@ async def _diagnosed(
     await asyncio.gather(*filling)
     engines = await searched
     for position, engine in enumerate(engines):
-        say(("\n" if found or position else "") + doctor_search.as_text(engine))
-    return [
-        *(one.as_json() for one in found),
-        *(dict(doctor_search.as_json(engine)) for engine in engines),
-    ]
+        say(("\n" if found or position else "") + engine.as_text())
+    return [*(one.as_json() for one in found), *(engine.as_json() for engine in engines)]

@@ -1,6 +1,7 @@
 """Count judgements that a run asked for and did not get, and say why and what to try instead."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:  # `import ufo` comes here, and a program that only checks tex
 _CONTEXT = "--context N with the tokens that the model's context holds"
 _MANY = 10  # a score is shown with them where they are more than one in so many
 _FEW_FACTS = 4
+_MOST_WORDS = 300  # characters of an endpoint's words
+_REFUSED = re.compile(r"\banswered (?:200 with the error )?4(?!08|25|29)\d\d\b")
+OURS = "the reply "
+"""How messages of failures begin that are about a reply, and not the words of an endpoint."""
 
 _COUNTS = """
 SELECT reason, count(*) AS n
@@ -43,6 +48,15 @@ WHERE run = ? AND formulation != 'human'
 GROUP BY ALL
 ORDER BY n DESC, reason
 """
+# Of equally frequent messages the same one whatever the order of the rows.
+_SAID = f"""
+SELECT message
+FROM failures
+WHERE run = ? AND error_type = ? AND NOT starts_with(message, '{OURS}')
+GROUP BY message
+ORDER BY count(*) DESC, message
+LIMIT 1
+"""  # noqa: S608
 _NOT_EXTRACTED = """
 SELECT error_type AS reason, count(DISTINCT key) AS n
 FROM failures
@@ -55,13 +69,15 @@ ORDER BY n DESC, reason
 @dataclass(frozen=True, slots=True)
 class Unusable:
     """Of `of` judgements `n` are of no use, for these `reasons`, the most frequent first; or, in
-    `extraction`, responses without any claim. `try_` is what may help, or empty."""
+    `extraction`, responses without any claim. `try_` is what may help, or empty. `said` is how the
+    endpoint refused, with the status, or what the step says that failed."""
 
     n: int
     of: int
     reasons: Mapping[str, int] = field(default_factory=dict)
     try_: str = ""
     extraction: bool = False
+    said: str = ""
 
     @property
     def many(self) -> bool:
@@ -83,7 +99,9 @@ class Unusable:
         head = in_numbers(self.n, self.of)
         if self.extraction:
             head = f"no claim could be extracted from {self.n:,} of {self.of:,} responses"
-        return f"{head}{advice}" + (f" ({why})" if why else "")
+        told = " ".join(self.said.split())
+        told = told if len(told) <= _MOST_WORDS else f"{told[:_MOST_WORDS]} …"
+        return f"{head}{advice}" + (f" ({why})" if why else "") + (f": {told}" if told else "")
 
 
 def is_many(n: int, of: int) -> bool:
@@ -132,28 +150,33 @@ def unusable(results: "Results") -> Unusable:
     of = sum(row["n"] for row in counted)
     if of:
         reasons = {row["reason"]: row["n"] for row in counted if row["reason"] is not None}
-        return Unusable(sum(reasons.values()), of, reasons, try_=_advice(run, list(reasons)))
+        said = _said(results, run.name, next(iter(reasons), ""))
+        try_ = _advice(run, next(iter(reasons), ""), said)
+        return Unusable(sum(reasons.values()), of, reasons, try_, said=said)
     failed = results.query(_NOT_EXTRACTED, [run.name]).to_pylist()
     if run.counts["units"] or not failed:
         return Unusable(0, 0)
     reasons = {row["reason"]: row["n"] for row in failed}
     n = sum(reasons.values())
-    return Unusable(
-        n,
-        max(n, run.counts["responses"]),
-        reasons,
-        _advice_for_extraction(failed[0]["reason"]),
-        extraction=True,
-    )
+    said = _said(results, run.name, failed[0]["reason"])
+    try_ = _advice_for_extraction(failed[0]["reason"])
+    of = max(n, run.counts["responses"])
+    return Unusable(n, of, reasons, try_, extraction=True, said=said)
 
 
-def _advice(run: "Run", reasons: Sequence[str]) -> str:
-    """Return what may help where judgements fail, mostly for the first of these reasons."""
-    reason = reasons[0] if reasons else ""
+def _said(results: "Results", run: str, reason: str) -> str:
+    """Return the most frequent message of failures for a reason that is not about a reply."""
+    found = results.query(_SAID, [run, reason]).to_pylist()
+    return str(found[0]["message"]) if found else ""
+
+
+def _advice(run: "Run", reason: str, said: str) -> str:
+    """Return what may help where judgements fail, mostly for a reason, with these words."""
     if reason == TRANSPORT:
         again = "once more" if run.mode == "recall" else "with --if_finished retry_errors"
-        less = "a lower --concurrency or a longer --timeout"
-        return f"`ufo doctor`, {less}, then the same command {again}"
+        # What is refused for what it is will be refused at any pace.
+        less = "" if _REFUSED.search(said) else "a lower --concurrency or a longer --timeout, "
+        return f"`ufo doctor`, {less}then the same command {again}"
     if reason == UNSUPPORTED_LANGUAGE:
         return "--judge llm, which reads other languages"
     if not run.llm:

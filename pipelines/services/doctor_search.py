@@ -1,8 +1,7 @@
 """Test whether the configured search engines answer, with one search each."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ufo.schemas.extras import missing
@@ -39,6 +38,18 @@ class SearchDiagnosis:
     def usable(self) -> bool:
         """Whether a run can search there."""
         return self.problem is None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self) | {"usable": self.usable}
+
+    def as_text(self) -> str:
+        """Return it for people."""
+        where = f" at {self.base_url}" if self.base_url else ""
+        said = f"answers           {self.results} results to one query"
+        if not self.usable:
+            said = f"cannot be used: {self.problem}"
+        return f"search by {self.search}{where}\n  {said}"
 
 
 async def diagnose_searches(seconds: float) -> list[SearchDiagnosis]:
@@ -82,24 +93,3 @@ async def _diagnosed(backend: SearchBackend) -> SearchDiagnosis:
     finally:
         await engine.aclose()
     return SearchDiagnosis(backend.name, engine.url, results, len(rows), problem)
-
-
-def as_json(found: SearchDiagnosis) -> Mapping[str, Any]:
-    """Return a diagnosis as plain values."""
-    return {
-        "search": found.search,
-        "base_url": found.base_url,
-        "usable": found.usable,
-        "problem": found.problem,
-        "results": found.results,
-        "requests": found.requests,
-    }
-
-
-def as_text(found: SearchDiagnosis) -> str:
-    """Return a diagnosis for people."""
-    where = f" at {found.base_url}" if found.base_url else ""
-    said = f"cannot be used: {found.problem}"
-    if found.usable:
-        said = f"answers           {found.results} results to one query"
-    return f"search by {found.search}{where}\n  {said}"

@@ -65,13 +65,13 @@ async def _probe(
         for role, shape in roles:
             shapes.setdefault(settings.endpoints[role], (role, []))[1].append(shape)
         for endpoint, (role, wanted) in shapes.items():
-            key = key_of("c", endpoint.url, endpoint.model, endpoint.api_key_env, sorted(wanted))
+            key = _key(endpoint, wanted)
             before = _before((await memory.get_many([key])).get(key))
             if before is None:
                 before, sent = await client.probe(role, *dict.fromkeys(wanted))
                 usage += sent
                 reached.add(endpoint.url)
-                await memory.put_many({key: {"found": asdict(before), "at": time.time()}})
+                await memory.put_many({key: _entry(before)})
             elif several and await client.answers(role):
                 # Each of several processes waits for a server that was there when the run began.
                 reached.add(endpoint.url)
@@ -86,6 +86,22 @@ async def _probe(
         settings = replace(settings, cache=None)
     settings = replace(settings, capabilities=known, reached=frozenset(reached))
     return replace(settings, sent_before=len(usage)), usage
+
+
+async def remember(settings: ClientSettings, endpoint: Endpoint, known: Capabilities) -> None:
+    """Keep what is known of an endpoint in the cache of `settings`, for all runs that ask it."""
+    shapes = ([CALL], [SAMPLE], [CALL, SAMPLE])
+    entries = {_key(endpoint, wanted): _entry(known) for wanted in shapes}
+    await shared_memory(settings).put_many(entries)
+
+
+def _key(endpoint: Endpoint, wanted: Sequence[str]) -> str:
+    place = (endpoint.url, endpoint.model, endpoint.api_key_env, endpoint.body)
+    return key_of("c", *place, sorted(set(wanted)))
+
+
+def _entry(known: Capabilities) -> dict[str, Any]:
+    return {"found": asdict(known), "at": time.time()}
 
 
 def _before(value: Any) -> Capabilities | None:

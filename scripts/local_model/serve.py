@@ -48,6 +48,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8080, help="0: any free one")
     parser.add_argument("--context", type=int, default=4096, help="tokens of a request and reply")
     parser.add_argument("--reply_tokens", type=int, default=-1, help="at most (default: any)")
+    parser.add_argument("--threads", type=int, default=-1, help="of the CPU (default: its cores)")
     given = parser.parse_args()
     params = xllamacpp.CommonParams()
     params.model.path = weights()
@@ -55,6 +56,7 @@ def main() -> None:
     params.n_parallel = _AT_ONCE
     params.n_ctx = given.context * _AT_ONCE
     params.n_predict = given.reply_tokens
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = given.threads
     params.port = given.port
     params.use_jinja = True
     params.verbosity = 0

@@ -9,7 +9,6 @@ from typing import Any
 from tests.llm_server import LlmServer
 
 ROOT = Path(__file__).resolve().parents[2]
-PAIRS = ROOT / "benchmarks/prompt_pairs.jsonl"
 
 
 def measured(*flags: str) -> dict[str, Any]:
@@ -22,7 +21,7 @@ def measured(*flags: str) -> dict[str, Any]:
 
 def test_tokens_of_each_step_and_what_a_model_makes_of_them(llm_server: LlmServer) -> None:
     llm_server.keys = None
-    flags = ("--base_url", llm_server.base_url, "--model", "offline-judge", "--limit", "2")
+    flags = ("--base_url", llm_server.base_url, "--model", "offline-judge")
     found = measured(*flags)
     steps = found["tokens"]
     assert {"verify_facts", "verify_xml", "stepwise_consistency", "fact_checker tfn"} <= set(steps)
@@ -32,12 +31,6 @@ def test_tokens_of_each_step_and_what_a_model_makes_of_them(llm_server: LlmServe
         *("function", "xml", "stepwise", "rationale", "prompt"), "extract_facts",
     }  # fmt: skip
     for name, figures in replies.items():
-        assert figures["usable"] == figures["usable_first"] == 1, name
-    assert replies["function"]["correct"] > 0.5
-
-
-def test_the_shipped_pairs_have_each_verdict_for_each_passage() -> None:
-    rows = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
-    assert len(rows) == 8
-    for row in rows:
-        assert sorted(claim["verdict"] for claim in row["claims"]) == ["F", "N", "T"]
+        assert figures["unusable"] == figures["unusable_first"] == 0, name
+    assert replies["function"]["pairs"] == 12
+    assert 2 * replies["function"]["as_labelled"] > replies["function"]["labelled"] > 0

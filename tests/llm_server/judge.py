@@ -149,7 +149,12 @@ class OfflineAnswers:
                     noans.append(number)
                 else:
                     _add(checks, number, _fields(row, clear_only), check)
-            if single:
+            if _is_exact(fact_schema):
+                own = {f"p{number}": _fields(row, clear_only) for number, row in rows}
+                arguments[f"f{fact.number}"] = {
+                    name: {field: own[name][field] for field in check} for name in own
+                }
+            elif single:
                 arguments[f"f{fact.number}"] = checks[0]
             else:
                 arguments[f"f{fact.number}"] = {"checks": checks}
@@ -260,13 +265,26 @@ class OfflineAnswers:
 def _fact_form(chat: Chat) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """What the argument of a fact consists of, and what a check of it does: the same for one
     passage. Read off the schema, or where the model was shown none, off its example."""
-    if "$defs" in chat.schema:
-        fact = chat.schema["$defs"]["fact"]["properties"]
+    exact = chat.schema.get("properties", {}).get("f1", {}).get("properties", {})
+    if exact and _is_exact(exact):
+        check = chat.schema.get("$defs", {}).get("check") or next(iter(exact.values()))
+        return exact, check["properties"]
+    if chat.schema:
+        # A schema without definitions has the same for each fact.
+        facts_schema = chat.schema.get("$defs") or {"fact": chat.schema["properties"]["f1"]}
+        fact = facts_schema["fact"]["properties"]
         return fact, fact["checks"]["items"]["properties"] if "checks" in fact else fact
     facts = list(chat.example.values())
+    if _is_exact(facts[0]):
+        return facts[0], next(iter(facts[0].values()))
     if "checks" not in facts[0]:
         return facts[0], facts[0]
     return facts[0], next(fact["checks"][0] for fact in facts if fact["checks"])
+
+
+def _is_exact(fact: Mapping[str, Any]) -> bool:
+    """Whether a fact's argument has a check of each passage by name, as repairs ask for."""
+    return all(re.fullmatch(r"p\d+", name) for name in fact)
 
 
 def _fields(row: Evidence, clear_only: bool) -> dict[str, str]:

@@ -122,6 +122,18 @@ def test_where_replies_are_cut_off_the_size_of_the_context_is_asked_for(
     assert said in done.err.splitlines()[-1]
 
 
+def test_what_the_endpoint_refuses_is_said_and_no_lower_pace_is_advised(
+    ufo: Ufo, own: LlmServer, command: tuple[object, ...]
+) -> None:
+    own.mix = Spoiling(b"Task: verify_facts", fault=lambda: faults.status(400))  # type: ignore[assignment]
+    done = ufo(*command, "--json")
+    assert done.code == 1
+    said = f"(transport 9): {own.base_url} answered 400: "
+    assert said in done.json["problem"]
+    assert "--concurrency" not in done.json["problem"]
+    assert said in done.err.splitlines()[-1]
+
+
 def test_claims_that_could_not_be_extracted_are_not_taken_for_none(
     ufo: Ufo, own: LlmServer, command: tuple[object, ...]
 ) -> None:

@@ -140,7 +140,7 @@ class _Calls:
         tags = self.settings.format == XML and not wrong
         # Weak models copy an example; after a reply in tags an example did not help.
         example = self.settings.format != XML and _COPIED not in wrong
-        facts = self.facts(items)
+        facts = self.facts(items, exact=bool(wrong))
         asked = None if tags else self.function(facts, example)
         return Question(
             self.system(tags), self.user(items, facts), asked, self.reply() * len(items)
@@ -165,14 +165,14 @@ class _Calls:
             wrong = self.wrong(facts, given)
         return Parsed(findings, wrong, poor)
 
-    def facts(self, items: Sequence[Pair]) -> FactFunction:
+    def facts(self, items: Sequence[Pair], exact: bool = False) -> FactFunction:
         """Return the facts of these pairs, with the numbers of their passages."""
         numbers = {passage: number for number, passage in enumerate(_passages(items), 1)}
         facts = []
         for at, found in by_fact(items).items():
             unit = self.case.units[at]
             facts.append(schema.Fact(unit.claim, unit.query, [numbers[one] for one in found]))
-        return FactFunction(facts, _control(self.settings))
+        return FactFunction(facts, _control(self.settings), exact)
 
     def wrong(self, function: FactFunction, given: Mapping[str, Any]) -> str:
         """Return what is wrong with a reply, for the repair prompt."""
