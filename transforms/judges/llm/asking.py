@@ -199,7 +199,7 @@ class Asker:
 
     def _request(self, question: Question) -> Request:
         messages = [Message("system", question.system)] if question.system else []
-        messages.append(Message("user", question.user))
+        messages.append(Message("user", storable(question.user)))
         function, expects = question.function, question.expects
         return replace(self.of, messages=messages, function=function, expects=expects)
 
