@@ -9,7 +9,6 @@ from ufo.pipelines.options.arguments import (
     Described,
     Parser,
     names_of,
-    of_function,
     of_results,
     of_run,
     option,
@@ -20,7 +19,6 @@ from ufo.pipelines.options.command_line import as_flags, settings
 from ufo.pipelines.options.judge_flags import Answers, Limits, Models
 from ufo.pipelines.options.settings import Settings
 from ufo.schemas.errors import UsageError
-from ufo.schemas.functions import EXPLAIN, NONE
 from ufo.transforms.judges import asks_llm_judge
 from ufo.transforms.judges.llm.settings import LlmSettings
 from ufo.transforms.recall.formulations import DEFAULT, canonical
@@ -55,11 +53,6 @@ class RecallSettings(Settings):
         "(default: prompt,tf,tf+citation,tfn,tfn+citation)",
         "A,B,C",
     )
-    explain: str | None = of_function(
-        "of +xml: none (default), the verdict alone; short, with answer and rationale",
-        "HOW",
-        choices=EXPLAIN,
-    )
 
     def llm(self) -> LlmSettings | None:
         """Return the settings of the LLM judge without those of a formulation."""
@@ -67,7 +60,7 @@ class RecallSettings(Settings):
         if llm_settings is None:
             return None
         facts = self.facts_per_call or _ALL_FACTS
-        return replace(llm_settings, explain=self.explain or NONE, facts_per_call=facts)
+        return replace(llm_settings, facts_per_call=facts)
 
     def affecting_names(self, what: Affects) -> list[str]:
         """Return the names of the options that enter that part of the fingerprint."""
@@ -95,7 +88,7 @@ _OF_RUN: Final = (
     *("if_finished", "facts_only", "json", "log_format", "config"),
 )
 _OF_JUDGING: Final = (
-    *("formulations", "explain", "judge", "verifier", "format", "repairs", "as_published"),
+    *("formulations", "judge", "verifier", "format", "repairs", "as_published"),
     *("facts_per_call", "prompts"),
 )
 _OF_MODELS: Final = [
@@ -128,7 +121,7 @@ def recall_settings(
     if chosen.beam:
         _check_runner(chosen.beam)
     if chosen.facts_only:
-        for name in ("formulations", "verifier", "explain", "format", "facts_per_call"):
+        for name in ("formulations", "verifier", "format", "facts_per_call"):
             if getattr(chosen, name) is not None:
                 raise UsageError(f"--{name} is of verification, and --facts_only verifies nothing")
         return replace(chosen, formulations=())
@@ -141,8 +134,6 @@ def recall_settings(
     if not asked:
         raise UsageError("--formulations names none; leave it out to compare all five")
     formulations = canonical(asked, chosen.format or "json")
-    if chosen.explain is not None and not any("xml" in name for name in formulations):
-        raise UsageError("--explain is of the +xml formulations: FaaF's function asks for verdicts")
     return replace(chosen, formulations=formulations)
 
 

@@ -42,6 +42,8 @@ class OfflineAnswers:
             "prompt": self._prompt,
             "fact_checker": self._fact_checker,
             "hostname_category": self._category,
+            "Considering": self._faaf_prompt,
+            "Take": self._faaf_facts,
         }
 
     def know(self, units: Iterable[tuple[str, str]]) -> None:
@@ -61,7 +63,7 @@ class OfflineAnswers:
         return Reply(reply.text, reply.arguments, name)
 
     def _task(self, chat: Chat) -> str:
-        return prompts.task(chat.system) or chat.function or ""
+        return prompts.task(chat.system) or chat.function or prompts.published(chat.user)
 
     def _category(self, chat: Chat) -> Reply:
         host = prompts.text_of("host", chat.user) or ""
@@ -111,10 +113,26 @@ class OfflineAnswers:
 
     def _generate_facts(self, chat: Chat) -> Reply:
         text = prompts.text_of("answer", chat.user) or ""
-        question = prompts.text_of("question", chat.user)
+        return Reply(arguments={"facts": self._facts(text, prompts.text_of("question", chat.user))})
+
+    def _facts(self, text: str, question: str | None) -> list[str]:
         record = InputRecord("server", "server", text, question=question)
         found: Drafts = run_now(self._judge.extract(record, segment(text)))
-        return Reply(arguments={"facts": [draft.claim for draft in found.drafts]})
+        return [draft.claim for draft in found.drafts]
+
+    # --- what FaaF's code sends as text ---
+
+    def _faaf_facts(self, chat: Chat) -> Reply:
+        text, question = re.findall(r'^\w+: "(.*?)"$', chat.user, re.DOTALL | re.MULTILINE)
+        return Reply("\n".join(f"- {fact}" for fact in self._facts(text, question)))
+
+    def _faaf_prompt(self, chat: Chat) -> Reply:
+        asked = re.fullmatch(
+            r'passage: "(.*)"\n\n.*the claim: (.*) is True or.*', chat.user, re.DOTALL
+        )
+        assert asked
+        query = run_now(self._judge.queries([asked[2]])).queries[0]
+        return Reply(_word(self._evidence(asked[2], query, prompts.Passage(asked[1], None)), chat))
 
     # --- verification through a function, as JSON and as tags ---
 
@@ -168,7 +186,8 @@ class OfflineAnswers:
         """The function object of factual recall."""
         passage = prompts.Passage(chat.user.partition("Passage:")[2].strip(), None)
         arguments: dict[str, Any] = {}
-        for name, below in chat.schema["properties"].items():
+        properties = chat.schema["properties"] if chat.function else prompts.parameters(chat.system)
+        for name, below in properties.items():
             if not name.endswith("_text_evidence"):
                 claim = prompts.clear_fact(below["description"])
                 query = run_now(self._judge.queries([claim])).queries[0]
@@ -177,9 +196,11 @@ class OfflineAnswers:
                 verdict = {SUPPORTED: "True", NOANS: unclear}.get(row.outcome, "False")
                 arguments[name] = verdict
                 evidence = f"{name}_text_evidence"
-                if evidence in chat.schema["properties"]:
+                if evidence in properties:
                     arguments[evidence] = row.citation
-        return Reply(arguments=arguments)
+        if chat.function:
+            return Reply(arguments=arguments)
+        return Reply("\n".join(f"<{name}>{value}</{name}>" for name, value in arguments.items()))
 
     def _checked(self, chat: Chat) -> Iterable[tuple[prompts.Fact, list[tuple[int, Evidence]]]]:
         passages = prompts.passages(chat.user)
@@ -248,8 +269,10 @@ def _fact_form(chat: Chat) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     if exact and _is_exact(exact):
         check = chat.schema.get("$defs", {}).get("check") or next(iter(exact.values()))
         return exact, check["properties"]
-    if "$defs" in chat.schema:
-        fact = chat.schema["$defs"]["fact"]["properties"]
+    if chat.schema:
+        # A schema without definitions has the same for each fact.
+        facts_schema = chat.schema.get("$defs") or {"fact": chat.schema["properties"]["f1"]}
+        fact = facts_schema["fact"]["properties"]
         return fact, fact["checks"]["items"]["properties"] if "checks" in fact else fact
     facts = list(chat.example.values())
     if _is_exact(facts[0]):

@@ -4,6 +4,7 @@ The words are those of public issues, which are named beside them.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,17 +144,20 @@ def of_example(kind: str, example: Mapping[str, Any]) -> Switches:
 
     if kind == "overflow":
         return Switches(
-            context=1500, too_long=lambda context, prompt, _: error(context=context, prompt=prompt)
+            context=2000, too_long=lambda context, prompt, _: error(context=context, prompt=prompt)
         )
     if kind == "cap":
-        return Switches(cap=700, capped=lambda _, cap: error(cap=cap))
+        return Switches(cap=1500, capped=lambda _, cap: error(cap=cap))
     if kind == "schema":
         return Switches(grammar='"$ref"', refusals={"grammar": error()})
     refused = {"limit": "max_tokens", "format": "response_format"}.get(kind, kind)
+    if kind == "stream":
+        return Switches(streams=True, refusals={"stream": error()})
     if kind == "temperature":
         return Switches(temperature_fixed=True)
     if kind in ("tools", "tool_choice", "strict", "limit", "logprobs", "n"):
-        return Switches(**{refused: REJECTED}, refusals={refused: error()})
+        changes: dict[str, Any] = {refused: REJECTED}
+        return replace(Switches(refusals={refused: error()}), **changes)
     if kind == "format":
         return Switches(
             tools=REJECTED, response_format=REJECTED, refusals={"response_format": error()}

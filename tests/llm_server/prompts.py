@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ufo.transforms.prompts.data import read as read
 
@@ -37,6 +38,24 @@ def clear_fact(description: str) -> str:
 def task(system: str) -> str | None:
     found = _TASK.search(system)
     return found[1] if found else None
+
+
+def published(user: str) -> str:
+    """The word by which a request of FaaF's code, in text alone, is known; "" for others."""
+    found = re.search(r"^(Considering|Take)\b", user, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def parameters(system: str) -> dict[str, dict[str, Any]]:
+    """The parameters of FaaF's function object in tags, as in the schema of a function."""
+    found = re.findall(
+        r"<name>(fact_\w+)</name>\n<values>(.*?)</values>\n<description>(.*?)</description>",
+        system,
+        re.DOTALL,
+    )
+    return {
+        name: {"enum": values.split(" | "), "description": text} for name, values, text in found
+    }
 
 
 def elements(tag: str, text: str) -> Iterator[tuple[str, dict[str, str], str]]:

@@ -1,5 +1,6 @@
 """`ufo.evaluate` against servers as people run them: whatever one refuses, every unit is judged."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -9,7 +10,11 @@ from typing import Any
 import pytest
 
 import ufo
-from tests.llm_server import PROFILES, LlmServer
+from tests.llm_server import PROFILES, REJECTED, LlmServer, Switches
+from tests.llm_server.chat import FULL, LONG, THOUGHTS, UNOPENED
+from tests.llm_server.errors import ApiError
+from tests.llm_server.profiles import of_example, refusals
+from ufo.schemas.errors import RunError
 
 RECORDS = [
     {
@@ -39,17 +44,20 @@ def evaluated(
     output: Path,
     records: Sequence[Mapping[str, Any]] = RECORDS,
     sources: Sequence[str] = ("reference", "llm"),
+    base_url: str | None = None,
+    **options: Any,
 ) -> Seen:
     found = ufo.evaluate(
         records,
         list(sources),
         output=output,
         judge="llm",
-        base_url=server.base_url,
+        base_url=base_url or server.base_url,
         model="offline-judge",
         cache="off",
         workers=1,
         quiet=True,
+        **options,
     )
     assert found.failures.num_rows == 0
     seen = {name: found.sql(query).to_pylist() for name, query in SEEN.items()}
@@ -129,3 +137,98 @@ def test_a_small_context_judges_as_a_large_one(llm_server: LlmServer, tmp_path: 
     assert small["units"] == large["units"]
     assert small["verdicts"] == large["verdicts"]
     assert {row["reason"] for row in small["evidence"]} == {None}
+
+
+# --- in the words of each provider --------------------------------------------------------------
+
+TOWNS = ["Aden", "Bari", "Cork", "Dover", "Essen", "Fano"]
+TOWN = "{0} is a port. {0} has {1},000 inhabitants. The harbour of {0} was opened in 18{1}."
+TEXT = " ".join(TOWN.format(name, at) for at, name in enumerate(TOWNS, 10))
+BOOKS = [f"{TEXT} So says the book of {name}, who was there." for name in TOWNS]
+LARGE = [{"id": "towns", "response": TEXT, "reference_answers": BOOKS}]
+ENDS = ("quota", "key", "unloaded", "model", "filtered")
+ROWS = [
+    pytest.param(row["kind"], row["examples"][0], id=f"{row['kind']} {row['examples'][0]['of']}")
+    for row in refusals()
+    if row["kind"] != "busy"
+]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """What is found of the large record where nothing is refused."""
+    with pytest.MonkeyPatch.context() as patch, LlmServer() as server:
+        patch.setenv("OPENAI_API_KEY", server.key)
+        return evaluated(server, tmp_path_factory.mktemp("plain"), LARGE, ["reference"])
+
+
+def same(found: Seen, plain: Seen) -> bool:
+    return all(found[name] == plain[name] for name in ("units", "verdicts", "evidence"))
+
+
+@pytest.mark.parametrize(("kind", "example"), ROWS)
+def test_a_refusal_in_a_providers_words_is_mended_or_ends_the_run_with_them(
+    llm_server: LlmServer, tmp_path: Path, plain: Seen, kind: str, example: Any
+) -> None:
+    llm_server.switches = of_example(kind, example)
+    if kind in ENDS:
+        with pytest.raises(RunError, match=re.escape(example["says"][:60])):
+            evaluated(llm_server, tmp_path, LARGE, ["reference"])
+        return
+    asks_for_text = kind in ("n", "logprobs")
+    sources = ["reference", "llm"] if asks_for_text else ["reference"]
+    found = evaluated(llm_server, tmp_path, LARGE, sources)
+    assert found["units"] == plain["units"]
+    assert asks_for_text or same(found, plain)
+    assert {row["reason"] for row in found["evidence"]} == {None}
+    assert any(entry.status != 200 for entry in llm_server.chats) or kind == "format"
+
+
+GRAMMARS = [one for row in refusals() if row["kind"] == "schema" for one in row["examples"]]
+
+
+@pytest.mark.parametrize("example", GRAMMARS, ids=lambda one: one["says"][:20])
+def test_a_schema_that_is_refused_while_judging_is_asked_for_in_the_next_form(
+    llm_server: LlmServer, tmp_path: Path, plain: Seen, example: Any
+) -> None:
+    # The probe has no verdict.
+    llm_server.switches = replace(of_example("schema", example), grammar='"verdict"')
+    assert same(evaluated(llm_server, tmp_path, LARGE, ["reference"]), plain)
+    refused = [entry for entry in llm_server.chats if entry.status in (400, 500)]
+    assert refused
+    assert all("verdict" in str(entry.body) for entry in refused)
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [
+        *(Switches(thinks=thinks) for thinks in THOUGHTS),
+        *(Switches(thinks=thinks, tools=REJECTED) for thinks in (FULL, UNOPENED, LONG)),
+    ],
+    ids=lambda one: f"{one.thinks} {one.tools}",
+)
+def test_thoughts_that_say_the_opposite_change_nothing(
+    llm_server: LlmServer, tmp_path: Path, plain: Seen, switches: Switches
+) -> None:
+    llm_server.switches = switches
+    assert same(evaluated(llm_server, tmp_path, LARGE, ["reference"]), plain)
+
+
+def test_an_error_in_a_reply_of_status_200_is_that_error(
+    llm_server: LlmServer, tmp_path: Path, plain: Seen
+) -> None:
+    llm_server.switches = Switches(fails=ApiError(200, "the flux is inverted"))
+    with pytest.raises(RunError, match="answered 200 with the error 400: the flux is inverted"):
+        evaluated(llm_server, tmp_path / "fails", LARGE, ["reference"])
+    long = "Context size has been exceeded."  # as LM Studio says it
+    llm_server.switches = Switches(context=2000, too_long=lambda *_: ApiError(200, long))
+    assert same(evaluated(llm_server, tmp_path / "long", LARGE, ["reference"]), plain)
+
+
+def test_azure_is_asked_at_the_models_deployment(
+    llm_server: LlmServer, tmp_path: Path, plain: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", llm_server.key)
+    llm_server.switches = Switches(azure="offline-judge")
+    url = f"{llm_server.base_url.removesuffix('/v1')}/?api-version=2024-10-21"
+    assert same(evaluated(llm_server, tmp_path, LARGE, ["reference"], url), plain)

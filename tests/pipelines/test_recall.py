@@ -75,6 +75,13 @@ def test_errors_are_against_the_labels_of_people(recall: Ufo, tmp_path: Path) ->
     assert [row["f1_false"] for row in errors] == pytest.approx([6 / 7, 1, 1])
 
 
+def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path: Path) -> None:
+    flags = ("--as_published", "--repairs", 0, "--formulations", "prompt,tfn+citation+xml")
+    done = recall(tmp_path, "--json", *flags)
+    assert (done.code, done.json["facts"], done.json["failures"]) == (0, 8, 0), done.err
+    assert labels(tmp_path, "prompt") == labels(tmp_path, "tfn+citation+xml") != []
+
+
 def test_a_run_of_several_processes_and_chunks_is_the_same(
     recall: Ufo, tmp_path: Path, tables: Any
 ) -> None:

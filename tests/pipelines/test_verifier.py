@@ -60,7 +60,7 @@ def test_another_verifier_is_another_run(evaluate: Any, tmp_path: Path) -> None:
     [
         (("--verifier", UNUSABLE), "cannot be used: it is broken; mend it"),
         (("--verifier", "overlop"), "Did you mean 'overlap'?"),
-        (("--verifier", STATED, "--judge", "llm", "--model", "m"), "--judge offline or --judge"),
+        (("--verifier", STATED, "--judge", "llm", "--model", "m"), "--judge offline"),
     ],
 )
 def test_what_is_wrong_is_said_before_the_input_is_read(

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ufo.schemas.parameters import closed, listed, one_of
 from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm.base import Choice, Function, Message, Request
-from ufo.transforms.llm.failures import CAP, SendError
+from ufo.transforms.llm.failures import CAP, STREAM, SendError
 
 PROBE = "probe"
 """The value of `usage.step` for the requests of a probe."""
@@ -41,7 +41,7 @@ class Capabilities:
     sent: some models have a fixed temperature. `limit_fields` are the fields for a token limit that
     may still be tried, best first; OpenAI's newest models refuse `max_tokens`. `most_tokens` is the
     highest limit allowed. `thinks` says whether a reply begins with reasoning tokens, which count
-    as well.
+    as well. `streams` says whether replies have to be asked for as streams.
     """
 
     forms: tuple[str, ...] = FORMS
@@ -54,6 +54,7 @@ class Capabilities:
     limit_fields: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
     most_tokens: int | None = None
     thinks: bool = False
+    streams: bool = False
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Capabilities":
@@ -98,11 +99,13 @@ def learned(
     """
     if not error.refusal:
         return None
-    if error.kind == CAP and limit:
+    if error.kind == CAP and limit > 1:
         named = error.cap or limit + 1
         # Some name the first number that is too high.
         cap = named if named < limit else limit - 1 if named == limit else limit // 2
         return {"most_tokens": min(cap, known.most_tokens or cap)}
+    if error.kind == STREAM and not known.streams:
+        return {"streams": True}
     features = used(known, request, n)
     for kind in error.kinds:
         for feature in features:
@@ -137,12 +140,12 @@ def used(known: Capabilities, request: Request, n: int) -> list[Feature]:
         features += [Feature("tool_choice", lower), Feature("tools", {"forms": others})]
     if form not in (WORDS, *TOOL_FORMS):
         features.append(Feature("format", lower))
-    if request.max_tokens is not None and known.limit_field is not None:
-        features.append(Feature("limit", {"limit_fields": known.limit_fields[1:]}))
     if request.logprobs and known.logprobs:
         features.append(Feature("logprobs", {"logprobs": False}))
     if n > 1 and known.n:
         features.append(Feature("n", {"n": False}))
+    if request.max_tokens is not None and known.limit_field is not None:
+        features.append(Feature("limit", {"limit_fields": known.limit_fields[1:]}))
     if known.takes_temperature(request.temperature):
         field = "temperature_one" if request.temperature == 1 else "temperature_zero"
         features.append(Feature("temperature", {field: False}))
@@ -261,41 +264,21 @@ async def _accepted(
 ) -> tuple[Sequence[Choice], Capabilities]:
     """Ask; where the endpoint refuses without naming a parameter, find out which one it is.
 
-    Features are left out one after another, the likeliest first, until the request is accepted;
-    then each of those left out before the last is tried again.
+    Each feature is left out alone, then one after another.
 
     Raises:
         SendError: a request without any of them is refused too.
     """
+    tries = [known, *(replace(known, **one.without) for one in used(known, request, n))]
     less = known
-    last: Change = {}
-    dropped: dict[str, Any] = {}
-    refusal: SendError | None = None
-    while True:
+    while features := used(less, request, n):
+        less = replace(less, **features[0].without)
+        tries.append(less)
+    *tries, least = dict.fromkeys(tries)
+    for tried in tries:
         try:
-            choices, less = await ask(request, less, n)
-            break
+            return await ask(request, tried, n)
         except SendError as error:
-            refusal = refusal or error
-            blamed = next(iter(used(less, request, n)), None)
-            if not error.refusal or blamed is None:
-                raise (refusal if error.refusal else error) from None
-        last, less = blamed.without, replace(less, **blamed.without)
-        dropped |= last
-    # The last feature left out was refused; the others may be supported.
-    for field in [name for name in dropped if name not in last]:
-        for whole in _longer(getattr(known, field), getattr(less, field)):
-            try:
-                choices, less = await ask(request, replace(less, **{field: whole}), n)
-                break
-            except SendError as error:
-                if not error.refusal:
-                    raise
-    return choices, less
-
-
-def _longer(whole: Any, left: Any) -> list[Any]:
-    """Return the values of a field between `whole` and the shortened `left`, the longest first."""
-    if not isinstance(whole, tuple):
-        return [whole]
-    return [whole[at:] for at in range(len(whole) - len(left))]
+            if not error.refusal:
+                raise
+    return await ask(request, least, n)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ufo.schemas.extras import need
 from ufo.schemas.records import TRUNCATED, Usage
@@ -28,7 +28,7 @@ from ufo.transforms.llm.capabilities import (
     learned,
 )
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import CAP, LARGER, MODEL, SendError, inside, of_response
+from ufo.transforms.llm.failures import LARGER, MODEL, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
 from ufo.transforms.llm.retry import REAL, Backoff, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
@@ -99,9 +99,8 @@ class Session:
         """Estimate the tokens of the context left beside a request's prompt, None if unknown."""
         if self._window.context is None:
             return None
-        return self._window.room(
-            prompt_tokens(wire.body(request, self._endpoint.model, self.known, 1))
-        )
+        body = wire.body(request, self._endpoint.model, self.known, 1)
+        return self._window.room(prompt_tokens(body))
 
     async def ask(
         self, request: Request, n: int, rows: list[Usage], probing: bool = False
@@ -147,12 +146,12 @@ class Session:
                 change = learned(known, request, n, error, limit)
                 if change is None:
                     # Refused in every form: it was about this request's text.
-                    if error.unexplained and not probing:
+                    if error.refusal and not probing:
                         self._learn(known, {"forms": self._worked.forms})
                         self._learn(known, {"references": self._worked.references})
                     raise
                 self._learn(known, change)
-                if error.kind == CAP and change["most_tokens"] < request.expects:
+                if change.get("most_tokens", request.expects) < request.expects:
                     raise SendError(error.message, error.status, reason=TRUNCATED) from None
                 continue
             self._worked = known
@@ -169,35 +168,27 @@ class Session:
     async def _exchange(
         self, body: Mapping[str, object], function: str | None
     ) -> Received[wire.Answer]:
-        received = await self._sent(body)
-        tokens = wire.tokens(received.value)
-        try:
-            answer = wire.answer(received.value, function)
-        except wire.Garbled as garbled:
-            raise SendError(
-                f"{self._endpoint.shown_url}: {garbled}",
-                "garbled",
-                transient=True,
-                request_id=received.request_id,
-                tokens=tokens,
-            ) from None
-        request_id = received.request_id or answer.id
-        return Received(answer, received.headers, request_id, tokens)
-
-    async def _sent(self, body: Mapping[str, object]) -> Received[Any]:
         """Send a request; raise the error that may be in a response of status 200, too."""
+        place, request_id = self._endpoint, None
         try:
             received = await self._transport.send(body)
-            error = inside(received.value)
+            request_id, payload, headers = received.request_id, received.value, received.headers
+            error = inside(payload)
             if error is not None:
-                place, headers = self._endpoint, received.headers
-                status, payload = error
-                raise of_response(place, place.key(), status, headers, payload, time.time(), True)
-            return received
+                raise of_response(
+                    place, place.key(), error[0], headers, error[1], time.time(), True
+                )
+            answer = wire.answer(payload, function)
         except SendError as error:
             if error.kind == MODEL:
                 error.message += await self._known_models()
             raise
+        except wire.Garbled as garbled:
+            message, tokens = f"{place.shown_url}: {garbled}", wire.tokens(payload)
+            raise SendError(
+                message, "garbled", transient=True, request_id=request_id, tokens=tokens
+            ) from None
+        return Received(answer, headers, request_id or answer.id, answer.tokens)
 
     def _check_length(self, body: Mapping[str, object], prompt: int, answer: wire.Answer) -> None:
         """Learn the size of the context from a reply.
@@ -292,17 +283,9 @@ class OpenAiClient:
             await session.probe(shape, rows)
             await _enough(session, request, rows, choices)
         except (SendError, LlmError) as error:
-            request_id = _first(rows) if choices else ""
-            received = choices[: request.n]
-            raise LlmError(
-                error.message,
-                error.reason,
-                error.final,
-                rows,
-                received,
-                request_id,
-                error.unexplained,
-            ) from None
+            first = _first(rows) if choices else ""
+            what = error.message, error.reason, error.final
+            raise LlmError(*what, rows, choices[: request.n], first, error.unexplained) from None
         return Completion(choices[: request.n], _first(rows), rows)
 
     def room(self, request: Request) -> int | None:

@@ -245,8 +245,8 @@ def endpoints(
     knowledge_model: str | None = None,
     knowledge_base_url: str | None = None,
     timeout: float = Endpoint().timeout,
-    header: Iterable[str] = (),
-    body_json: str = "{}",
+    header: Iterable[str] | None = None,
+    body_json: str | None = None,
     reasoning_effort: str | None = None,
 ) -> dict[str, Endpoint]:
     """Return the endpoint of each role; model and address default to the verifier's.
@@ -259,8 +259,8 @@ def endpoints(
     Raises:
         UsageError: a header or the body has another form.
     """
-    headers = tuple(map(header_of, header))
-    body = added_fields(body_json, reasoning_effort)
+    headers = tuple(map(header_of, header or ()))
+    body = added_fields(body_json or "{}", reasoning_effort)
     by_role: Mapping[str, tuple[str | None, str | None]] = {
         VERIFIER: (model, base_url),
         EXTRACTOR: (extractor_model, extractor_base_url),

@@ -26,8 +26,8 @@ OVERFLOW: Final = "overflow"
 BUSY: Final = "busy"
 
 LARGER: Final = (
-    "give the server a larger context (OLLAMA_CONTEXT_LENGTH for Ollama, -c for llama.cpp, "
-    "--max-model-len for vLLM), or ask for less at once with --formulation prompt"
+    "ask for less at once with --formulation prompt or, where the server is yours, give it a "
+    "larger context (OLLAMA_CONTEXT_LENGTH for Ollama, -c for llama.cpp, --max-model-len for vLLM)"
 )
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
 _READ = 4000  # characters of an endpoint's message that are searched
@@ -239,9 +239,7 @@ def inside(payload: Any) -> tuple[int, Any] | None:
         return None
     choices = payload.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
-    error = (choice.get("error") if isinstance(choice, dict) else None) or (
-        payload.get("error") if not choice else None
-    )
+    error = payload.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
     if not error:
         return None
     code = str(error.get("code")) if isinstance(error, dict) else ""

@@ -69,41 +69,6 @@ class Sent:
     ended: float = inf
 
 
-class Minute:
-    """A sliding window over the requests of the last sixty seconds.
-
-    The moment at which an endpoint counts a request is unknown. A request therefore counts from
-    when it is sent until a minute after its reply, or a minute after it must have arrived.
-    """
-
-    def __init__(self, limits: Limits) -> None:
-        self._requests = limits.requests_per_minute
-        self._tokens = limits.tokens_per_minute
-        self._sent: deque[Sent] = deque()
-
-    def add(self, sent: Sent) -> None:
-        """Add a request."""
-        self._sent.append(sent)
-
-    def room(self, now: float, tokens: float) -> float:
-        """Return the time from which one more request of `tokens` tokens is within the limits."""
-        sent = self._sent
-        while sent and _expires(sent[0]) <= now:
-            sent.popleft()
-        when = now
-        if self._requests is not None and len(sent) >= self._requests:
-            when = _expires(sent[len(sent) - self._requests])
-        if self._tokens is not None:
-            # A request larger than the limit is sent alone.
-            left = sum(one.tokens for one in sent)
-            for one in sent:
-                if left + tokens <= self._tokens:
-                    break
-                when = max(when, _expires(one))
-                left -= one.tokens
-        return when
-
-
 def _expires(sent: Sent) -> float:
     return min(sent.ended, sent.at + _ON_ITS_WAY) + _MINUTE
 
@@ -142,13 +107,13 @@ class Limiter:
         self._silent_since: float | None = None
         self._starting = self.limit < self._most
         self._number = self._last_cut = 0
-        self._pace = limits.requests_per_minute
-        self._counts_tokens = bool(limits.tokens_per_minute)
+        self._requests = limits.requests_per_minute
+        self._tokens = limits.tokens_per_minute
         self._ratio = 1.0  # tokens reported by tokens estimated
         self._next = -inf  # the time from which even spacing allows the next request
-        self._minute = Minute(limits)
-        for _ in range(before):
-            self._minute.add(Sent(0, timing.clock(), 0.0, 0.0))
+        # Those of the last minute. The moment at which an endpoint counts a request is unknown: it
+        # counts from when it is sent until a minute after its reply, or after it must have arrived.
+        self._sent = deque(Sent(0, timing.clock(), 0.0, 0.0) for _ in range(before))
 
     @contextmanager
     def asked(self) -> Iterator[None]:
@@ -173,7 +138,7 @@ class Limiter:
         Raises:
             LlmError: final, where an endpoint of the run has just failed for good.
         """
-        tokens = float(estimated(body)) if self._counts_tokens else 0.0
+        tokens = float(estimated(body)) if self._tokens else 0.0
         async with self._turn:
             sent = await self._wait_turn(tokens)
         try:
@@ -237,7 +202,7 @@ class Limiter:
             elif self.in_flight + 1 > self.limit:
                 self._freed.clear()
                 await self._freed.wait()
-            elif (wait := max(self._next, self._minute.room(now, reserved)) - now) > 0:
+            elif (wait := max(self._next, self._room(now, reserved)) - now) > 0:
                 # A reply shorter than reserved may make room earlier.
                 await self.timing.sleep(min(wait, _LOOK_AGAIN))
             else:
@@ -249,8 +214,26 @@ class Limiter:
         if self._silent_since is None:
             self._silent_since = now
         sent = Sent(self._number, now, estimate, reserved)
-        if self._pace:
-            self._next = max(self._next, now - _CATCH_UP) + _MINUTE / self._pace
-        if self._pace or self._counts_tokens:
-            self._minute.add(sent)
+        if self._requests:
+            self._next = max(self._next, now - _CATCH_UP) + _MINUTE / self._requests
+        if self._requests or self._tokens:
+            self._sent.append(sent)
         return sent
+
+    def _room(self, now: float, tokens: float) -> float:
+        """Return the time from which one more request of `tokens` tokens is within the limits."""
+        sent = self._sent
+        while sent and _expires(sent[0]) <= now:
+            sent.popleft()
+        when = now
+        if self._requests is not None and len(sent) >= self._requests:
+            when = _expires(sent[len(sent) - self._requests])
+        if self._tokens is not None:
+            # A request larger than the limit is sent alone.
+            left = sum(one.tokens for one in sent)
+            for one in sent:
+                if left + tokens <= self._tokens:
+                    break
+                when = max(when, _expires(one))
+                left -= one.tokens
+        return when

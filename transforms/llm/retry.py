@@ -8,7 +8,6 @@ import asyncio
 import logging
 import random
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from math import ceil, inf
@@ -18,8 +17,7 @@ from ufo.transforms.llm.base import Report
 from ufo.transforms.llm.failures import SendError
 
 UNANSWERED: Final = ("timeout", "connection")
-_REPORT_AFTER: Final = 1.0  # second: failures within it are one message
-_BETWEEN_REPORTS: Final = 3.0
+_BETWEEN_REPORTS: Final = 3.0  # seconds
 _STOPPED_SECONDS: Final = 10.0
 _WORDS: Final = {
     "timeout": "timed out",
@@ -121,10 +119,7 @@ class Backoff:
         self._name = name
         self._reached = reached
         self._down_since: float | None = None
-        self._failed: Counter[str] = Counter()
-        self._next_try = inf
         self._next_report = -inf
-        self._timer: asyncio.TimerHandle | None = None
 
     def pause(self, until: float) -> None:
         """Send nothing before the time `until`, or the end of an earlier, longer pause."""
@@ -158,33 +153,17 @@ class Backoff:
             request_id=error.request_id,
         )
 
-    def retrying(self, error: SendError, pause: float) -> None:
-        """Report a retry to the user, in one message with other failures of about this time."""
-        loop = asyncio.get_running_loop()
-        now = loop.time()
-        self._failed[error.status] += 1
-        self._next_try = min(self._next_try, now + pause)
-        if self._timer is None:
-            at = max(now + _REPORT_AFTER, self._next_report)
-            self._timer = loop.call_at(at, self._send_report, loop)
-
-    def _send_report(self, loop: asyncio.AbstractEventLoop) -> None:
-        now = loop.time()
-        failed, self._failed = self._failed, Counter()
-        pause, self._next_try = self._next_try - now, inf
-        self._next_report, self._timer = now + _BETWEEN_REPORTS, None
+    def retrying(self, error: SendError, pause: float, now: float) -> None:
+        """Report a retry to the user, once in a few seconds."""
+        if now < self._next_report:
+            return
+        self._next_report = now + _BETWEEN_REPORTS
         if self._down_since is not None and self.seconds < inf:
             left = _duration(self._down_since + self.seconds - now, " more")
             self._report(f"{self._name} does not answer, retrying for {left}")
-            return
-        (status, count), *others = failed.most_common()
-        first = f"{count} request{'s' if count > 1 else ''} {_word(status)}"
-        summary = ", ".join([first, *(f"{number} {_word(other)}" for other, number in others)])
-        self._report(f"{summary}, retrying in {max(1, ceil(pause))} s")
-
-
-def _word(status: str) -> str:
-    return _WORDS.get(status, f"got status {status}")
+        else:
+            word = _WORDS.get(error.status, f"got status {error.status}")
+            self._report(f"a request {word}, retrying in {max(1, ceil(pause))} s")
 
 
 def _duration(seconds: float, more: str = "") -> str:
@@ -226,6 +205,6 @@ async def retrying(
             if pause > left:
                 raise
             if backoff is not None:
-                backoff.retrying(error, pause)
+                backoff.retrying(error, pause, timing.clock())
         await timing.sleep(pause)
         attempt += 1

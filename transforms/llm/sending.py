@@ -106,8 +106,8 @@ class Sender:
                 done = self._budget.settle(body, reserved, done, billed)
                 if done is not None:
                     rows.append(done)
-                if done is not None and isinstance(outcome, SendError):
-                    fields = {"model": done.model, "status": done.status, "tries": attempt + 1}
+                if isinstance(outcome, SendError):
+                    fields = {"model": row.model, "status": outcome.status, "tries": attempt + 1}
                     _LOG.info("a request failed: %s", outcome.message, extra={"ufo_fields": fields})
 
     async def _outcome(

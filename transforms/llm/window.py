@@ -58,14 +58,18 @@ def at_least(body: Mapping[str, Any]) -> int:
 
     Functions are left out, since not every endpoint includes them in the prompt.
     """
-    text, ascii_only = _texts(body)
+    text = "\n".join(message["content"] for message in body["messages"])
+    ascii_only = text.encode("ascii", "ignore").decode()
     return count(ascii_only) + (len(text) - len(ascii_only)) // _OTHERS
 
 
-def _texts(body: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the text of a request's messages, and what of it is ASCII."""
-    text = "\n".join(message["content"] for message in body["messages"])
-    return text, text.encode("ascii", "ignore").decode()
+def _foreign(body: Mapping[str, Any]) -> bool:
+    """Return whether a good part of a request's messages is in another script than English."""
+    texts = [message["content"] for message in body["messages"]]
+    others = sum(
+        len(one) - len(one.encode("ascii", "ignore")) for one in texts if not one.isascii()
+    )
+    return others > _FOREIGN * sum(map(len, texts))
 
 
 def _of_piece(piece: str) -> int:
@@ -149,11 +153,11 @@ class Window:
         """
         if not counted or prompt < _SHORT:
             return True
-        text, ascii_only = _texts(body)
-        usual = len(text) - len(ascii_only) <= _FOREIGN * len(text)
-        ratio = counted / prompt
+        ratio, foreign = counted / prompt, _foreign(body)
         sizes = prompt, _message_tokens(body)
-        cut = usual and counted < self._least(sizes)
+        sure = (1 - _LESS) * self._ratio
+        whole = any(seen[0] >= prompt and one >= sure * seen[0] for seen, one in self._seen)
+        cut = not (foreign or whole) and counted < self._least(sizes)
         if not cut and ratio < _CUT:
             lowest = at_least(body)
             cut = counted < _CUT * lowest and lowest > self._whole
@@ -165,7 +169,7 @@ class Window:
             self._whole, self.context = inf, self._stated
         self._whole = max(self._whole, prompt)
         self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
-        if usual:
+        if not foreign:
             self._seen.append((sizes, counted))
         return True
 

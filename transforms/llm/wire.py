@@ -43,7 +43,7 @@ _MARK = re.compile(
     rf"<(?=[|\uff5c]|/?(?:{_TAGS})\s*>)|\[(?=/?(?:{_BRACKETS})\])",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thoughts?|reasoning)>|\[(/?)THINK\]", re.IGNORECASE)
+_THOUGHT = re.compile(r"(?i:<(/?)(?:think|thinking|thoughts?|reasoning)>)|\[(/?)THINK\]")
 _QUOTE = re.compile(r'\\.|(")', re.DOTALL)
 
 
@@ -100,6 +100,8 @@ def body(
         result[known.limit_field] = min(most, known.most_tokens or most)
     if request.logprobs and known.logprobs:
         result["logprobs"] = True
+    if known.streams:
+        result |= {"stream": True, "stream_options": {"include_usage": True}}
     return result
 
 
@@ -111,12 +113,12 @@ def in_words(function: Function) -> str:
     )
     if function.example is None:
         return f"{head}by this JSON Schema:\n{json.dumps(function.parameters, ensure_ascii=False)}"
-    described = "".join(f"\n{name}: {text}" for name, text in _described(function.parameters))
+    described = "".join(f"\n{name}: {text}" for name, text in _descriptions(function.parameters))
     example = json.dumps(function.example, ensure_ascii=False)
     return f"{head}as in this example of other data:\n{example}{described}"
 
 
-def _described(schema: Any) -> Iterator[tuple[str, str]]:
+def _descriptions(schema: Any) -> Iterator[tuple[str, str]]:
     """Yield the names and descriptions of the properties of a schema, at any depth."""
     if not isinstance(schema, Mapping):
         return
@@ -124,8 +126,8 @@ def _described(schema: Any) -> Iterator[tuple[str, str]]:
     for name, below in named.items():
         if "description" in below:
             yield name, below["description"]
-        yield from _described(below)
-    yield from _described(schema.get("items"))
+        yield from _descriptions(below)
+    yield from _descriptions(schema.get("items"))
 
 
 def _schema(function: Function, known: Capabilities) -> Any:
@@ -135,24 +137,22 @@ def _schema(function: Function, known: Capabilities) -> Any:
     return all_without_marks(schema)
 
 
+def _described(function: Function, known: Capabilities, field: str) -> dict[str, Any]:
+    named = {"name": function.name, field: _schema(function, known)}
+    # Endpoints demand for `strict` that objects are closed, as all are that are not written out.
+    return {**named, "strict": True} if known.strict and known.references else named
+
+
 def _tool(function: Function, known: Capabilities) -> dict[str, Any]:
-    schema = _schema(function, known)
-    described = {"name": function.name, "description": function.description, "parameters": schema}
-    return {"type": "function", "function": described | _strict(schema, known)}
-
-
-def _json_schema(function: Function, known: Capabilities) -> dict[str, Any]:
-    schema = _schema(function, known)
-    described = {"name": function.name, "schema": schema} | _strict(schema, known)
-    return {"type": "json_schema", "json_schema": described}
-
-
-def _strict(schema: Any, known: Capabilities) -> dict[str, Any]:
-    return {"strict": True} if known.strict and can_be_strict(schema) else {}
+    described = {"description": function.description, **_described(function, known, "parameters")}
+    return {"type": "function", "function": described}
 
 
 _FORMATS: Mapping[str, Callable[[Function, Capabilities], dict[str, Any]]] = {
-    JSON_SCHEMA: _json_schema,
+    JSON_SCHEMA: lambda function, known: {
+        "type": "json_schema",
+        "json_schema": _described(function, known, "schema"),
+    },
     # An extension of llama.cpp: its server's README, "response_format".
     JSON_OBJECT_SCHEMA: lambda function, known: {
         "type": "json_object",
@@ -179,22 +179,6 @@ def written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:
         for name, below in schema.items()
         if name not in left_out
     }
-
-
-def can_be_strict(schema: Any) -> bool:
-    """Return whether every object of a schema requires all of its properties and allows no others,
-    as endpoints demand for `strict`."""
-    if isinstance(schema, list | tuple):
-        return all(can_be_strict(below) for below in schema)
-    if not isinstance(schema, Mapping):
-        return True
-    properties = schema.get("properties", {})
-    if properties or schema.get("type") == "object":
-        closed = schema.get("additionalProperties") is False
-        if not closed or set(schema.get("required", ())) != set(properties):
-            return False
-    nested = [*properties.values(), *schema.get("$defs", {}).values()]
-    return all(map(can_be_strict, [*nested, schema.get("items"), schema.get("anyOf", ())]))
 
 
 def answer(payload: Any, function: str | None) -> Answer:
@@ -273,6 +257,8 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
 def without_thoughts(text: str) -> str:
     """Return a text without its blocks of thoughts, or what stands before the end of one without a
     beginning. A tag in a JSON string, in code or in quotes is part of the text."""
+    if "<" not in text and "THINK]" not in text:  # most texts
+        return text
     kept: list[str] = []
     start = end = 0
     within = False
@@ -357,6 +343,8 @@ def _count(value: Any) -> int | None:
 
 def without_marks(text: str) -> str:
     """Return the text with a space after the first character of each special token."""
+    if "<" not in text and "[" not in text:  # most texts
+        return text
     return _MARK.sub(lambda match: f"{match[0]} ", text)
 
 

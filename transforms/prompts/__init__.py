@@ -2,7 +2,8 @@
 
 `NAME_system.txt` is the fixed system message of a step, which providers can cache; `NAME_user.txt`
 is the template of the user message; `argument_NAME.txt` and `function_NAME.txt` are descriptions of
-functions and their arguments. A folder with files of the same names overrides any of them.
+functions and their arguments. `published` and `faaf` are prompts that follow the papers. A folder
+with files of the same names overrides any of them.
 """
 
 import re

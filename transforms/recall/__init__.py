@@ -2,8 +2,7 @@
 
 Facts are given, or generated from a question and its ground truth. Each answer, such as an output
 of a RAG system, is verified against all of them. `read` parses records, `step` processes one
-record, `llm` and `offline` generate facts and verify answers, `sheet` writes a table for human
-annotation.
+record, `recallers` generate facts and verify answers, `sheet` writes a table for human annotation.
 
 The format of requests and replies, beside that of `ufo.transforms.judges.llm`, which verifies
 (facts have no queries; the one passage is the answer):

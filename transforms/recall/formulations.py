@@ -4,7 +4,7 @@ prompt                 one fact a call, true or false matched by word: the basel
 tf, tfn                all facts in one call of the paper's function object, with the verdicts true,
                        false and (tfn) not clear
 …+citation             with an exact quote before each verdict
-…+xml                  the function of `ufo.transforms.judges.llm.function`, with a reply in tags
+…+xml                  with the function described, and the reply, in tags
 """
 
 from collections.abc import Iterable

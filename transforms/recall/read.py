@@ -18,6 +18,7 @@ import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from ufo.schemas.ids import content_id
@@ -38,10 +39,11 @@ _QUOTES: Final = re.compile(r"['\"’]")
 _PUNCTUATION: Final = re.compile(r"[-.\s]+")
 _BULLET: Final = re.compile(r"(?:^|\n|(?<=[.!?]))\s*[-*•]\s+")
 
-# Cells that hold a dictionary or list as text: strings and words, within one pair of brackets.
+# Cells that hold a dictionary or list of strings and words as text.
 _LEXEME: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\w+""", re.DOTALL)
-_FLAT: Final = re.compile(r"\s*(?:\{[\s_:,]*\}|\[[\s_,]*\])\s*")
+_FLAT: Final = re.compile(r"\{(?:_:_,?)*\}|\[(?:_,?)*\]")
 _IN_PYTHON: Final = {"true": "True", "false": "False", "null": "None"}
+_KINDS: Final[Mapping[type, str]] = {list: "a list", dict: "an object"}
 
 
 def parse_recall(
@@ -68,49 +70,30 @@ def _record(key: str, raw: dict[str, Any]) -> RecallInput:
     answers = dict(_answers(raw))
     facts, labels = _facts(raw, answers)
     given = bool(facts) or raw.get("facts") == []
-    ground_truth = _ground_truth(raw)
-    if not ground_truth.strip() and not given:
+    truths = (text_value(raw, name) for name in (*GROUND_TRUTHS, ANSWER))
+    truth = next((text for text in truths if text is not None), "")
+    if not truth.strip() and not given:
         raise Unusable(
             "there is no ground truth to take facts from: give `ground_truth` (or `answer`), or "
             "`facts`"
         )
-    record_id = id_value(raw) or id_value(raw, "unique_id")
-    if record_id is None:
-        record_id = content_id(question, ground_truth, *answers, *answers.values())
-    return RecallInput(
-        key,
-        record_id,
-        question,
-        ground_truth,
-        [RecallAnswer(record_id, variant, text) for variant, text in answers.items()],
-        given,
-        facts,
-        labels,
-    )
-
-
-def _ground_truth(raw: Mapping[str, Any]) -> str:
-    for name in (*GROUND_TRUTHS, ANSWER):
-        text = text_value(raw, name)
-        if text is not None:
-            return text
-    return ""
+    own_id = id_value(raw) or id_value(raw, "unique_id")
+    record_id = own_id or content_id(question, truth, *answers, *answers.values())
+    rows = [RecallAnswer(record_id, variant, text) for variant, text in answers.items()]
+    return RecallInput(key, record_id, question, truth, rows, given, facts, labels)
 
 
 def _answers(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (variant, text) of the answers to be verified."""
-    named = raw.get("answers")
-    if named is not None:
-        if not isinstance(named, dict):
-            raise Unusable(f"`answers` is an object of texts by variant, not {kind_of(named)}")
+    if raw.get("answers") is not None:
+        named = _held(raw, "answers", dict)
         for variant in named:
             if not variant.strip():
                 raise Unusable("`answers` has a variant without a name")
             if variant in _COLUMNS or variant.startswith(LABELS):
                 raise Unusable(f"`answers` has a variant {variant!r}, the name of another column")
-            text = text_value(named, variant, "answers.")
-            if text is not None:
-                yield variant, text
+        texts = ((variant, text_value(named, variant, "answers.")) for variant in named)
+        yield from ((variant, text) for variant, text in texts if text is not None)
         return
     labelled = [name.removeprefix(LABELS) for name in raw if name.startswith(LABELS)]
     apart = any(raw.get(name) is not None for name in GROUND_TRUTHS)
@@ -146,25 +129,24 @@ def _facts(
             if labels.setdefault((key, variant), label) != label:
                 raise Unusable(f"`{where}` labels {fact!r:.200} both true and false")
 
-    for number, item in enumerate(_given(raw)):
+    for number, item in enumerate(_held(raw, "facts", list)):
         where = f"facts[{number}]"
-        add(_text_of(item, where), _labels_of(item, where), where)
+        told = item if isinstance(item, dict) else {}
+        given = _held(told, "labels", dict, f"{where}.").items()
+        found = {variant: _label(value, f"{where}.labels") for variant, value in given}
+        add(_text_of(item, where), found, where)
     for name in [name for name in raw if name.startswith(LABELS)]:
-        for fact, value in _dictionary(raw, name).items():
-            add(fact, {name.removeprefix(LABELS): _label(value, f"{name}[{fact!r:.80}]")}, name)
-    if not facts:
-        for fact in _ground_truth_facts(raw):
-            add(fact, {}, "gt_facts")
+        for fact, value in _held(raw, name, dict).items():
+            label = _label(value, f"{name}[{fact!r:.80}]")
+            add(text_value({name: fact}, name) or "", {name.removeprefix(LABELS): label}, name)
+    truths = raw.get("gt_facts")
+    if not facts and isinstance(truths, str) and not truths.strip().startswith("["):
+        truths = [fact for fact in _BULLET.split(truths) if fact.strip()]
+    for item in () if facts else _held({"gt_facts": truths}, "gt_facts", list):
+        add(_text_of(item, "gt_facts"), {}, "gt_facts")
     places = {key: place for place, key in enumerate(facts)}
     rows = [RecallLabel(variant, places[key], label) for (key, variant), label in labels.items()]
     return list(facts.values()), rows
-
-
-def _given(raw: Mapping[str, Any]) -> list[Any]:
-    value = _literal(raw.get("facts"), "facts") or []
-    if not isinstance(value, list):
-        raise Unusable(f"`facts` is a list, not {kind_of(value)}")
-    return value
 
 
 def _text_of(item: object, where: str) -> str:
@@ -175,33 +157,12 @@ def _text_of(item: object, where: str) -> str:
     return text_value(item, "fact", f"{where}.") or ""
 
 
-def _labels_of(item: object, where: str) -> dict[str, int | None]:
-    labels = item.get("labels") if isinstance(item, dict) else None
-    if labels is None:
-        return {}
-    if not isinstance(labels, dict):
-        raise Unusable(f"`{where}.labels` is an object by variant, not {kind_of(labels)}")
-    return {variant: _label(value, f"{where}.labels") for variant, value in labels.items()}
-
-
-def _dictionary(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    labels = _literal(raw[name], name) or {}
-    if not isinstance(labels, dict):
-        raise Unusable(f"`{name}` is an object of labels by fact, not {kind_of(labels)}")
-    for fact in labels:
-        text_value({name: fact}, name)
-    return labels
-
-
-def _ground_truth_facts(raw: Mapping[str, Any]) -> list[str]:
-    """Return the facts of `gt_facts`: a list, a list as text, or lines that begin with a dash."""
-    value = raw.get("gt_facts")
-    if isinstance(value, str) and not value.strip().startswith("["):
-        return [fact.strip() for fact in _BULLET.split(value) if fact.strip()]
-    value = _literal(value, "gt_facts") or []
-    if not isinstance(value, list):
-        raise Unusable(f"`gt_facts` is text or a list, not {kind_of(value)}")
-    return [_text_of(item, "gt_facts") for item in value]
+def _held(raw: Mapping[str, Any], name: str, kind: type, where: str = "") -> Any:
+    """Return a list or an object of a record, empty where it is missing."""
+    value = _literal(raw.get(name), where + name)
+    if not isinstance(value, kind | None):
+        raise Unusable(f"`{where}{name}` is {_KINDS[kind]}, not {kind_of(value)}")
+    return value or kind()
 
 
 def _literal(value: Any, name: str) -> Any:
@@ -214,32 +175,25 @@ def _literal(value: Any, name: str) -> Any:
         Unusable: the text is something else, or has a key twice with different values.
     """
     if not isinstance(value, str) or not value.strip():
-        return value or None
+        return None if isinstance(value, str) else value
     try:
-        if not _FLAT.fullmatch(_LEXEME.sub("_", value)):
+        if not _FLAT.fullmatch("".join(_LEXEME.sub("_", value).split())):
             raise ValueError("it is no dictionary or list of texts")
-        try:
+        with suppress(json.JSONDecodeError):
             return json.loads(value, object_pairs_hook=_members)
-        except json.JSONDecodeError:
-            return _of_python(_LEXEME.sub(_in_python, value).strip())
+        with warnings.catch_warnings():  # of escapes that Python does not know
+            warnings.simplefilter("ignore")
+            node: Any = ast.parse(_LEXEME.sub(_in_python, value).strip(), mode="eval").body
+        if isinstance(node, ast.List):
+            return ast.literal_eval(node)
+        pairs = zip(node.keys, node.values, strict=True)
+        return _members([(ast.literal_eval(key), ast.literal_eval(one)) for key, one in pairs])
     except (ValueError, SyntaxError) as error:
         raise Unusable(f"`{name}` cannot be read: {error}"[:200]) from None
 
 
 def _in_python(lexeme: re.Match[str]) -> str:
     return _IN_PYTHON.get(lexeme[0], lexeme[0].replace("\n", "\\n"))
-
-
-def _of_python(text: str) -> Any:
-    with warnings.catch_warnings():  # of escapes that Python does not know
-        warnings.simplefilter("ignore")
-        node = ast.parse(text, mode="eval").body
-    if isinstance(node, ast.List):
-        return ast.literal_eval(node)
-    if not isinstance(node, ast.Dict):
-        raise ValueError("it is no dictionary or list of texts")
-    keys = [ast.literal_eval(key or "") for key in node.keys]
-    return _members(list(zip(keys, map(ast.literal_eval, node.values), strict=True)))
 
 
 def _members(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:

@@ -6,7 +6,7 @@ By a judge, facts are the claims of the ground truth, and an answer is a passage
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from ufo.schemas.functions import TF
@@ -18,14 +18,14 @@ from ufo.transforms.job import Job
 from ufo.transforms.judges import JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.base import Judge, Work
 from ufo.transforms.judges.llm import asking, judge
-from ufo.transforms.judges.llm.asking import Asker, Parsed, Question
+from ufo.transforms.judges.llm.asking import Form, Parsed, Question
 from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.formulation import Case, Finding
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
 from ufo.transforms.judges.llm.settings import FUNCTION, JSON, PROMPT, XML, LlmSettings
 from ufo.transforms.llm.base import EXTRACTOR, VERIFIER, Choice, Client, Function
 from ufo.transforms.llm.shared import shared_client
-from ufo.transforms.prompts import load_prompts
+from ufo.transforms.prompts import Prompts, load_prompts
 from ufo.transforms.prompts.data import element, read
 from ufo.transforms.recall.formulations import CITATION
 from ufo.transforms.sentences import segment
@@ -49,51 +49,34 @@ class Made(Work):
     findings: list[Finding] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _FactsForm(asking.Form[int, list[str]]):
-    """Asks for the facts of one record: by a function, or as published by lines with dashes."""
+def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[int, list[str]]:
+    """Return how the facts of a record are asked for: by a function, or as published as a list."""
 
-    record: RecallInput
-    published: bool
-    asker: Asker
-
-    def question(self, items: Sequence[int], wrong: str) -> Question:
-        """Return the question about the record."""
-        prompts, record = self.asker.prompts, self.record
+    def question(items: Sequence[int], wrong: str) -> Question:
         expects = _LONGER * tokens_of(record.ground_truth) + asking.SHORT_REPLY
-        if self.published:
-            told = {"question": record.question, "answer": record.ground_truth}
+        told = {"question": record.question, "answer": record.ground_truth}
+        if published:
             return Question("", prompts.render("faaf_facts_user", **told), None, expects)
-        user = prompts.render(
-            "generate_facts_user",
-            question=element("question", record.question),
-            answer=element("answer", record.ground_truth),
-        )
+        tagged = {name: element(name, text) for name, text in told.items()}
+        user = prompts.render("generate_facts_user", **tagged)
         descriptions = {name: prompts[f"argument_{name}"] for name in ("fact", "facts")}
         schema = facts_parameters(descriptions, max(1, len(segment(record.ground_truth))))
         function = Function("generate_facts", prompts["function_facts"], schema, _EXAMPLE)
         return Question(prompts["generate_facts_system"], user, function, expects)
 
-    def parse(
-        self, choice: Choice, items: Sequence[int], function: Function | None
-    ) -> Parsed[int, list[str]]:
-        """Return the facts, each once; those of a reply that is cut off are poor."""
-        wrong = "it had no JSON object with a list of facts"
+    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, list[str]]:
         facts = arguments_of(choice, ("facts",)).get("facts")
-        if self.published:
+        wrong = "it had no JSON object with a list of facts"
+        cut_off = reason_of(choice, asked_json=call) == TRUNCATED
+        if published:
+            facts = _DASHED.findall(choice.text)[: -1 if cut_off else None] or None
             wrong = "it had no line that begins with a dash"
-            facts = _DASHED.findall(choice.text) or None
         if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
             return Parsed({}, wrong)
         texts = dict.fromkeys(read(fact).strip() for fact in facts)
-        cut_off = reason_of(choice, asked_json=function is not None) == TRUNCATED
-        if cut_off and self.published:
-            texts.popitem()  # the last line may go on
         return Parsed({0: [text for text in texts if text]}, wrong, items if cut_off else ())
 
-    def lacks(self, lost: Sequence[int], items: Sequence[int]) -> str:
-        """Return what the reply lacks."""
-        return "the facts" if lost else "the last of the facts"
+    return Form(question, parse, lambda lost: "the facts", poor="the last of the facts")
 
 
 class LlmRecaller:
@@ -112,15 +95,12 @@ class LlmRecaller:
     remote = True
 
     def __init__(
-        self,
-        settings: LlmSettings,
-        formulations: Sequence[str],
-        client_factory: Callable[[], Client],
+        self, settings: LlmSettings, formulations: Sequence[str], client: Callable[[], Client]
     ) -> None:
         self.model = settings.model
         self._published = settings.as_published
         self._prompts = load_prompts(settings.prompts_dir)
-        self._askers = asking.Askers(settings, self._prompts, client_factory)
+        self._askers = asking.Askers(settings, self._prompts, cache(client))
         self._formulations = {
             name: judge.formulation(_settings_of(name, settings), self._prompts)
             for name in formulations
@@ -144,7 +124,7 @@ class LlmRecaller:
     async def generate(self, record: RecallInput) -> Made:
         """Return the facts that the record's ground truth states in answer to its question."""
         asker = self._askers.asker(EXTRACTOR, "facts", record.record_id)
-        form = _FactsForm(record, self._published, asker)
+        form = _facts_form(record, self._published, self._prompts)
         answer = (await asking.ask_for_items([0], form, asker))[0]
         return Made(answer.value or [], failures=asker.failures, usage=asker.usage)
 
@@ -167,15 +147,9 @@ def _settings_of(name: str, base: LlmSettings) -> LlmSettings:
     options, *modifiers = name.split("+")
     if options == PROMPT:
         return replace(base, formulation=PROMPT, verdict_labels=TF)
-    tags = XML in modifiers
-    return replace(
-        base,
-        formulation=FUNCTION,
-        verdict_labels=options,
-        citation=CITATION in modifiers,
-        format=XML if tags else JSON,
-        as_published=base.as_published or not tags,
-    )
+    told = replace(base, formulation=FUNCTION, verdict_labels=options, as_published=True)
+    form = XML if XML in modifiers else JSON
+    return replace(told, citation=CITATION in modifiers, format=form)
 
 
 class JudgeRecaller:

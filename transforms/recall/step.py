@@ -4,18 +4,10 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ufo.schemas import records
 from ufo.schemas.errors import ends_run
 from ufo.schemas.recall import RecallAnswer, RecallFact, RecallInput, RecallRecord, RecallVerdict
-from ufo.schemas.records import (
-    ERROR,
-    NO_PASSAGES,
-    NOANS,
-    REFUTED,
-    SUPPORTED,
-    TRANSPORT,
-    Failure,
-    Usage,
-)
+from ufo.schemas.records import NO_PASSAGES, NOANS, REFUTED, SUPPORTED, Failure
 from ufo.transforms.judges.llm.asking import together
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.judges.rows import citation_found
@@ -35,7 +27,7 @@ class Recalled:
     facts: list[RecallFact]
     verdicts: list[RecallVerdict] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
-    usage: list[Usage] = field(default_factory=list)
+    usage: list[records.Usage] = field(default_factory=list)
 
 
 async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence[str]) -> Recalled:
@@ -50,20 +42,13 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
     made = Made(list(record.facts))
     if not record.given:
         made = await _or_failed(recaller.generate(record), Made(), "facts", record.record_id)
+    said = (record.record_id, record.question, record.ground_truth)
+    counts = (len(made.facts), len(record.answers))
+    units = fact_units(record.record_id, made.facts)
     rows = Recalled(
-        RecallRecord(
-            record.record_id,
-            record.question,
-            record.ground_truth,
-            len(made.facts),
-            len(record.answers),
-            record.given,
-        ),
+        RecallRecord(*said, *counts, record.given),
         record.answers,
-        [
-            RecallFact(record.record_id, unit.unit_id, place, unit.claim)
-            for place, unit in enumerate(fact_units(record.record_id, made.facts))
-        ],
+        [RecallFact(said[0], unit.unit_id, at, unit.claim) for at, unit in enumerate(units)],
         failures=made.failures,
         usage=made.usage,
     )
@@ -74,15 +59,27 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
         )
         rows.failures.append(Failure("recall", record.key, "no_answers", message))
     labels = {(label.variant, label.fact_index): label.label for label in record.labels}
-    texts = {answer.variant: answer.text for answer in record.answers}
 
-    def add(finding: Finding, place: int, variant: str, by: str, *judge: Any) -> None:
-        human, text = labels.get((variant, place)), texts.get(variant, "")
-        fact = rows.facts[place]
-        rows.verdicts.append(_verdict(finding, fact, variant, by, human, text, *judge))
+    def add(finding: Finding, place: int, answer: RecallAnswer, by: str, **judge: Any) -> None:
+        quote = finding.citation
+        rows.verdicts.append(
+            RecallVerdict(
+                record_id=record.record_id,
+                variant=answer.variant,
+                fact_id=rows.facts[place].fact_id,
+                formulation=by,
+                label=label_of(finding),
+                human_label=labels.get((answer.variant, place)),
+                citation_found=None if quote is None else citation_found(quote, answer.text),
+                **asdict(finding),
+                **judge,
+            )
+        )
 
+    answers = {answer.variant: answer for answer in record.answers}
     for (variant, place), label in labels.items():
-        add(Finding(SUPPORTED if label else REFUTED), place, variant, HUMAN, HUMAN)
+        finding = Finding(SUPPORTED if label else REFUTED)
+        add(finding, place, answers[variant], HUMAN, judge=HUMAN)
     pairs = [(answer, name) for answer in record.answers for name in formulations if made.facts]
     coroutines = [_verified(record, answer, made.facts, name, recaller) for answer, name in pairs]
     # A judge that computes in this process never suspends, and is run without an event loop.
@@ -90,9 +87,10 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
     for (answer, name), verified in zip(pairs, found, strict=True):
         rows.failures += verified.failures
         rows.usage += verified.usage
-        by = (recaller.name, recaller.model, recaller.prompt_version(name))
+        by = {"judge": recaller.name, "model": recaller.model}
+        by["prompt_version"] = recaller.prompt_version(name)
         for place, finding in enumerate(verified.findings):
-            add(finding, place, answer.variant, name, *by)
+            add(finding, place, answer, name, **by)
     return rows
 
 
@@ -105,7 +103,7 @@ async def _verified(
 ) -> Made:
     if not answer.text.strip():
         return Made(findings=[Finding(NOANS, NO_PASSAGES) for _ in facts])
-    lost = Finding(ERROR, TRANSPORT, first_reason=TRANSPORT)
+    lost = Finding(records.ERROR, records.TRANSPORT, first_reason=records.TRANSPORT)
     instead = Made(findings=[lost for _ in facts])
     key = f"{record.record_id}/{answer.variant}/{formulation}"
     verified = recaller.verify(record, answer, facts, formulation)
@@ -128,30 +126,3 @@ def label_of(finding: Finding) -> int | None:
     of FaaF), None where there is no judgement."""
     silent = finding.outcome == NOANS and finding.reason not in (None, NO_PASSAGES)
     return None if silent else _LABELS.get(finding.outcome)
-
-
-def _verdict(
-    finding: Finding,
-    fact: RecallFact,
-    variant: str,
-    formulation: str,
-    human_label: int | None,
-    text: str,
-    judge: str,
-    model: str | None = None,
-    prompt_version: str | None = None,
-) -> RecallVerdict:
-    quote = finding.citation
-    return RecallVerdict(
-        record_id=fact.record_id,
-        variant=variant,
-        fact_id=fact.fact_id,
-        formulation=formulation,
-        label=label_of(finding),
-        human_label=human_label,
-        citation_found=None if quote is None else citation_found(quote, text),
-        judge=judge,
-        model=model,
-        prompt_version=prompt_version,
-        **asdict(finding),
-    )

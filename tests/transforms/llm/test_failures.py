@@ -184,8 +184,12 @@ def test_every_provider_is_in_the_table() -> None:
 
 
 def test_fields_go_before_words() -> None:
-    fields = {"n_prompt_tokens": 1407, "n_ctx": 256, "type": "exceed_context_size_error"}
-    assert failure(500, message="", **fields).overflow == Overflow(256, 1407)
+    fields: dict[str, Any] = {
+        "n_prompt_tokens": 1407,
+        "n_ctx": 256,
+        "type": "exceed_context_size_error",
+    }
+    assert failure(500, **fields).overflow == Overflow(256, 1407)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +235,7 @@ def test_an_error_in_a_list_is_read() -> None:
         ({"error": "x"}, 400),
         ({"error": {"message": "x", "code": "server_error"}}, 400),
         ({"choices": [{"error": {"code": 503}, "message": {"content": "The ri"}}]}, 503),
-        ({"choices": [{"message": {}}], "error": {"code": 500}}, None),
+        ({"choices": [{"message": {}}], "error": {"code": 500}}, 500),
         ({"error": None, "choices": []}, None),
         ("x", None),
     ],

@@ -105,6 +105,15 @@ def test_a_reply_is_limited_to_what_the_model_allows(llm_server: LlmServer, exam
     assert [entry.status for entry in llm_server.chats].count(400) <= 2
 
 
+def test_a_limit_that_is_refused_however_low_is_left_out(llm_server: LlmServer) -> None:
+    llm_server.switches = of_example("cap", {"says": "max_tokens exceeds what we allow"})
+    llm_server.switches = replace(llm_server.switches, cap=0)
+    asked = Asked(llm_server, [sample(1, max_tokens=4)])
+    assert asked.completion.choices
+    limits = [entry.body.get("max_tokens") for entry in llm_server.chats]
+    assert limits == [4, 2, 1, None, None]  # and by its other name
+
+
 def test_a_cap_below_what_is_expected_asks_for_less(llm_server: LlmServer) -> None:
     llm_server.switches = Switches(cap=60)
     asked = Asked(llm_server, [ASKED])

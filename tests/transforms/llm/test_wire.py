@@ -142,27 +142,6 @@ def test_a_temperature_that_cannot_be_chosen_is_not_sent(
     assert wire.body(request(temperature=temperature), "m", known, 1).get("temperature") == sent
 
 
-@pytest.mark.parametrize(
-    ("schema", "strict"),
-    [
-        (SCHEMA, True),
-        (SCHEMA | {"additionalProperties": True}, False),
-        (SCHEMA | {"required": []}, False),
-        ({"type": "object"}, False),
-        (SCHEMA | {"properties": {"word": {"type": "array", "items": {"type": "object"}}}}, False),
-        (SCHEMA | {"properties": {"word": {"$ref": "#/$defs/w"}}, "$defs": {"w": SCHEMA}}, True),
-        (
-            SCHEMA | {"properties": {"word": {"$ref": "#"}}, "$defs": {"w": {"type": "object"}}},
-            False,
-        ),
-    ],
-)
-def test_strict_is_asked_only_where_the_schema_is(schema: dict[str, Any], strict: bool) -> None:
-    asked = request(function=Function("report", "", schema))
-    function = wire.body(asked, "m", ALL, 1)["tools"][0]["function"]
-    assert function.get("strict", False) is strict
-
-
 def test_lone_surrogates_can_be_sent() -> None:
     body = wire.body(request(messages=[Message("user", "a\ud800b \U0001f600")]), "m", ALL, 1)
     assert body["messages"][0]["content"].encode() == "a�b \U0001f600".encode()

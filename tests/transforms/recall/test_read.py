@@ -122,7 +122,7 @@ def test_ids_are_functions_of_the_content() -> None:
         ({"human_evaluated_facts_a": "__import__('os')"}, "cannot be read"),
         ({"human_evaluated_facts_a": "{'\\ud800': True}"}, "surrogate"),
         ({"gt_facts": "['\\ud800']"}, "surrogate"),
-        ({"human_evaluated_facts_a": 5}, "is an object of labels by fact"),
+        ({"human_evaluated_facts_a": 5}, "is an object, not a number"),
         ({"facts": ["F"], "human_evaluated_facts_b": "{'F': True}"}, "the answers are: a"),
         ({"human_evaluated_facts_a": "{'F': True, 'F.': False}"}, "both true and false"),
         ({"unusable because": "it has more cells than the header"}, "more cells than the header"),

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ufo.schemas.functions import NONE
 from ufo.schemas.recall import (
     RecallAnswer,
     RecallInput,
@@ -43,25 +42,13 @@ def asked(
     script: Any, what: RecallInput, *formulations: str, repairs: int = 1
 ) -> tuple[Recalled, FakeClient]:
     client = FakeClient(script)
-    settings = LlmSettings("m", explain=NONE, repairs=repairs)
+    settings = LlmSettings("m", repairs=repairs)
     recaller = LlmRecaller(settings, formulations, lambda: client)
     return asyncio.run(recall(what, recaller, formulations)), client
 
 
 def outcomes(found: Recalled) -> list[tuple[Any, ...]]:
     return [(row.outcome, row.label, row.reason, row.first_reason) for row in found.verdicts]
-
-
-def test_facts_are_generated_in_one_call_of_question_and_ground_truth() -> None:
-    found, client = asked([{"facts": [*FACTS, FACTS[0], " "]}], record(given=False))
-    assert [row.fact for row in found.facts] == FACTS
-    assert [row.fact_index for row in found.facts] == [0, 1, 2]
-    (request,) = client.requests
-    assert (request.role, request.step) == ("extractor", "facts")
-    assert request.messages[1].content == (
-        "<question>Who was Ada?</question>\n<answer>Ada was born in 1815. She wrote notes.</answer>"
-    )
-    assert (found.verdicts, found.failures, found.record.n_facts) == ([], [], 3)
 
 
 @pytest.mark.parametrize("bad", ["words", {"facts": "one"}, {"facts": ["F", 3]}, {"other": []}])
@@ -77,14 +64,6 @@ def test_facts_that_cannot_be_read_are_asked_for_once_more(bad: Any) -> None:
     assert len(asked([bad], record(given=False), repairs=0)[1].requests) == 1
 
 
-def test_a_list_of_facts_that_breaks_off_is_asked_for_once_more() -> None:
-    cut = Choice(arguments='{"facts": ["Ada was born in 1815.", "Ada wro', finish_reason="length")
-    found, client = asked([cut, {"facts": FACTS}], record(given=False))
-    assert [row.fact for row in found.facts] == FACTS
-    assert "it was cut off before its end" in client.requests[1].messages[1].content
-    assert not found.failures
-
-
 def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_failure() -> None:
     one, two = (
         Choice(arguments=json.dumps({"facts": FACTS[:n]})[:-2] + ', "Ada', finish_reason="length")
@@ -95,32 +74,6 @@ def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_fa
     (failure,) = found.failures
     assert (failure.step, failure.error_type) == ("facts", "truncated")
     assert "the last of the facts" in failure.message
-
-
-def test_all_facts_of_an_answer_are_verified_in_one_call() -> None:
-    found, client = asked([{"fact_1": T, "fact_2": F, "fact_3": N}], record(), "tfn")
-    assert outcomes(found) == [
-        ("supported", 1, None, None),
-        ("refuted", 0, None, None),
-        ("noans", 0, None, None),  # "not clear" is False (FaaF)
-    ]
-    (request,) = client.requests
-    (message,) = request.messages
-    assert (message.role, message.content) == (
-        "user",
-        "Consider the given passage and assign the correct values in the 'fact_checker' function."
-        "\n\nPassage:\nAda was born in 1815.",
-    )
-    assert request.function is not None
-    assert request.function.parameters["required"] == ["fact_1", "fact_2", "fact_3"]
-    assert request.function.parameters["properties"]["fact_2"] == {
-        "type": "string",
-        "enum": [T, F, N],
-        "description": "It is clear from the passage that Ada wrote notes.",
-    }
-    assert {(row.judge, row.model, row.formulation) for row in found.verdicts} == {
-        ("llm", "m", "tfn")
-    }
 
 
 VOID = [
@@ -157,23 +110,33 @@ def test_facts_per_call_makes_several_function_objects() -> None:
     assert [row[1] for row in outcomes(found)] == [1, 0, None]  # a void call costs its facts alone
 
 
-def test_one_attempt_is_the_papers() -> None:
-    found, client = asked([VOID[0]], record(), "tf", repairs=0)
-    assert set(outcomes(found)) == {("error", None, "unparsable", "unparsable")}
-    assert len(client.requests) == 1
-
-
-def test_tags_are_our_own_function_and_keep_what_is_usable() -> None:
-    first = "<f1><verdict>T</verdict></f1><f2><verdict>?</verdict></f2><f3></f3>"
-    second = {"f1": {"verdict": "F"}, "f2": {"verdict": "?"}}
-    found, client = asked([first, second], record(), "tf+xml")
-    # The first reply has one usable verdict; the repair, a call, brings one of the other two.
-    assert outcomes(found) == [
-        ("supported", 1, None, None),
-        ("refuted", 0, None, "unparsable"),
-        ("error", None, "unparsable", "unparsable"),
+def test_tags_are_the_same_object() -> None:
+    void = "<fact_1>True</fact_1><fact_2>Perhaps</fact_2><fact_3>False</fact_3>"
+    found, client = asked([void, void.replace("Perhaps", " True\n")], record(), "tf+xml")
+    assert [row[:2] for row in outcomes(found)] == [
+        ("supported", 1),
+        ("supported", 1),
+        ("refuted", 0),
     ]
-    assert 'the verdict "?" is none of T, F' in client.requests[1].messages[1].content
+    system, user = (message.content for message in client.requests[0].messages)
+    assert client.requests[0].function is None
+    assert "<name>fact_2</name>\n<values>True | False</values>" in system
+    assert user.startswith("Consider the given passage")
+
+
+def test_as_published_facts_are_a_list_and_a_claim_is_asked_about_in_the_papers_words() -> None:
+    told = "These:\n- Ada was born in 1815.\n- Ada wrote notes.\n"
+    client = FakeClient([told, "True", "False"])
+    settings = LlmSettings("m", repairs=0, as_published=True)
+    recaller = LlmRecaller(settings, ["prompt"], lambda: client)
+    found = asyncio.run(recall(record(given=False), recaller, ["prompt"]))
+    assert [row.fact for row in found.facts] == FACTS[:2]
+    assert [row.label for row in found.verdicts] == [1, 0]
+    (message,) = client.requests[1].messages
+    assert message.content == (
+        'passage: "Ada was born in 1815."\n\n'
+        "Considering the given passage, the claim: Ada was born in 1815. is True or False?"
+    )
 
 
 def test_prompt_asks_about_one_fact_a_call_and_matches_by_word() -> None:
@@ -260,14 +223,3 @@ def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:
     text = "Ada wurde im Jahr 1815 geboren, und sie schrieb viele Bemerkungen über die Maschine."
     found = offline(record(answers={"rag": text}))
     assert {row[:3] for row in outcomes(found)} == {("noans", None, "unsupported_language")}
-
-
-def test_a_call_that_the_context_does_not_hold_is_made_in_halves() -> None:
-    too_long = LlmError("the prompt is too long", "truncated")
-    script = [too_long, {"fact_1": T}, {"fact_1": F, "fact_2": N}]
-    found, client = asked(script, record(), "tfn")
-    assert [row.label for row in found.verdicts] == [1, 0, 0]
-    assert {row[2:] for row in outcomes(found)} == {(None, None)}
-    limits = [request.max_tokens or 0 for request in client.requests]
-    assert limits[1] < limits[2] < limits[0]
-    assert not found.failures

@@ -1,8 +1,10 @@
 """The LLM judge: extraction and verification by a model behind `ufo.transforms.llm.Client`.
 
-The format of requests and replies, for test servers and fake clients:
+`asking.ask_for_items` asks for everything: extraction, queries, the facts of recall and the
+formulations are forms of it. The format of requests and replies, for test servers and fake clients:
 
-Every message list is [system, user]. The system message is one of `transforms/prompts/`; its first
+Every message list is [system, user]; only what FaaF's paper sends (`--as_published`, and `ufo
+recall`) has the user message alone. The system message is one of `transforms/prompts/`; its first
 line is `Task: NAME`. The user message is data between tags. In data `<` before a letter, `/`, `!`
 or `?` is escaped as `&lt;`, and `&` before `lt;`, `amp;` or `quot;` as `&amp;` (`"` is `&quot;` in
 attributes); `ufo.transforms.prompts.data.read` reverses it.
@@ -71,6 +73,9 @@ Task: stepwise_consistency — text: True, False or (not with `tf`) Unclear::
     text                            <answer>…</answer>
     </passage>                      <claim>…</claim>
     <query>…</query>                Does the claim agree …? Reply with one word.
+
+Task: fact_checker — FaaF's function object in tags: `<fact_1>True</fact_1>` and, with citations,
+`<fact_1_text_evidence>…</fact_1_text_evidence>`. As a function it has no system message.
 
 Task: rationale — text: `Rationale: …` and in the last line `Verdict: True`, `False` or `Not clear`.
 Task: prompt — text: True, False or (not with `tf`) Not clear::

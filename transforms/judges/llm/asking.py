@@ -9,19 +9,11 @@ the model, and records the failures.
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain
+from math import inf
 from typing import Final, Generic, TypeVar
 
-from ufo.schemas.records import (
-    FILTERED,
-    REFUSED,
-    TRANSPORT,
-    TRUNCATED,
-    UNPARSABLE,
-    Failure,
-    Usage,
-)
+from ufo.schemas import records
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.parsing import reason_of
@@ -38,6 +30,12 @@ _SLACK: Final = 256  # tokens of the limit beyond twice the expected length
 _SHOWN: Final = 4096  # characters of a reply in the tables
 _OF_CAP: Final = 0.8  # of the reply that an endpoint allows at most, what is expected to fit
 _LARGE: Final = 1000  # tokens of a prompt that may be refused for its size, in unknown words
+_TROUBLE: Final = {
+    records.TRUNCATED: "it was cut off before its end; be brief",
+    **dict.fromkeys(
+        (records.REFUSED, records.FILTERED), "it was a refusal or was stopped by a filter"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Reply:
         return said[:_SHOWN] or None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Parsed(Generic[Item, Value]):
     """The values in a reply, by item.
 
@@ -89,6 +87,10 @@ class Parsed(Generic[Item, Value]):
     wrong: str = ""
     poor: Collection[Item] = ()
     rejected: Mapping[Item, Sequence[str]] = field(default_factory=dict)
+
+    def lacking(self, items: Iterable[Item]) -> list[Item]:
+        """Return those of the items that have no value, or a poor one."""
+        return [item for item in items if item not in self.values or item in self.poor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,53 +105,50 @@ class Answer(Generic[Value]):
     first_reason: str | None = None
 
 
+def one_call(items: Sequence[Item]) -> list[list[Item]]:
+    """Return the items as one call."""
+    return [[*items]] if items else []
+
+
+def in_two(items: Sequence[Item]) -> list[list[Item]]:
+    """Return the items in two calls."""
+    half = len(items) // 2
+    return [[*items[:half]], [*items[half:]]]
+
+
+@dataclass(frozen=True, slots=True)
 class Form(Generic[Item, Value]):
-    """A way of asking for items, and of reading what a reply says of them."""
+    """A way of asking for items, and of reading what a reply says of them.
 
-    def question(self, items: Sequence[Item], wrong: str) -> Question:
-        """Return the question about these items; `wrong` is set where it is asked again."""
-        raise NotImplementedError
+    `question` takes the items and what was wrong with an earlier reply, "" for none. `parse` takes
+    a reply, the items, and whether a function was asked for; it never raises. `lacks` takes the
+    items without a value, and returns what that means, as a text for `failures`; `poor` is that
+    text where values are only poor, "" where poor values are fine. `pack` returns the items of each
+    call, and `halves` smaller calls for the two items or more of one.
+    """
 
-    def parse(
-        self, choice: Choice, items: Sequence[Item], function: Function | None
-    ) -> Parsed[Item, Value]:
-        """Return what a reply to the question about these items holds; never raises."""
-        raise NotImplementedError
-
-    def lacks(self, lost: Sequence[Item], items: Sequence[Item]) -> str:
-        """Return what the last reply about `items` lacks, as a text for `failures`.
-
-        Without `lost` items it has only poor values: "" where that is no failure.
-        """
-        raise NotImplementedError
-
-    def pack(self, items: Sequence[Item]) -> list[list[Item]]:
-        """Return the items of each call."""
-        return [[*items]] if items else []
-
-    def halves(self, items: Sequence[Item]) -> list[list[Item]]:
-        """Return two smaller calls for these items, which are more than one."""
-        half = len(items) // 2
-        return [[*items[:half]], [*items[half:]]]
+    question: Callable[[Sequence[Item], str], Question]
+    parse: Callable[[Choice, Sequence[Item], bool], Parsed[Item, Value]]
+    lacks: Callable[[Sequence[Item]], str]
+    pack: Callable[[Sequence[Item]], list[list[Item]]] = one_call
+    halves: Callable[[Sequence[Item]], list[list[Item]]] = in_two
+    poor: str = ""
 
 
 @dataclass(slots=True)
 class Asker:
     """Sends the requests of one step of one response, and collects usage rows and failures.
 
-    `repairs` is how many times what a reply lacks is asked for again.
+    `of` is a request without messages: of that role, model, step and response. `repairs` is how
+    many times what a reply lacks is asked for again.
     """
 
     client: Client
     prompts: Prompts
-    role: str
-    model: str
-    step: str
-    response_id: str | None = None
-    source: str | None = None
+    of: Request
     repairs: int = 1
-    usage: list[Usage] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    usage: list[records.Usage] = field(default_factory=list)
+    failures: list[records.Failure] = field(default_factory=list)
 
     async def ask(
         self, question: Question, wrong: str = "", keep: Callable[[Choice], bool] | None = None
@@ -174,16 +173,16 @@ class Asker:
             if error.final:
                 raise replace(error, usage=self.usage) from error
             sent = error.usage[-1].request_id if error.usage else None
-            too_long = error.reason == TRUNCATED
-            message = storable(error.message)
-            return Reply(Choice(), error.reason, sent, message, too_long, error.unexplained)
+            said, too_long = storable(error.message), error.reason == records.TRUNCATED
+            return Reply(Choice(), error.reason, sent, said, too_long, error.unexplained)
         self.usage += completion.usage
+        sent = completion.request_id
         if not completion.choices:
-            return Reply(Choice(), UNPARSABLE, completion.request_id, "the reply has no choice")
+            return Reply(Choice(), records.UNPARSABLE, sent, "the reply has no choice")
         choice = completion.choices[0]
         reason = reason_of(choice, question.function is not None)
-        too_long = reason == TRUNCATED and self._allowed(request) < most
-        return Reply(_storable(choice), reason, completion.request_id, too_long=too_long)
+        too_long = reason == records.TRUNCATED and self._allowed(request) < most
+        return Reply(_storable(choice), reason, sent, too_long=too_long)
 
     def room(self, question: Question) -> int | None:
         """Estimate the tokens of the model's context left beside this prompt, None if unknown."""
@@ -196,50 +195,37 @@ class Asker:
     def _allowed(self, request: Request, of_cap: float = 1) -> float:
         """Return the most tokens of a reply to this request, without end where that is unknown."""
         room, cap = self.client.room(request), self.client.cap(request)
-        unknown = float("inf")
-        return min(unknown if room is None else room, unknown if cap is None else of_cap * cap)
+        return min(inf if room is None else room, inf if cap is None else of_cap * cap)
 
     def _request(self, question: Question) -> Request:
         messages = [Message("system", question.system)] if question.system else []
-        return Request(
-            role=self.role,
-            model=self.model,
-            messages=[*messages, Message("user", question.user)],
-            function=question.function,
-            expects=question.expects,
-            step=self.step,
-            source=self.source,
-            response_id=self.response_id,
-        )
+        messages.append(Message("user", question.user))
+        function, expects = question.function, question.expects
+        return replace(self.of, messages=messages, function=function, expects=expects)
 
     def failed(self, reply: Reply, lacks: str) -> None:
         """Record a failure: a reply without what was asked for (`lacks`)."""
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {finish})"
-        said = None if reply.error else reply.raw
-        key = self.response_id or ""
-        self.failures.append(Failure(self.step, key, reply.reason, message, said))
+        key, said = self.of.response_id or "", None if reply.error else reply.raw
+        self.failures.append(records.Failure(self.of.step, key, reply.reason, message, said))
 
 
+@dataclass(frozen=True, slots=True)
 class Askers:
-    """Creates an `Asker` for each step of each response; gets the client at the first of them."""
+    """Creates an `Asker` for each step of each response."""
 
-    def __init__(
-        self, settings: LlmSettings, prompts: Prompts, client_factory: Callable[[], Client]
-    ) -> None:
-        self._settings = settings
-        self._prompts = prompts
-        self._client = cache(client_factory)
+    settings: LlmSettings
+    prompts: Prompts
+    client: Callable[[], Client]
 
     def asker(
         self, role: str, step: str, response_id: str | None = None, source: str | None = None
     ) -> Asker:
         """Return an `Asker` for the model of `role` and one step of one response."""
-        told, model = self._settings, self._settings.model
-        if role == EXTRACTOR:
-            model = told.extractor_model or model
-        of = response_id, source, told.repairs
-        return Asker(self._client(), self._prompts, role, model, step, *of)
+        model = (role == EXTRACTOR and self.settings.extractor_model) or self.settings.model
+        of = Request(role, model, (), step=step, source=source, response_id=response_id)
+        return Asker(self.client(), self.prompts, of, self.settings.repairs)
 
 
 async def ask_for_items(
@@ -258,26 +244,26 @@ async def ask_for_items(
         lacking: list[Item] = []
         smaller: list[list[Item]] = []
         for asked, reply, parsed in await _replies(calls, form, asker, wrong, bool(left)):
-            lost = [item for item in asked if item not in parsed.values]
-            again = [item for item in asked if item in lost or item in parsed.poor]
-            final = not left or not _worth_repairing(reply)
+            again = parsed.lacking(asked)
+            # An error of transport was retried, and what is too long stays too long.
+            lost_for_good = reply.reason == records.TRANSPORT or (reply.too_long and reply.error)
+            final = not left or lost_for_good
             for item in asked:
-                reason = reply.reason if item in lost else None
-                found = Answer(parsed.values.get(item), reply, reason)
-                answers[item] = _better(answers.get(item), found, item in parsed.poor)
-                if final or item not in again:
-                    for text in parsed.rejected.get(item, ()):
-                        asker.failed(reply, text)
+                answers[item] = _better(answers.get(item), item, parsed, reply)
+                for text in parsed.rejected.get(item, ()) if final or item not in again else ():
+                    asker.failed(reply, text)
             if again and final:
-                if lacks := form.lacks(lost, asked):
+                lost = [item for item in again if item not in parsed.values]
+                if lacks := form.lacks(lost) if lost else form.poor:
                     asker.failed(reply, lacks)
             elif again:
-                wrongs[_trouble(reply, parsed.wrong)] = None
-                if reply.reason not in (TRUNCATED, FILTERED, REFUSED):
+                wrongs[_TROUBLE.get(reply.reason, parsed.wrong)] = None
+                if reply.reason not in _TROUBLE:
                     lacking += again
+                elif len(again) == 1 or 2 * len(again) <= len(asked):
+                    smaller.append(again)
                 else:
-                    small = len(again) == 1 or 2 * len(again) <= len(asked)
-                    smaller += [again] if small else form.halves(again)
+                    smaller += form.halves(again)
         calls, wrong = [*form.pack(lacking), *smaller], "; ".join(wrongs)
     return answers
 
@@ -304,17 +290,18 @@ async def _replies(
         if len(items) > 1 and not asker.holds(question):
             return await _replies(form.halves(items), form, asker, wrong, repaired, whole)
 
+        def parse(choice: Choice) -> Parsed[Item, Value]:
+            return form.parse(choice, items, question.function is not None)
+
         def keep(choice: Choice) -> bool:
-            parsed = form.parse(choice, items, question.function)
-            complete = sum(_complete(item, parsed) for item in items)
-            return complete == len(items) or (complete > 0 and repaired)
+            missing = len(parse(choice).lacking(items))
+            return not missing or (missing < len(items) and repaired)
 
         reply = await asker.ask(question, wrong, keep)
-        parsed = form.parse(reply.choice, items, question.function)
+        parsed = parse(reply.choice)
         lost = [item for item in items if item not in parsed.values]
-        unknown = (
-            whole and reply.unexplained and tokens_of(question.system + question.user) > _LARGE
-        )
+        large = tokens_of(question.system + question.user) > _LARGE
+        unknown = reply.unexplained and whole and large
         if len(items) == 1 or not lost or not (reply.too_long or unknown):
             return [(items, reply, parsed)]
         pieces = form.pack(lost)  # under what is known by now
@@ -327,39 +314,27 @@ async def _replies(
     return [*chain.from_iterable(await together(replies(items) for items in calls))]
 
 
-def _complete(item: Item, parsed: Parsed[Item, Value]) -> bool:
-    return item in parsed.values and item not in parsed.poor
-
-
-def _better(earlier: Answer[Value] | None, found: Answer[Value], poor: bool) -> Answer[Value]:
-    """Return the earlier answer, unless it had no value or a better one was found."""
+def _better(
+    earlier: Answer[Value] | None, item: Item, parsed: Parsed[Item, Value], reply: Reply
+) -> Answer[Value]:
+    """Return the earlier answer, unless it had no value or the reply has a better one."""
+    value = parsed.values.get(item)
     if earlier is None:
-        return found
-    if earlier.value is not None and (found.value is None or poor):
+        return Answer(value, reply, reply.reason if item not in parsed.values else None)
+    if earlier.value is not None and parsed.lacking([item]):
         return earlier
-    return replace(found, first_reason=earlier.first_reason)
-
-
-def _worth_repairing(reply: Reply) -> bool:
-    """Return whether a repair request can help: not after an error of transport, which was retried,
-    and not where the request is too long."""
-    return reply.reason != TRANSPORT and not (reply.too_long and reply.error)
-
-
-def _trouble(reply: Reply, otherwise: str) -> str:
-    """Return what was wrong with a reply, as a text for the repair prompt."""
-    if reply.reason == TRUNCATED:
-        return "it was cut off before its end; be brief"
-    if reply.reason in (REFUSED, FILTERED):
-        return "it was a refusal or was stopped by a filter"
-    return otherwise
+    return Answer(value, reply, earlier.first_reason)
 
 
 def _storable(choice: Choice) -> Choice:
     """Return a reply without what a table cannot store."""
-    texts = (choice.text, choice.arguments, choice.refusal)
-    text, arguments, refusal = (None if one is None else storable(one) for one in texts)
-    return replace(choice, text=text or "", arguments=arguments, refusal=refusal)
+    arguments, refusal = choice.arguments, choice.refusal
+    return replace(
+        choice,
+        text=storable(choice.text),
+        arguments=arguments and storable(arguments),
+        refusal=refusal and storable(refusal),
+    )
 
 
 async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:

@@ -32,6 +32,11 @@ def cut(text: str, tokens: int) -> str:
     return text if size <= tokens else text[: len(text) * tokens // size] + GAP
 
 
+def repeats(query: str, claim: str) -> bool:
+    """Return whether a query equals its claim, ignoring case and final punctuation."""
+    return query.strip(" .?").casefold() == claim.strip(" .?").casefold()
+
+
 def slices(text: str, tokens: int) -> list[str]:
     """Cut a text into slices of about `tokens` tokens, at white space where possible."""
     size = tokens_of(text)

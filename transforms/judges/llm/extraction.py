@@ -6,8 +6,8 @@ model writes no query is its own query.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from ufo.schemas.functions import is_number
@@ -34,8 +34,11 @@ _LONGER: Final = 3  # the length of a reply as a multiple of its sentences' leng
 _LEAST: Final = 20  # tokens of a part: a shorter slice of a sentence has no meaning
 _QUERY_TOKENS: Final = 30  # of a query and its number
 _ARGUMENTS: Final = ("claim", "query", "no_claim")
-_QUERY: Final = "When was the Alma Bridge opened?"
-_CLAIM: Final = {"sentence": 1, "claim": "The Alma Bridge was opened in 1932.", "query": _QUERY}
+_CLAIM: Final = {
+    "sentence": 1,
+    "claim": "The Alma Bridge was opened in 1932.",
+    "query": "When was the Alma Bridge opened?",
+}
 _SHOWN: Final = 200  # characters of a rejected claim
 # In scripts without spaces between words each character counts as a word.
 _WORD: Final = re.compile(
@@ -61,96 +64,6 @@ def prompt_names(name: str, settings: LlmSettings) -> list[str]:
     return [*names, *arguments, *QUERY_PROMPTS]
 
 
-@dataclass(frozen=True, slots=True)
-class _ClaimForm(Form[int, list[Draft]]):
-    """Asks for the claims of sentences, by the sentence's index; [] where it has none.
-
-    `most` limits the claims of a sentence.
-    """
-
-    name: str
-    system: str
-    most: int | None
-    record: InputRecord
-    text: Text
-    part: Part
-    asker: Asker
-
-    def question(self, items: Sequence[int], wrong: str) -> Question:
-        """Return the question about these sentences."""
-        prompts, told, whole = self.asker.prompts, self.part.sentences, self.part.context
-        if wrong or len(items) < len(told):
-            whole = self.text.around(items, self._size([*told]))
-        breaks, lines = self.text.breaks(), list[str]()
-        for at in items:
-            lines += [""] if at in breaks and lines else []
-            lines.append(element(f"s{at + 1}", told[at]))
-        sentences = "\n" + "\n".join(lines) + "\n"
-        asked = self.record.question
-        user = prompts.render(
-            "extract_user",
-            question=element("question", asked) if asked else "",
-            context=element("context", whole) if whole else "",
-            text=wrapped("text", sentences, language=self.record.language),
-        )
-        descriptions = {argument: prompts[f"argument_{argument}"] for argument in _ARGUMENTS}
-        schema = extraction_parameters(descriptions, [at + 1 for at in items], self.most)
-        example = {"facts": [_CLAIM], "no_claim": [2]}
-        function = Function(self.name, prompts["function_extract"], schema, example)
-        return Question(prompts[self.system], user, function, _LONGER * self._size(items))
-
-    def _size(self, items: Sequence[int]) -> int:
-        return sum(tokens_of(self.part.sentences[at]) + TAGS for at in items)
-
-    def parse(
-        self, choice: Choice, items: Sequence[int], function: Function | None
-    ) -> Parsed[int, list[Draft]]:
-        """Return the claims in a reply.
-
-        There is no value for a sentence with a malformed claim, for one whose claims are all
-        rejected since they have no content word of it, and for the last sentence of a list that is
-        cut off, since claims may be missing. A sentence that has claims and is listed under
-        `no_claim` keeps its claims. A query without a word of its sentence or claim is dropped.
-        """
-        arguments = arguments_of(choice, ("facts", "no_claim"))
-        claims: dict[int, list[Draft]] = {}
-        rejected: dict[int, list[str]] = {}
-        malformed: set[int] = set()
-        last: int | None = None
-        for fact in _objects(arguments.get("facts")):
-            at = _index(fact.get("sentence"), items)
-            if at is None:
-                continue
-            last, sentence = at, self.part.sentences[at]
-            claim, query = _text(fact.get("claim")), _text(fact.get("query"))
-            if not claim:
-                malformed.add(at)
-            elif not related(claim, sentence):
-                shown = f"{claim[:_SHOWN]!r}, which has no word of it"
-                lacks = f"a claim of sentence {at + 1} in place of {shown}"
-                rejected.setdefault(at, []).append(lacks)
-            else:
-                query = query if related(query, sentence, claim) else ""
-                claims.setdefault(at, []).append(Draft(at, claim, query))
-        if last is not None and "no_claim" not in arguments and breaks_off(choice):
-            malformed.add(last)
-        for number in _list(arguments.get("no_claim")):
-            empty = _index(number, items)
-            if empty is not None and empty not in rejected:
-                claims.setdefault(empty, [])
-        claims = {at: claims[at] for at in claims if at not in malformed}
-        wrong = "it had no JSON object with facts and no_claim"
-        if rejected:
-            wrong = "it had a claim that has no word of its sentence"
-        elif claims:
-            wrong = "it left out the sentences that are asked about here"
-        return Parsed(claims, wrong, rejected=rejected)
-
-    def lacks(self, lost: Sequence[int], items: Sequence[int]) -> str:
-        """Return which sentences are missing."""
-        return f"sentences {ranges([at + 1 for at in lost])}"
-
-
 async def extract(
     name: str, record: InputRecord, spans: Sequence[Span], asker: Asker, settings: LlmSettings
 ) -> list[Draft]:
@@ -159,77 +72,134 @@ async def extract(
     A text longer than `settings.extract_tokens` is sent in parts, concurrently. A query that the
     reply lacks is left empty.
     """
-    text, most = Text(record.text, spans), 1 if name == SENTENCES else None
-    system = system_of(name, settings)
+    text, prompts = Text(record.text, spans), asker.prompts
+    system, breaks = prompts[system_of(name, settings)], text.breaks()
+    most = 1 if name == SENTENCES else None
+    asked = element("question", record.question) if record.question else ""
+    descriptions = {argument: prompts[f"argument_{argument}"] for argument in _ARGUMENTS}
 
-    def form(part: Part) -> _ClaimForm:
-        return _ClaimForm(name, system, most, record, text, part, asker)
+    def question(part: Part, items: Sequence[int], wrong: str) -> Question:
+        context, size = part.context, _size(part, items)
+        if wrong or len(items) < len(part.sentences):
+            context = text.around(items, _size(part, part.sentences))
+        lines: list[str] = []
+        for at in items:
+            lines += [""] if at in breaks and lines else []
+            lines.append(element(f"s{at + 1}", part.sentences[at]))
+        user = prompts.render(
+            "extract_user",
+            question=asked,
+            context=element("context", context) if context else "",
+            text=wrapped("text", "\n".join(["", *lines, ""]), language=record.language),
+        )
+        schema = extraction_parameters(descriptions, [at + 1 for at in items], most)
+        example = {"facts": [_CLAIM], "no_claim": [2]}
+        function = Function(name, prompts["function_extract"], schema, example)
+        return Question(system, user, function, _LONGER * size)
+
+    def form(part: Part) -> Form[int, list[Draft]]:
+        return Form(
+            partial(question, part),
+            partial(_parsed, part),
+            lambda lost: f"sentences {ranges(at + 1 for at in lost)}",
+        )
 
     tokens = settings.extract_tokens
-    room = asker.room(form(Part({0: ""})).question([0], ""))
+    room = asker.room(question(Part({0: ""}), [0], ""))
     if room is not None:  # for the sentences, their context, and the reply
         tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
+    parts = [(ask_for_items([*part.sentences], form(part), asker)) for part in text.parts(tokens)]
     merged: dict[int, dict[Draft, None]] = {}
-    asked = (ask_for_items([*part.sentences], form(part), asker) for part in text.parts(tokens))
-    for answers in await together(asked):
+    for answers in await together(parts):
         for at, answer in answers.items():
             # The slices of one long sentence are in several parts.
             merged.setdefault(at, {}).update(dict.fromkeys(answer.value or ()))
     return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
 
 
-@dataclass(frozen=True, slots=True)
-class _QueryForm(Form[int, str]):
-    """Asks for the queries of claims, by the claim's index; `tokens` of claims take a call."""
+def _size(part: Part, items: Iterable[int]) -> int:
+    return sum(tokens_of(part.sentences[at]) + TAGS for at in items)
 
-    claims: Sequence[str]
-    tokens: int
-    asker: Asker
 
-    def pack(self, items: Sequence[int]) -> list[list[int]]:
-        """Return the claims of each call."""
+def _parsed(
+    part: Part, choice: Choice, items: Sequence[int], call: bool
+) -> Parsed[int, list[Draft]]:
+    """Return the claims in a reply, by the index of their sentence; [] where it has none.
+
+    There is no value for a sentence with a malformed claim, for one whose claims are all rejected
+    since they have no content word of it, and for the last sentence of a list that is cut off,
+    since claims may be missing. A sentence that has claims and is listed under `no_claim` keeps its
+    claims. A query without a word of its sentence or claim is dropped.
+    """
+    arguments = arguments_of(choice, ("facts", "no_claim"))
+    claims: dict[int, list[Draft]] = {}
+    rejected: dict[int, list[str]] = {}
+    malformed: set[int] = set()
+    last: int | None = None
+    for fact in _objects(arguments, "facts"):
+        at = _index(fact.get("sentence"), items)
+        if at is None:
+            continue
+        last, sentence = at, part.sentences[at]
+        claim, query = _text(fact, "claim"), _text(fact, "query")
+        if not claim:
+            malformed.add(at)
+        elif not related(claim, sentence):
+            shown = f"{claim[:_SHOWN]!r}, which has no word of it"
+            lacks = f"a claim of sentence {at + 1} in place of {shown}"
+            rejected.setdefault(at, []).append(lacks)
+        else:
+            query = query if related(query, sentence, claim) else ""
+            claims.setdefault(at, []).append(Draft(at, claim, query))
+    if last is not None and "no_claim" not in arguments and breaks_off(choice):
+        malformed.add(last)
+    for number in _list(arguments, "no_claim"):
+        at = _index(number, items)
+        if at is not None and at not in rejected:
+            claims.setdefault(at, [])
+    claims = {at: claims[at] for at in claims if at not in malformed}
+    wrong = "it had no JSON object with facts and no_claim"
+    if rejected:
+        wrong = "it had a claim that has no word of its sentence"
+    elif claims:
+        wrong = "it left out the sentences that are asked about here"
+    return Parsed(claims, wrong, rejected=rejected)
+
+
+async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:
+    """Return a query for each claim, in order; `settings.extract_tokens` of claims take a call."""
+    prompts = asker.prompts
+
+    def pack(items: Sequence[int]) -> list[list[int]]:
         calls: list[list[int]] = []
         left = 0
         for at in items:
-            cost = tokens_of(self.claims[at])
+            cost = tokens_of(claims[at])
             if not calls or cost > left:
                 calls.append([])
-                left = self.tokens
+                left = settings.extract_tokens
             calls[-1].append(at)
             left -= cost
         return calls
 
-    def question(self, items: Sequence[int], wrong: str) -> Question:
-        """Return the question about these claims."""
-        prompts, count = self.asker.prompts, len(items)
-        tagged = [element(f"c{number}", self.claims[at]) for number, at in enumerate(items, 1)]
-        schema = query_parameters({"query": prompts["argument_query"]}, count)
-        example = {"queries": [{"claim": 1, "query": _QUERY}]}
+    def question(items: Sequence[int], wrong: str) -> Question:
+        tagged = [element(f"c{number}", claims[at]) for number, at in enumerate(items, 1)]
+        schema = query_parameters({"query": prompts["argument_query"]}, len(items))
+        example = {"queries": [{"claim": 1, "query": _CLAIM["query"]}]}
         function = Function(QUERIES, prompts["function_queries"], schema, example)
         user = prompts.render("write_queries_user", claims="\n".join(tagged))
-        return Question(prompts["write_queries_system"], user, function, _QUERY_TOKENS * count)
+        expects = _QUERY_TOKENS * len(items)
+        return Question(prompts["write_queries_system"], user, function, expects)
 
-    def parse(
-        self, choice: Choice, items: Sequence[int], function: Function | None
-    ) -> Parsed[int, str]:
-        """Return the first query of each claim that shares a content word with it."""
+    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, str]:
         queries: dict[int, str] = {}
-        for item in _objects(arguments_of(choice, ("queries",)).get("queries")):
-            number = _index(item.get("claim"), range(len(items)))
-            query = _text(item.get("query"))
-            if number is not None and query and related(query, self.claims[items[number]]):
-                queries.setdefault(items[number], query)
-        about = "for the claims that are asked about here"
-        return Parsed(queries, f"it lacked a query with a word of its claim {about}")
+        for item in _objects(arguments_of(choice, ("queries",)), "queries"):
+            place, query = _index(item.get("claim"), range(len(items))), _text(item, "query")
+            if place is not None and query and related(query, claims[items[place]]):
+                queries.setdefault(items[place], query)
+        return Parsed(queries, "it lacked a query with a word of its claim")
 
-    def lacks(self, lost: Sequence[int], items: Sequence[int]) -> str:
-        """Return how many queries are missing."""
-        return f"{len(lost)} of {len(items)} queries"
-
-
-async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:
-    """Return a query for each claim, in order."""
-    form = _QueryForm(claims, settings.extract_tokens, asker)
+    form = Form(question, parse, lambda lost: f"{len(lost)} queries", pack)
     answers = await ask_for_items(range(len(claims)), form, asker)
     return [answers[at].value or claim for at, claim in enumerate(claims)]
 
@@ -255,13 +225,14 @@ def _index(number: object, known: Sequence[int]) -> int | None:
     return number - 1 if is_number(number) and number - 1 in known else None
 
 
-def _text(value: object) -> str:
-    return read(value).strip() if isinstance(value, str) else ""
+def _text(item: Mapping[str, Any], name: str) -> str:
+    return read(item[name]).strip() if isinstance(item.get(name), str) else ""
 
 
-def _list(value: object) -> Sequence[Any]:
+def _list(arguments: Mapping[str, Any], name: str) -> Sequence[Any]:
+    value = arguments.get(name)
     return value if isinstance(value, list) else ()
 
 
-def _objects(value: object) -> Sequence[Mapping[str, Any]]:
-    return [item for item in _list(value) if isinstance(item, dict)]
+def _objects(arguments: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+    return [item for item in _list(arguments, name) if isinstance(item, dict)]

@@ -1,16 +1,12 @@
-"""The types and functions that all formulations of verification share."""
+"""The types that all formulations of verification share."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ufo.schemas.functions import FALSE, NOT_CLEAR, SHORT, TRUE
-from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
-from ufo.schemas.records import NOANS as NOANS_OUTCOME
+from ufo.schemas import records
+from ufo.schemas.functions import SHORT
 from ufo.transforms.judges.llm.asking import Answer, Asker
 from ufo.transforms.judges.llm.settings import FUNCTION, LlmSettings
-
-OUTCOMES: Mapping[str, str] = {TRUE: SUPPORTED, FALSE: REFUTED, NOT_CLEAR: NOANS_OUTCOME}
-"""The outcome of each verdict."""
 
 Pair = tuple[int, int]
 """(index of the unit, index of the passage) in a `Case`."""
@@ -24,12 +20,12 @@ class Case:
     of its passages.
     """
 
-    open_units: OpenUnits
-    passages: Sequence[Passage]
+    open_units: records.OpenUnits
+    passages: Sequence[records.Passage]
     wanted: Mapping[int, Sequence[int]]
 
     @property
-    def units(self) -> Sequence[FactUnit]:
+    def units(self) -> Sequence[records.FactUnit]:
         """The open units."""
         return self.open_units.units
 
@@ -56,6 +52,24 @@ class Finding:
     request_id: str | None = None
     first_reason: str | None = None
 
+    @classmethod
+    def of(cls, answer: "Answer[Finding]") -> "Finding":
+        """Return the finding of an answer with the columns of its request, else the error."""
+        reply = answer.reply
+        found = answer.value or cls(records.ERROR, reply.reason, raw_verdict=reply.raw)
+        return replace(found, request_id=reply.request_id, first_reason=answer.first_reason)
+
+    def explained(self, settings: LlmSettings) -> bool:
+        """Return whether it is usable and has a rationale where the settings ask for one.
+
+        No rationale is needed where the passage does not answer: outcome `noans`, or, with labels
+        `tf`, `refuted` without an answer.
+        """
+        asked = settings.formulation == FUNCTION and settings.explain == SHORT
+        silent = self.outcome == records.REFUTED and self.answer is None
+        silent = silent or self.outcome == records.NOANS or settings.as_published or not asked
+        return self.outcome != records.ERROR and (silent or bool(self.rationale))
+
 
 @dataclass(frozen=True, slots=True)
 class Formulation:
@@ -67,36 +81,3 @@ class Formulation:
 
     names: Sequence[str]
     judge: Callable[[Case, Asker], Awaitable[Mapping[Pair, Finding]]]
-
-
-def finding_of(answer: Answer[Finding]) -> Finding:
-    """Return the finding of an answer with the columns of its request, else the error."""
-    reply = answer.reply
-    found = answer.value or Finding(ERROR, reply.reason, raw_verdict=reply.raw)
-    return replace(found, request_id=reply.request_id, first_reason=answer.first_reason)
-
-
-def by_fact(pairs: Iterable[Pair]) -> dict[int, list[int]]:
-    """Return the passages of each unit, in the order of the pairs."""
-    passages: dict[int, list[int]] = {}
-    for unit, passage in pairs:
-        passages.setdefault(unit, []).append(passage)
-    return passages
-
-
-def explained(finding: Finding, settings: LlmSettings) -> bool:
-    """Return whether a finding is usable and has a rationale where the settings ask for one.
-
-    No rationale is needed where the passage does not answer: outcome `noans`, or, with labels `tf`,
-    `refuted` without an answer.
-    """
-    if finding.outcome in (ERROR, NOANS_OUTCOME):
-        return finding.outcome != ERROR
-    asked = settings.formulation == FUNCTION and settings.explain == SHORT
-    unanswered = finding.outcome == REFUTED and finding.answer is None
-    return bool(finding.rationale) or unanswered or not asked or settings.as_published
-
-
-def repeats(query: str, claim: str) -> bool:
-    """Return whether a query equals its claim, ignoring case and final punctuation."""
-    return query.strip(" .?").casefold() == claim.strip(" .?").casefold()

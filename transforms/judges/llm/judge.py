@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.judges.base import Drafts, Judge, Judged, Queries
@@ -37,7 +38,7 @@ class LlmJudge(Judge):
         self._make_cache = context.judgement_cache
         self._cache: JudgementCache | None = None
         self._prompts = load_prompts(settings.prompts_dir)
-        self._askers = Askers(settings, self._prompts, context.client)
+        self._askers = Askers(settings, self._prompts, cache(context.client))
         self._formulation = formulation(settings, self._prompts)
         self.prompt_version = self._prompts.version(self._formulation.names)
         """The version of the prompts that verdicts depend on: 12 hex digits."""

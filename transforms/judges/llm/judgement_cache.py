@@ -15,14 +15,8 @@ from typing import Any, Final
 from ufo.schemas.records import ERROR, OUTCOMES, Usage
 from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.judges.llm.excerpts import Text, paragraph
-from ufo.transforms.judges.llm.formulation import (
-    Case,
-    Finding,
-    Formulation,
-    Pair,
-    by_fact,
-    explained,
-)
+from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.packing import by_fact
 from ufo.transforms.judges.llm.settings import FUNCTION, RATIONALE, LlmSettings
 from ufo.transforms.llm.base import VERIFIER
 from ufo.transforms.llm.failures import Tokens
@@ -79,7 +73,7 @@ class JudgementCache:
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
     ) -> dict[Pair, Finding]:
         """Return a finding for every pair of the case; append the usage rows to `asker.usage`."""
-        keys = self._keys(case, prompt_version, asker.response_id)
+        keys = self._keys(case, prompt_version, asker.of.response_id)
 
         async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
             values = await self._memory.get_many(keys[pair] for pair in pairs)
@@ -105,7 +99,7 @@ class JudgementCache:
 
     def _usable(self, one: Counted) -> bool:
         """Return whether a judgement may be cached."""
-        return explained(one[0], self._settings)
+        return one[0].explained(self._settings)
 
     def _keys(self, case: Case, prompt_version: str, response_id: str | None) -> dict[Pair, str]:
         """Return the key of each pair."""
@@ -151,23 +145,18 @@ def _usage(asker: Asker, judgements: Iterable[Counted], cached: bool) -> list[Us
     Rows of `cached` judgements have the tokens saved; those of judgements that another response
     asked for at the same time have none.
     """
-    by_request: dict[str, list[Tokens]] = {}
+    used: dict[str, list[Tokens]] = {}
     for finding, tokens in judgements:
-        by_request.setdefault(finding.request_id or "", []).append(tokens)
-    of = asker.step, asker.source, asker.model, asker.response_id
-    return [
-        reused(usage_row(*of, request), saved if cached else None)
-        for request, saved in by_request.items()
-    ]
+        used.setdefault(finding.request_id or "", []).append(tokens)
+    of = (asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
+    return [reused(usage_row(*of, one), saved if cached else None) for one, saved in used.items()]
 
 
 def _from_json(value: Any) -> Counted | None:
     """Return a cached judgement; None for a value of another shape."""
-    if not isinstance(value, list) or len(value) != _WIDTH:
+    if not isinstance(value, list) or len(value) != _WIDTH or value[0] not in _KEPT:
         return None
     *texts, prompt, reply = value
-    if texts[0] not in _KEPT or not all(isinstance(text, str | None) for text in texts):
-        return None
-    if not all(isinstance(count, int | None) for count in (prompt, reply)):
-        return None
-    return Finding(*texts), (prompt, reply)
+    known = all(isinstance(text, str | None) for text in texts)
+    counted = all(isinstance(count, int | None) for count in (prompt, reply))
+    return (Finding(*texts), (prompt, reply)) if known and counted else None

@@ -5,7 +5,7 @@ passages. This greedy algorithm is not always optimal (bin packing is NP-hard), 
 facts share no passages or all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,6 +30,14 @@ class _Call:
     facts: dict[int, list[int]] = field(default_factory=dict)
     passages: set[int] = field(default_factory=set)
     tokens: int = 0
+
+
+def by_fact(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the passages of each fact, in the order of the pairs."""
+    passages: dict[int, list[int]] = {}
+    for fact, passage in pairs:
+        passages.setdefault(fact, []).append(passage)
+    return passages
 
 
 def pack(

@@ -3,7 +3,7 @@
 The command line, the configuration file and the web service are derived from this declaration.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
@@ -22,16 +22,15 @@ def declared(
     help: str,
     metavar: str | None = None,
     *,
-    choices: Sequence[str] = (),
-    low: int | None = None,
-    high: int | None = None,
     of_function: bool = False,
+    **more: Any,
 ) -> Any:
     """Return the dataclass field of an option that users can set.
 
-    `of_function` marks an option of the formulation `function` alone.
+    `of_function` marks an option of the formulation `function` alone. `more` are its choices,
+    and its bounds `low` and `high`.
     """
-    described = {"help": help, "metavar": metavar, "choices": choices, "low": low, "high": high}
+    described = {"help": help, "metavar": metavar, **more}
     return field(default=default, metadata={"option": described, "of_function": of_function})
 
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from ufo.schemas.records import CATEGORIES, Failure, Usage
 from ufo.transforms.judges.llm.asking import Asker, Question
-from ufo.transforms.llm.base import VERIFIER, Choice
+from ufo.transforms.llm.base import VERIFIER, Choice, Request
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.llm.usage import usage_row
@@ -112,8 +112,8 @@ def visit_of(
     if judge is None:
         return Visit(source, response_id, rules)
     client, model = shared_client(judge), judge.endpoints[VERIFIER].model
-    asker = Asker(client, prompts, VERIFIER, model, KIND_STEP, response_id, source)
-    return Visit(source, response_id, rules, asker)
+    asked = Request(VERIFIER, model, (), step=KIND_STEP, source=source, response_id=response_id)
+    return Visit(source, response_id, rules, Asker(client, prompts, asked))
 
 
 async def kinds_of(

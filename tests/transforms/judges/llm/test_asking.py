@@ -9,28 +9,22 @@ import pytest
 
 from ufo.schemas.records import TRUNCATED
 from ufo.transforms.judges.llm.asking import Answer, Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.llm.base import VERIFIER, Choice, Function, LlmError, Request
+from ufo.transforms.llm.base import VERIFIER, Choice, LlmError, Request
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.prompts import load_prompts
 
 
-class Numbers(Form[int, int]):
+def form(words: int) -> Form[int, int]:
     """Asks for the squares of numbers, with 10 tokens of a reply for each."""
 
-    def __init__(self, words: int = 1) -> None:
-        self._words = words
+    def question(items: Sequence[int], wrong: str) -> Question:
+        return Question("square " * words, json.dumps(list(items)), None, 10 * len(items))
 
-    def question(self, items: Sequence[int], wrong: str) -> Question:
-        return Question("square " * self._words, json.dumps(list(items)), None, 10 * len(items))
-
-    def parse(
-        self, choice: Choice, items: Sequence[int], function: Function | None
-    ) -> Parsed[int, int]:
+    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, int]:
         told = json.loads(choice.text) if choice.text.startswith("{") else {}
         return Parsed({int(number): square for number, square in told.items()}, "it was none")
 
-    def lacks(self, lost: Sequence[int], items: Sequence[int]) -> str:
-        return f"{len(lost)} squares"
+    return Form(question, parse, lambda lost: f"{len(lost)} squares")
 
 
 class Limited(FakeClient):
@@ -56,8 +50,8 @@ def asked(request: Request) -> list[int]:
 
 
 def ask(client: FakeClient, count: int, words: int = 1) -> tuple[dict[int, Answer[int]], Asker]:
-    asker = Asker(client, load_prompts(), VERIFIER, "m", "verify")
-    return asyncio.run(ask_for_items(range(count), Numbers(words), asker)), asker
+    asker = Asker(client, load_prompts(), Request(VERIFIER, "m", (), step="verify"))
+    return asyncio.run(ask_for_items(range(count), form(words), asker)), asker
 
 
 @pytest.mark.parametrize(

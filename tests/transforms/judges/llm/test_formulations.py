@@ -8,7 +8,7 @@ import pytest
 
 from tests.transforms.judges.llm.conftest import Asked
 from ufo.schemas.records import Evidence
-from ufo.transforms.llm.base import Choice, LlmError, Request
+from ufo.transforms.llm.base import Choice, LlmError
 from ufo.transforms.prompts import load_prompts
 
 CLAIM = "Ada was born in 1815."
@@ -27,60 +27,12 @@ def row(asked: Asked) -> Evidence:
     return found
 
 
-def test_stepwise_answers_first_and_compares_then(llm: SimpleNamespace) -> None:
-    asked = ask(llm, ["1815 &lt;b>", "True"], "stepwise")
-    found = row(asked)
-    assert (found.outcome, found.answer, found.raw_verdict) == ("supported", "1815 <b>", "True")
-    assert found.request_id == "fake-2"
-    assert [system.splitlines()[0] for system in asked.systems] == [
-        "Task: stepwise_answer",
-        "Task: stepwise_consistency",
-    ]
-    assert asked.users == [
-        "<passage>\nIt was 1815.\n</passage>\n<query>Q0?</query>",
-        f"<query>Q0?</query>\n<answer>1815 &lt;b></answer>\n<claim>{CLAIM}</claim>\n"
-        "Does the claim agree with the answer? Reply with one word.",
-    ]
-    assert {request.step for request in asked.client.requests} == {"verify"}
-
-
-def test_stepwise_asks_nothing_more_where_there_is_no_answer(llm: SimpleNamespace) -> None:
-    def reply(request: Request) -> str:
-        user = request.messages[1].content
-        if "<claim>" in user:
-            return "False"
-        return "1816" if "Other" in user else " noans. "
-
-    asked = ask(llm, reply, "stepwise", "Silent.", "Other.", "Also silent.")
-    assert [found.outcome for found in asked.result.evidence] == ["noans", "refuted", "noans"]
-    assert [found.raw_verdict for found in asked.result.evidence] == ["NOANS", "False", "NOANS"]
-    assert len(asked.client.requests) == 4
-    assert len(asked.result.usage) == 4
-
-
 def test_stepwise_does_not_repeat_the_step_that_went_well(llm: SimpleNamespace) -> None:
     asked = ask(llm, ["1815", "It depends.", "Not clear"], "stepwise")
     assert (row(asked).outcome, row(asked).raw_verdict) == ("noans", "Not clear")
     assert [system.splitlines()[0] for system in asked.systems][1:] == [
         "Task: stepwise_consistency"
     ] * 2
-
-
-def test_rationale_has_the_paragraph_and_ends_in_a_verdict(llm: SimpleNamespace) -> None:
-    asked = ask(llm, ["Rationale: It says so.\nVerdict: True"], "rationale")
-    found = row(asked)
-    assert (found.outcome, found.rationale, found.raw_verdict) == (
-        "supported",
-        "It says so.",
-        "True",
-    )
-    assert asked.users == [
-        "<passage>\nIt was 1815.\n</passage>\n"
-        "<context>Ada was born in 1815. She wrote notes.</context>\n"
-        f"<claim>{CLAIM}</claim>"
-    ]
-    (request,) = asked.client.requests
-    assert request.function is None
 
 
 @pytest.mark.parametrize("options", ["tfn", "tf"])
@@ -91,25 +43,6 @@ def test_the_rationales_examples_have_the_verdicts_of_the_options(options: str) 
     ]
     assert len(verdicts) == 3
     assert ("Not clear" in verdicts) == (options == "tfn")
-
-
-def test_prompt_matches_a_word(llm: SimpleNamespace) -> None:
-    asked = ask(llm, ["The claim is false."], "prompt")
-    assert (row(asked).outcome, row(asked).raw_verdict) == ("refuted", "The claim is false.")
-    assert asked.users == [f"<passage>\nIt was 1815.\n</passage>\n<claim>{CLAIM}</claim>"]
-    assert row(ask(llm, ["Not clear"], "prompt")).outcome == "noans"
-
-
-ONE_CALL = [("rationale", "Rationale: It says so.\nVerdict: True"), ("prompt", "True")]
-
-
-@pytest.mark.parametrize(("formulation", "good"), ONE_CALL)
-def test_each_pair_is_a_call(llm: SimpleNamespace, formulation: str, good: str) -> None:
-    units = llm.open_units([CLAIM, "Second."])
-    found = [llm.passages("A.", "B."), llm.passages("B.")]
-    asked = llm.verify(lambda r: good, units, found, formulation=formulation)
-    assert [found.outcome for found in asked.result.evidence] == ["supported"] * 3
-    assert len(asked.client.requests) == 3
 
 
 BAD = [
@@ -135,13 +68,6 @@ def test_each_bad_reply_has_its_reason(
     assert row(asked).raw_verdict == (said or None)
     assert len(asked.client.requests) == repairs + 1
     assert [failure.error_type for failure in asked.result.failures] == [reason]
-
-
-@pytest.mark.parametrize(("formulation", "good"), ONE_CALL)
-def test_a_bad_reply_is_repaired_once(llm: SimpleNamespace, formulation: str, good: str) -> None:
-    asked = ask(llm, ["True or False, who knows.", good], formulation)
-    assert row(asked).outcome == "supported"
-    assert asked.users[1].endswith("exactly in the form asked for.")
 
 
 @pytest.mark.parametrize(
@@ -184,14 +110,6 @@ def test_the_repair_asks_for_an_enum(
 def test_tf_cannot_abstain(llm: SimpleNamespace, formulation: str) -> None:
     asked = ask(llm, ["Verdict: Not clear"] * 3, formulation, verdict_labels="tf")
     assert (row(asked).outcome, row(asked).reason) == ("error", "unparsable")
-
-
-@pytest.mark.parametrize("formulation", ["stepwise", "rationale", "prompt"])
-def test_a_request_that_does_not_get_through_is_not_repeated(
-    llm: SimpleNamespace, formulation: str
-) -> None:
-    asked = ask(llm, [LlmError("no route")], formulation)
-    assert row(asked).reason == "transport"
 
 
 @pytest.mark.parametrize("formulation", ["stepwise", "rationale", "prompt"])

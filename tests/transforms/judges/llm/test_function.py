@@ -56,17 +56,6 @@ def test_one_call_for_all_and_a_row_for_each_passage(llm: SimpleNamespace) -> No
     assert (request.role, request.step, request.source, request.response_id) == (
         "verifier", "verify", "s", "r1",
     )  # fmt: skip
-    assert asked.users == [
-        "<passages>\n"
-        '<p1 title="&quot;A&quot;">\nIt was 1815.\n</p1>\n'
-        '<p2 title="&quot;A&quot;">\nIt was 1816.\n</p2>\n'
-        "</passages>\n"
-        "<context>Ada was born in 1815. She wrote notes.\n\nIs that not nice?</context>\n"
-        "<facts>\n"
-        '<f1 query="Q0?" passages="1-2">Ada was born in 1815.</f1>\n'
-        '<f2 query="Q1?" passages="2">Ada wrote notes.</f2>\n'
-        "</facts>"
-    ]
     assert len(asked.result.usage) == 1
 
 
@@ -82,19 +71,6 @@ def test_what_a_model_sees_twice_is_asked_once(llm: SimpleNamespace) -> None:
     asked = llm.verify(llm.answers(lambda c, p: YES), llm.open_units([BORN]), [twice])
     assert len(llm.asked_for(asked.client.requests[0])[1]) == 2
     assert [row.rank for row in asked.result.evidence] == [1, 2, 3]
-
-
-def test_what_tags_lack_is_asked_for_as_a_call(llm: SimpleNamespace) -> None:
-    units, found = llm.open_units(["a", "b"]), [llm.passages("P."), llm.passages("P.")]
-    asked = llm.verify([llm.as_tags({"f1": YES}), {"f1": YES}], units, found, format="xml")
-    tags, call = asked.client.requests
-    assert tags.function is None
-    assert call.function is not None
-    assert call.function.example is None
-    assert [claim for claim, _, _ in llm.asked_for(call)[0].values()] == ["b"]
-    assert "tags only" not in call.messages[0].content
-    assert outcomes(asked) == [("u0", "supported", None), ("u1", "supported", None)]
-    assert not asked.result.failures
 
 
 @pytest.mark.parametrize("options", ["tfn", "tf"])
@@ -171,19 +147,6 @@ def test_sixty_facts_of_any_script_are_judged_each_by_itself(
     ]
     assert [(row.unit_id, row.outcome) for row in asked.result.evidence] == expected
     assert not asked.result.failures
-
-
-def test_one_passage_a_call_is_faafs_literal_form(llm: SimpleNamespace) -> None:
-    found = [llm.passages("A.", "B."), llm.passages("B."), llm.passages("A.")]
-    asked = llm.verify(
-        llm.answers(lambda c, p: YES), llm.open_units(["a", "b", "c"]), found, passages_per_call=1
-    )
-    assert [list(llm.asked_for(request)[0].values()) for request in asked.client.requests] == [
-        [("a", "Q0?", [1]), ("c", "Q2?", [1])],
-        [("a", "Q0?", [1]), ("b", "Q1?", [1])],
-    ]
-    assert all("passages=" not in user for user in asked.users)
-    assert all("verdict" in schema["$defs"]["fact"]["properties"] for schema in asked.functions)
 
 
 def test_context_is_the_sentences_around_the_facts_of_the_call(llm: SimpleNamespace) -> None:

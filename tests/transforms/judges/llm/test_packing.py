@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.transforms.judges.llm.packing import Limits, pack
-from ufo.transforms.judges.llm.settings import LlmSettings
 
 ROOMY = Limits(passages=50, facts=40, tokens=10**9)
 
@@ -31,16 +30,6 @@ def test_twenty_facts_of_one_reference_are_one_call_and_distinct_passages_two() 
     assert len(packed({fact: [0] for fact in range(20)})) == 1
     distinct = {fact: list(range(5 * fact, 5 * fact + 5)) for fact in range(20)}
     assert len(packed(distinct)) == 2
-
-
-def test_the_samples_of_twenty_queries_are_one_call_by_default() -> None:
-    settings = LlmSettings("m")
-    limits = Limits(settings.passages_per_call, settings.facts_per_call, settings.call_tokens)
-    distinct = {fact: list(range(5 * fact, 5 * fact + 5)) for fact in range(20)}
-    short = dict.fromkeys(range(100), 50)
-    assert len(packed(distinct, limits, short)) == 1
-    long = dict.fromkeys(range(100), 150)
-    assert len(packed(distinct, limits, long)) == 2
 
 
 def test_one_passage_a_call_is_every_fact_of_a_passage_together() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ufo.schemas.functions import Check, Control, Fact, FactFunction
 from ufo.transforms.judges.llm.formulation import Finding
-from ufo.transforms.judges.llm.pairwise import by_last_line, word_verdict, wrong_last_line
+from ufo.transforms.judges.llm.pairwise import by_last_line, by_word
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of, xml_arguments
 from ufo.transforms.llm.base import Choice
 
@@ -147,8 +147,8 @@ def test_nothing_a_model_says_raises(text: str) -> None:
     for passages in ([1], [1, 2]):
         function = FactFunction([Fact("c", "q", passages)] * 2, Control())
         function.invoke(xml_arguments(Choice(text), function))
-    assert by_last_line(text, "tfn") is None or "erdict" in text
-    word_verdict(text, "tfn")
+    assert by_last_line(text, "tfn")[0] is None or "erdict" in text
+    by_word(text, "tfn")
 
 
 @given(st.text(alphabet='{}[]",: \n', max_size=300))
@@ -219,12 +219,12 @@ def test_a_list_of_noans_with_anything_else_in_it_is_none() -> None:
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        ("True", "T"),
-        ("**False**", "F"),
-        ("The claim is true.", "T"),
-        ("FALSE: the passage says otherwise.", "F"),
-        ("Not clear", "N"),
-        ("It is unclear.", "N"),
+        ("True", "supported"),
+        ("**False**", "refuted"),
+        ("The claim is true.", "supported"),
+        ("FALSE: the passage says otherwise.", "refuted"),
+        ("Not clear", "noans"),
+        ("It is unclear.", "noans"),
         ("True or False?", None),
         ("It is not true.", None),
         ("That isn't really true", None),
@@ -235,17 +235,19 @@ def test_a_list_of_noans_with_anything_else_in_it_is_none() -> None:
     ],
 )
 def test_a_word_is_a_verdict_where_it_is_the_only_one(text: str, verdict: str | None) -> None:
-    assert word_verdict(text, "tfn") == verdict
+    found, wrong = by_word(text, "tfn")
+    assert (found and found.outcome) == verdict
+    assert (found is None) == bool(wrong)
 
 
 def test_tf_has_no_third_verdict() -> None:
-    assert word_verdict("Not clear", "tf") is None
-    assert by_last_line("Rationale: x\nVerdict: Not clear", "tf") is None
+    assert by_word("Not clear", "tf")[0] is None
+    assert by_last_line("Rationale: x\nVerdict: Not clear", "tf")[0] is None
 
 
 def test_a_rationale_ends_in_its_verdict() -> None:
     def read(text: str) -> Finding | None:
-        return by_last_line(text, "tfn")
+        return by_last_line(text, "tfn")[0]
 
     assert read("Rationale: It is\ntrue so.\n\n**Verdict:** True.") == Finding(
         "supported", rationale="It is\ntrue so.", raw_verdict="True"
@@ -254,7 +256,7 @@ def test_a_rationale_ends_in_its_verdict() -> None:
         "noans", rationale="Off the topic.", raw_verdict="not clear"
     )
     assert read("Verdict: False") is None  # without what was asked for
-    assert "no rationale" in wrong_last_line("Verdict: False", "tfn")
+    assert "no rationale" in by_last_line("Verdict: False", "tfn")[1]
     assert read("Rationale: true") is None
     assert read("Verdict: True\nVerdict: False") is None
     assert read("Verdict:") is None

@@ -118,13 +118,6 @@ def test_each_bad_reply_has_its_reason_and_is_no_verdict(
     assert (failure.step, failure.key, failure.error_type) == ("verify", "r1", reason)
 
 
-@pytest.mark.parametrize(("bad", "reason"), BAD)
-def test_a_bad_reply_is_repaired(llm: SimpleNamespace, bad: Any, reason: str) -> None:
-    asked = llm.verify([bad, {"f1": YES}], llm.open_units([BORN]), [llm.passages("1815.")])
-    assert outcomes(asked) == [("u0", "supported", None)]
-    assert not asked.result.failures
-
-
 def test_a_failure_shows_what_the_model_said(llm: SimpleNamespace) -> None:
     said = "x" * 5000
     asked = llm.verify(lambda r: said, llm.open_units([BORN]), [llm.passages("1815.")])
@@ -137,20 +130,6 @@ def test_extra_arguments_are_passed_over_and_json_in_prose_is_read(llm: SimpleNa
     assert outcomes(asked) == [("u0", "supported", None)]
 
 
-def test_a_request_that_does_not_get_through_costs_its_call_alone(llm: SimpleNamespace) -> None:
-    def reply(request: Request) -> Any:
-        facts, _ = llm.asked_for(request)
-        if "Second." in {claim for claim, _, _ in facts.values()}:
-            return LlmError("no route", usage=[])
-        return llm.answers(lambda c, p: YES)(request)
-
-    found = [llm.passages("A."), llm.passages("A.")]
-    asked = llm.verify(reply, llm.open_units([BORN, "Second."]), found, facts_per_call=1)
-    assert outcomes(asked) == [("u0", "supported", None), ("u1", "error", "transport")]
-    assert len(asked.client.requests) == 2
-    assert asked.result.failures[0].message == "no route"
-
-
 def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(
     llm: SimpleNamespace,
 ) -> None:
@@ -160,25 +139,6 @@ def test_an_error_that_every_request_would_meet_is_raised_with_what_was_spent(
         llm.verify(lambda r: next(replies), llm.open_units([BORN, WROTE]), found, facts_per_call=1)
     assert error.value.final
     assert len(error.value.usage) == 1
-
-
-@pytest.mark.parametrize(
-    "bad", [REFUSAL, Choice(finish_reason="length"), LlmError("blocked", "filtered")]
-)
-def test_what_was_too_much_is_asked_again_in_halves(
-    llm: SimpleNamespace, bad: Choice | LlmError
-) -> None:
-    """One passage that a filter stops must not cost those that stood beside it."""
-
-    def reply(request: Request) -> Any:
-        if request.messages[1].content.count("<f") > 3:  # <facts> and its facts
-            return bad
-        return llm.answers(lambda c, p: YES)(request)
-
-    found = [llm.passages("A.")] * 4
-    asked = llm.verify(reply, llm.open_units(["a", "b", "c", "d"]), found)
-    assert [len(llm.asked_for(request)[0]) for request in asked.client.requests] == [4, 2, 2]
-    assert {row.outcome for row in asked.result.evidence} == {"supported"}
 
 
 def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most(
@@ -195,14 +155,6 @@ def test_a_passage_that_a_filter_stops_costs_half_of_its_neighbours_at_most(
     assert [row.outcome for row in asked.result.evidence] == [
         "supported", "supported", "error", "error",
     ]  # fmt: skip
-
-
-def test_a_cut_off_reply_keeps_what_was_complete(llm: SimpleNamespace) -> None:
-    whole = json.dumps({"f1": YES, "f2": NO})
-    cut = Choice(arguments=whole[:-9], finish_reason="length")
-    found = [llm.passages("A.")] * 2
-    asked = llm.verify([cut], llm.open_units([BORN, WROTE]), found, repairs=0)
-    assert outcomes(asked) == [("u0", "supported", None), ("u1", "error", "truncated")]
 
 
 WRONG = [

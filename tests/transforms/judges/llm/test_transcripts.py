@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 
 from tests.transforms.judges.llm.conftest import as_tags, asked_for, open_units, passages, record
-from ufo.schemas.functions import NONE
 from ufo.schemas.recall import RecallAnswer, RecallInput
 from ufo.schemas.records import TRUNCATED
 from ufo.transforms.judges.context import JudgeContext
@@ -133,7 +132,7 @@ _TEXTS: Mapping[str, Callable[[Request, str], Any]] = {
     "rationale": lambda request, user: f"Rationale: So.\nVerdict: {_truth(request, user)}",
     "prompt": _truth,
     "passage: ": _truth,
-    "You can c": _tags,
+    "fact_checker": _tags,
     "Take from": lambda request, user: "The facts:\n" + "\n".join(f"- {c}" for c in CLAIMS),
 }
 
@@ -212,7 +211,7 @@ def _recalled(*formulations: str, facts: Sequence[str] = CLAIMS, **more: Any) ->
     given = RecallInput("f:1", "r1", "Who was Ada?", " ".join(CLAIMS), answers, bool(facts), facts)
 
     def run(client: FakeClient) -> Any:
-        settings = LlmSettings("m", explain=NONE, **more)
+        settings = LlmSettings("m", **more)
         recaller = LlmRecaller(settings, formulations, lambda: client)
         return asyncio.run(recall(given, recaller, formulations))
 
@@ -243,7 +242,6 @@ WAYS: Mapping[str, tuple[Callable[[FakeClient], Any], Sequence[str]]] = {
     "recall tfn citation": (_recalled("tfn+citation"), SHORT),
     "recall one attempt": (_recalled("tf", "prompt", repairs=0), SHORT),
     "recall tf xml": (_recalled("tf+xml"), SHORT),
-    "recall tfn citation xml": (_recalled("tfn+citation+xml"), SHORT),
 }
 
 PUBLISHED: Mapping[str, Any] = {"as_published": True, "verdict_labels": "tf"}

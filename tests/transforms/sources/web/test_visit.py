@@ -7,7 +7,7 @@ import pytest
 
 from ufo.schemas.records import CATEGORIES, TRANSPORT
 from ufo.transforms.judges.llm.asking import Asker
-from ufo.transforms.llm.base import Choice, LlmError
+from ufo.transforms.llm.base import Choice, LlmError, Request
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources.web.categories import shipped_categories
@@ -16,7 +16,7 @@ from ufo.transforms.sources.web.visit import kind_in, kinds_of
 
 def ask(script: Any, *hostnames: str) -> tuple[Any, ...]:
     client = FakeClient(script)
-    asker = Asker(client, load_prompts(), "verifier", "m", "category")
+    asker = Asker(client, load_prompts(), Request("verifier", "m", (), step="category"))
     kinds = asyncio.run(kinds_of(hostnames, shipped_categories(), asker))
     return kinds, client, asker
 
