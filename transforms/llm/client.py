@@ -28,7 +28,7 @@ from ufo.transforms.llm.capabilities import (
     learned,
 )
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import LARGER, MODEL, SendError, inside, of_response
+from ufo.transforms.llm.failures import LARGER, MODEL, THOUGHTS, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
 from ufo.transforms.llm.retry import REAL, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
@@ -180,6 +180,10 @@ class Session:
                 )
             answer = wire.answer(payload, function)
         except SendError as error:
+            if error.kind == THOUGHTS:  # OpenAI's error for a reply that ends within them
+                cut_off = Choice(finish_reason="length")
+                answer = wire.Answer([cut_off], (None, None), None, thinks=True, unfinished=True)
+                return Received(answer, {}, error.request_id)
             if error.kind == MODEL:
                 error.message += await self._known_models()
             raise
