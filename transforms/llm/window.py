@@ -13,7 +13,7 @@ the prompt and counts what it kept, a little over half of the context
 import json
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping
 from functools import lru_cache
 from math import inf
 from statistics import median
@@ -34,6 +34,7 @@ _KEPT: Final = 64
 _LESS: Final = 0.12  # the least part of a prompt whose lack is seen by the other prompts' ratios
 _SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
 _FEW: Final = 5  # of few ratios the deviation is uncertain, and taken to be larger
+_MARGINAL: Final = 0.74  # of the usual ratio, for what a prompt has more than a shorter one
 _FOREIGN: Final = 0.02  # the most characters outside ASCII of a text whose ratio is the usual one
 _PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
 _LETTERS = 8  # letters of a word for each token
@@ -99,8 +100,11 @@ class Window:
         self.context = context
         self._stated = context  # the size by the user or an error; `context` may be a lower guess
         self._ratio = _RATIO
-        # The estimates of earlier prompts, with and without functions, and what was counted.
-        self._seen: deque[tuple[tuple[int, int], int]] = deque(maxlen=_KEPT)
+        # By kind of prompt: the estimates of earlier ones, with and without functions, and what
+        # was counted.
+        self._seen: dict[Hashable, deque[tuple[tuple[int, int], int]]] = {}
+        self._taken = 0.0
+        self._too_much = inf
         self._whole = 0.0
         self._cut_to = 0
 
@@ -138,26 +142,39 @@ class Window:
             if not overflow.prompt and self._ratio * prompt + limit <= overflow.context:
                 self._ratio *= _MORE
         else:
-            self._guess(int(self._ratio * prompt / 2))
+            self._too_much = min(self._too_much, self._ratio * prompt)
+            self._guess(int(self._taken + self._too_much) // 2)
+
+    def took(self, tokens: int) -> None:
+        """Learn that a prompt and its reply fitted: a guess between that and what was refused."""
+        self._taken = max(self._taken, tokens)
+        if self._stated is None and self._too_much < inf:
+            self.context = max(self.context or 0, int(self._taken + self._too_much) // 2)
 
     def ended(self, tokens: int) -> None:
         """Learn that a reply was cut off before its limit, at `tokens` tokens with its prompt."""
+        self._too_much = inf
         self._guess(tokens)
 
-    def arrived(self, body: Mapping[str, Any], prompt: int, counted: int) -> bool:
+    def arrived(
+        self, body: Mapping[str, Any], prompt: int, counted: int, kind: Hashable = None
+    ) -> bool:
         """Return whether a prompt arrived whole, by the tokens that the endpoint counted.
 
-        It did not where they are fewer than the least possible, or than what earlier prompts make
-        likely. A prompt not longer than one that arrived whole was not cut. Nor was one with a
-        lower count than a prompt that was cut: then the endpoint counts in another way.
+        It did not where they are fewer than the least possible, or than what earlier prompts of the
+        same `kind` make likely. A prompt not longer than one that arrived whole was not cut. Nor
+        was one with a lower count than a prompt that was cut: then the endpoint counts in another
+        way.
         """
         if not counted or prompt < _SHORT:
             return True
         ratio, foreign = counted / prompt, _foreign(body)
         sizes = prompt, _message_tokens(body)
+        seen = self._seen.setdefault(kind, deque(maxlen=_KEPT))
         sure = (1 - _LESS) * self._ratio
-        whole = any(seen[0] >= prompt and one >= sure * seen[0] for seen, one in self._seen)
-        cut = not (foreign or whole) and counted < self._least(sizes)
+        whole = any(size[0] >= prompt and one >= sure * size[0] for size, one in seen)
+        comparable = not (foreign or whole) and prompt >= 2 * _SHORT
+        cut = comparable and counted < _least(seen, sizes, counted)
         if not cut and ratio < _CUT:
             lowest = at_least(body)
             cut = counted < _CUT * lowest and lowest > self._whole
@@ -170,29 +187,8 @@ class Window:
         self._whole = max(self._whole, prompt)
         self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
         if not foreign:
-            self._seen.append((sizes, counted))
+            seen.append((sizes, counted))
         return True
-
-    def _least(self, sizes: tuple[int, int]) -> float:
-        """Return the count below which a prompt was cut, by those of earlier ones; 0 where they are
-        too few, or where one that was as long arrived whole.
-
-        Not every endpoint counts the functions: the estimate is used that fits better.
-        """
-        if len(self._seen) < _ENOUGH:
-            return 0.0
-        fits = []
-        for at in range(len(sizes)):
-            ratios = [counted / seen[at] for seen, counted in self._seen]
-            middle = median(ratios)
-            spread = median(abs(ratio - middle) for ratio in ratios) / middle
-            spread *= 1 + _FEW / len(ratios)
-            least = middle * (1 - max(_LESS, _SPREADS * spread))
-            fits.append((spread, at, least, ratios))
-        _, at, least, ratios = min(fits)
-        pairs = zip(self._seen, ratios, strict=True)
-        longest = max((seen[at] for (seen, _), ratio in pairs if ratio >= least), default=0)
-        return least * sizes[at] if sizes[at] > longest else 0.0
 
     def _guess(self, tokens: int) -> None:
         self.context = tokens if self.context is None else min(self.context, tokens)
@@ -206,3 +202,29 @@ def _before(left: int) -> int:
     """
     half, more = left - left % 128, left % 128
     return 2 * half if 1 <= more <= 4 and half else left
+
+
+def _least(
+    earlier: Collection[tuple[tuple[int, int], int]], sizes: tuple[int, int], counted: int
+) -> float:
+    """Return the count below which a prompt was cut, by those of earlier ones; 0 where they are too
+    few, where one that was as long arrived whole, or where what this one has more may be counted
+    so: texts of another kind make the rest of a longer prompt.
+
+    Not every endpoint counts the functions: the estimate is used that fits better.
+    """
+    if len(earlier) < _ENOUGH:
+        return 0.0
+    fits = []
+    for at in range(len(sizes)):
+        ratios = [one / size[at] for size, one in earlier]
+        middle = median(ratios)
+        spread = median(abs(ratio - middle) for ratio in ratios) / middle
+        spread *= 1 + _FEW / len(ratios)
+        fits.append((spread, at, middle))
+    spread, at, middle = min(fits)
+    least = middle * (1 - max(_LESS, _SPREADS * spread))
+    whole = [(size[at], one) for size, one in earlier if one >= least * size[at]]
+    longest, its = max(whole, default=(0, 0))
+    more = sizes[at] - longest
+    return least * sizes[at] if more > 0 and counted - its < _MARGINAL * middle * more else 0.0
