@@ -26,17 +26,12 @@ class Probe:
     """The project's probe of what an endpoint can do."""
 
     def matches(self, chat: Chat) -> bool:
-        known = chat.function in ("report", "report_word")
-        return known or chat.user.startswith("Count from 1 to 60")
+        return chat.function == "report" or chat.user.startswith("Count from 1 to 60")
 
     def answer(self, chat: Chat) -> Reply:
         if not chat.function:
             return Reply(", ".join(str(number) for number in range(1, 61)), step="probe")
-        word = chat.schema.get("properties", {}).get("word")
-        if word is None:
-            return Reply(arguments=chat.example or filled(chat.schema), step="probe")
-        said = word["enum"][0] if chat.enforced and "enum" in word else "ready"
-        return Reply(arguments={"word": said}, step="probe")
+        return Reply(arguments=chat.example or filled(chat.schema), step="probe")
 
 
 class Knowledge:

@@ -107,48 +107,36 @@ def learned(
     if error.kind == STREAM and not known.streams:
         return {"streams": True}
     features = used(known, request, n)
-    for kind in error.kinds:
-        for feature in features:
-            if kind == feature.kind:
-                return feature.without
-    return None
+    return next((features[kind] for kind in error.kinds if kind in features), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """A parameter that a request uses: the kind of error that names it, and what to know without
-    it."""
-
-    kind: str
-    without: Change
-
-
-def used(known: Capabilities, request: Request, n: int) -> list[Feature]:
-    """Return the features that a request for `n` choices uses, the likeliest to be refused first.
+def used(known: Capabilities, request: Request, n: int) -> dict[str, Change]:
+    """Return what to know without each feature that a request for `n` choices uses, by the kind of
+    error that names it; the likeliest to be refused first.
 
     A schema is written out without references before a form is given up for it.
     """
-    features: list[Feature] = []
     form = known.form if request.function is not None else WORDS
     lower = {"forms": known.forms[1:]}
+    features: dict[str, Change] = {}
     if known.strict and form in (*TOOL_FORMS, JSON_SCHEMA):
-        features.append(Feature("strict", {"strict": False}))
+        features["strict"] = {"strict": False}
     if form not in (WORDS, JSON_OBJECT):
-        features.append(Feature("schema", {"references": False} if known.references else lower))
+        features["schema"] = {"references": False} if known.references else lower
     if form in TOOL_FORMS:
         others = tuple(other for other in known.forms if other not in TOOL_FORMS)
-        features += [Feature("tool_choice", lower), Feature("tools", {"forms": others})]
-    if form not in (WORDS, *TOOL_FORMS):
-        features.append(Feature("format", lower))
+        features |= {"tool_choice": lower, "tools": {"forms": others}}
+    elif form != WORDS:
+        features["format"] = lower
     if request.logprobs and known.logprobs:
-        features.append(Feature("logprobs", {"logprobs": False}))
+        features["logprobs"] = {"logprobs": False}
     if n > 1 and known.n:
-        features.append(Feature("n", {"n": False}))
+        features["n"] = {"n": False}
     if request.max_tokens is not None and known.limit_field is not None:
-        features.append(Feature("limit", {"limit_fields": known.limit_fields[1:]}))
+        features["limit"] = {"limit_fields": known.limit_fields[1:]}
     if known.takes_temperature(request.temperature):
         field = "temperature_one" if request.temperature == 1 else "temperature_zero"
-        features.append(Feature("temperature", {field: False}))
+        features["temperature"] = {field: False}
     return features
 
 
@@ -273,10 +261,10 @@ async def _accepted(
     Raises:
         SendError: a request without any of them is refused too.
     """
-    tries = [known, *(replace(known, **one.without) for one in used(known, request, n))]
+    tries = [known, *(replace(known, **change) for change in used(known, request, n).values())]
     less = known
     while features := used(less, request, n):
-        less = replace(less, **features[0].without)
+        less = replace(less, **next(iter(features.values())))
         tries.append(less)
     *tries, least = dict.fromkeys(tries)
     for tried in tries:

@@ -28,7 +28,7 @@ from ufo.transforms.llm.capabilities import (
     learned,
 )
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.failures import LARGER, MODEL, SendError, inside, of_response
+from ufo.transforms.llm.failures import LARGER, MODEL, THOUGHTS, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
 from ufo.transforms.llm.retry import REAL, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
@@ -135,7 +135,7 @@ class Session:
                 if answer.thinks and not self.known.thinks:
                     self.known = replace(self.known, thinks=True)
                 if not probing:
-                    self._check_length(body, prompt, answer)
+                    self._check_length(body, prompt, answer, (request.step, known.form))
             except SendError as error:
                 if error.overflow is not None:
                     self._window.refused(prompt, limit, error.overflow)
@@ -180,6 +180,10 @@ class Session:
                 )
             answer = wire.answer(payload, function)
         except SendError as error:
+            if error.kind == THOUGHTS:  # OpenAI's error for a reply that ends within them
+                cut_off = Choice(finish_reason="length")
+                answer = wire.Answer([cut_off], (None, None), None, thinks=True, unfinished=True)
+                return Received(answer, {}, error.request_id)
             if error.kind == MODEL:
                 error.message += await self._known_models()
             raise
@@ -190,14 +194,16 @@ class Session:
             ) from None
         return Received(answer, headers, request_id or answer.id, answer.tokens)
 
-    def _check_length(self, body: Mapping[str, object], prompt: int, answer: wire.Answer) -> None:
-        """Learn the size of the context from a reply.
+    def _check_length(
+        self, body: Mapping[str, object], prompt: int, answer: wire.Answer, kind: Hashable
+    ) -> None:
+        """Learn the size of the context from a reply to a prompt of one kind.
 
         Raises:
             SendError: the endpoint cut the prompt, so the reply answers another one.
         """
         counted, replied = (tokens or 0 for tokens in answer.tokens)
-        if not self._window.arrived(body, prompt, counted):
+        if not self._window.arrived(body, prompt, counted, kind):
             message = (
                 f"{self._endpoint.shown_url} read {counted:,} tokens of a prompt of about "
                 f"{prompt:,} and cut the rest without an error; {LARGER}; if its context is larger "
@@ -209,6 +215,7 @@ class Session:
                     "%s. Such replies are not used; what they lack is asked again", message
                 )
             raise SendError(message, OK, reason=TRUNCATED)
+        self._window.took(counted + replied)
         limit = body.get(self.known.limit_field or "")
         cut_off = len(answer.choices) == 1 and answer.choices[0].finish_reason == "length"
         if cut_off and counted and isinstance(limit, int) and 0 < replied < limit - 1:

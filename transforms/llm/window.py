@@ -12,10 +12,9 @@ the prompt and counts what it kept, a little over half of the context
 
 import json
 import re
-from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Hashable, Mapping
 from functools import lru_cache
-from itertools import chain
 from math import inf
 from statistics import median
 from typing import Any, Final
@@ -24,7 +23,6 @@ from ufo.transforms.llm.failures import Overflow
 
 _RATIO: Final = 1.0  # initial ratio of counted to estimated tokens; SmolLM2: 0.97 to 1.2 (English)
 _MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
-_LOWER: Final = 0.75  # of a prompt that was refused as too long: the context that is then assumed
 _MARGIN: Final = 1.1  # for prompts with more tokens a word than those counted so far
 _SPARE: Final = 16  # tokens of a chat template
 _SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
@@ -33,10 +31,10 @@ _CUT: Final = 0.7  # of the least possible count, below which the prompt was cut
 _SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
 _ENOUGH: Final = 10  # prompts counted, after which the others are judged by them
 _KEPT: Final = 64
-_LESS: Final = 0.18  # the least part of a prompt whose lack is seen by the other prompts' ratios
-_LESS_OF_OTHERS: Final = 0.23  # the same by prompts of other kinds
+_LESS: Final = 0.12  # the least part of a prompt whose lack is seen by the other prompts' ratios
 _SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
 _FEW: Final = 5  # of few ratios the deviation is uncertain, and taken to be larger
+_MARGINAL: Final = 0.74  # of the usual ratio, for what a prompt has more than a shorter one
 _FOREIGN: Final = 0.02  # the most characters outside ASCII of a text whose ratio is the usual one
 _PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]{1,2}|_+")
 _LETTERS = 8  # letters of a word for each token
@@ -92,10 +90,6 @@ def _message_tokens(body: Mapping[str, Any]) -> int:
     return sum(_PER_MESSAGE + count(message["content"]) for message in body["messages"])
 
 
-_Counted = tuple[tuple[int, int], int]
-"""The estimates of a prompt, with and without functions, and the tokens that were counted."""
-
-
 class Window:
     """The context size of one model at one endpoint, as far as this run knows it.
 
@@ -106,11 +100,12 @@ class Window:
         self.context = context
         self._stated = context  # the size by the user or an error; `context` may be a lower guess
         self._ratio = _RATIO
-        # By system message, since the ratio differs between kinds of prompts.
-        self._seen: defaultdict[str, deque[_Counted]] = defaultdict(lambda: deque(maxlen=_KEPT))
+        # By kind of prompt: the estimates of earlier ones, with and without functions, and what
+        # was counted.
+        self._seen: dict[Hashable, deque[tuple[tuple[int, int], int]]] = {}
+        self._taken = 0.0
+        self._too_much = inf
         self._whole = 0.0
-        self._counted = 0  # the most tokens of a prompt that arrived whole
-        self._longest = 0  # the estimate of a prompt of which certainly nothing was cut
         self._cut_to = 0
 
     def room(self, prompt: int) -> int | None:
@@ -147,30 +142,39 @@ class Window:
             if not overflow.prompt and self._ratio * prompt + limit <= overflow.context:
                 self._ratio *= _MORE
         else:
-            self._guess(max(self._counted, int(_LOWER * self._ratio * prompt)))
+            self._too_much = min(self._too_much, self._ratio * prompt)
+            self._guess(int(self._taken + self._too_much) // 2)
+
+    def took(self, tokens: int) -> None:
+        """Learn that a prompt and its reply fitted: a guess between that and what was refused."""
+        self._taken = max(self._taken, tokens)
+        if self._stated is None and self._too_much < inf:
+            self.context = max(self.context or 0, int(self._taken + self._too_much) // 2)
 
     def ended(self, tokens: int) -> None:
         """Learn that a reply was cut off before its limit, at `tokens` tokens with its prompt."""
+        self._too_much = inf
         self._guess(tokens)
 
-    def arrived(self, body: Mapping[str, Any], prompt: int, counted: int) -> bool:
+    def arrived(
+        self, body: Mapping[str, Any], prompt: int, counted: int, kind: Hashable = None
+    ) -> bool:
         """Return whether a prompt arrived whole, by the tokens that the endpoint counted.
 
-        It did not where they are fewer than the least possible, or than what earlier prompts make
-        likely. A prompt not longer than one that arrived whole was not cut. Nor was one with a
-        lower count than a prompt that was cut: then the endpoint counts in another way.
+        It did not where they are fewer than the least possible, or than what earlier prompts of the
+        same `kind` make likely. A prompt not longer than one that arrived whole was not cut. Nor
+        was one with a lower count than a prompt that was cut: then the endpoint counts in another
+        way.
         """
         if not counted or prompt < _SHORT:
             return True
         ratio, foreign = counted / prompt, _foreign(body)
         sizes = prompt, _message_tokens(body)
-        first, *others = body["messages"]
-        seen = self._seen[first["content"] if others else ""]
-        like: Sequence[_Counted] = seen
-        less = _LESS
-        if len(seen) < _ENOUGH:
-            like, less = [*chain.from_iterable(self._seen.values())], _LESS_OF_OTHERS
-        cut = prompt > self._longest and not foreign and counted < _least(sizes, like, less)
+        seen = self._seen.setdefault(kind, deque(maxlen=_KEPT))
+        sure = (1 - _LESS) * self._ratio
+        whole = any(size[0] >= prompt and one >= sure * size[0] for size, one in seen)
+        comparable = not (foreign or whole) and prompt >= 2 * _SHORT
+        cut = comparable and counted < _least(seen, sizes, counted)
         if not cut and ratio < _CUT:
             lowest = at_least(body)
             cut = counted < _CUT * lowest and lowest > self._whole
@@ -181,35 +185,13 @@ class Window:
                 return False
             self._whole, self.context = inf, self._stated
         self._whole = max(self._whole, prompt)
-        self._counted = max(self._counted, counted)
         self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
-        if counted >= (1 - _LESS) * self._ratio * prompt:
-            self._longest = max(self._longest, prompt)
         if not foreign:
             seen.append((sizes, counted))
         return True
 
     def _guess(self, tokens: int) -> None:
         self.context = tokens if self.context is None else min(self.context, tokens)
-
-
-def _least(sizes: tuple[int, int], seen: Sequence[_Counted], less: float) -> float:
-    """Return the count below which a prompt was cut, by those of earlier ones; 0 where they
-    are too few.
-
-    Not every endpoint counts the functions: the estimate is used that fits better.
-    """
-    if len(seen) < _ENOUGH:
-        return 0.0
-    fits = []
-    for at in range(len(sizes)):
-        ratios = [counted / before[at] for before, counted in seen]
-        middle = median(ratios)
-        spread = median(abs(ratio - middle) for ratio in ratios) / middle
-        spread *= 1 + _FEW / len(ratios)
-        least = middle * (1 - max(less, _SPREADS * spread))
-        fits.append((spread, least * sizes[at]))
-    return min(fits)[1]
 
 
 def _before(left: int) -> int:
@@ -220,3 +202,29 @@ def _before(left: int) -> int:
     """
     half, more = left - left % 128, left % 128
     return 2 * half if 1 <= more <= 4 and half else left
+
+
+def _least(
+    earlier: Collection[tuple[tuple[int, int], int]], sizes: tuple[int, int], counted: int
+) -> float:
+    """Return the count below which a prompt was cut, by those of earlier ones; 0 where they are too
+    few, where one that was as long arrived whole, or where what this one has more may be counted
+    so: texts of another kind make the rest of a longer prompt.
+
+    Not every endpoint counts the functions: the estimate is used that fits better.
+    """
+    if len(earlier) < _ENOUGH:
+        return 0.0
+    fits = []
+    for at in range(len(sizes)):
+        ratios = [one / size[at] for size, one in earlier]
+        middle = median(ratios)
+        spread = median(abs(ratio - middle) for ratio in ratios) / middle
+        spread *= 1 + _FEW / len(ratios)
+        fits.append((spread, at, middle))
+    spread, at, middle = min(fits)
+    least = middle * (1 - max(_LESS, _SPREADS * spread))
+    whole = [(size[at], one) for size, one in earlier if one >= least * size[at]]
+    longest, its = max(whole, default=(0, 0))
+    more = sizes[at] - longest
+    return least * sizes[at] if more > 0 and counted - its < _MARGINAL * middle * more else 0.0

@@ -148,6 +148,15 @@ def test_a_reply_that_ends_within_its_thoughts_is_cut_off(
     assert [row.status for row in completion.usage] == ["ok", "400", "ok"]
 
 
+def test_an_error_for_thoughts_without_an_end_is_asked_again_with_more_room(
+    llm_server: LlmServer,
+) -> None:
+    text = "Could not finish the message because max_tokens or model output limit was reached."
+    llm_server.faults.append(faults.Fault("error", ApiError(400, text)))
+    assert said(Asked(llm_server, [ASKED])) == [SAID]
+    assert [entry.body["max_tokens"] for entry in llm_server.chats] == [600, 600 + 8192]
+
+
 @pytest.mark.parametrize("thinks", [FULL, UNOPENED, APART])
 def test_thoughts_are_no_text(llm_server: LlmServer, thinks: str) -> None:
     llm_server.switches = Switches(thinks=thinks)

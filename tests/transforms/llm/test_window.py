@@ -47,14 +47,27 @@ def test_what_an_error_says_goes_before_what_was_set() -> None:
     assert window.fits(250, 40)
 
 
-def test_an_error_without_numbers_leaves_three_quarters() -> None:
+def test_an_error_without_numbers_halves() -> None:
     window = Window()
     window.refused(1000, 300, Overflow())
-    assert 700 < (window.context or 0) < 800
+    assert 450 < (window.context or 0) < 600
     window.refused(100_000, 300, Overflow())  # that it was too much says less
-    assert 700 < (window.context or 0) < 800
+    assert 450 < (window.context or 0) < 600
     assert not window.hopeless(10_000)  # a guess keeps nothing from being tried
     assert window.limit(500, 300, 40) == 300
+
+
+def test_a_guess_grows_with_what_is_taken() -> None:
+    window = Window()
+    window.refused(1600, 300, Overflow())
+    guesses = [window.context or 0]
+    for tokens in (700, 1200, 900):
+        window.took(tokens)
+        guesses.append(window.context or 0)
+    assert guesses == [800, 1150, 1400, 1400]
+    window.ended(1300)
+    window.took(1250)
+    assert window.context == 1300
 
 
 def test_a_count_that_was_not_said_is_raised_until_less_is_asked() -> None:
@@ -115,7 +128,7 @@ def prompts(seed: int, spread: float, kept: float = 1.0) -> Iterator[tuple[Any, 
 
 
 @pytest.mark.parametrize("kept", [1.0, 0.0])
-@pytest.mark.parametrize(("spread", "lost"), [(0.02, 0.17), (0.035, 0.25)])
+@pytest.mark.parametrize(("spread", "lost"), [(0.02, 0.22), (0.035, 0.25)])
 def test_a_cut_of_a_quarter_is_seen_after_ten_replies(
     spread: float, lost: float, kept: float
 ) -> None:
@@ -141,6 +154,16 @@ def test_prompts_that_vary_raise_no_alarm(seed: int) -> None:
     window = Window()
     for asked, counted in prompts(seed, 0.05):
         assert window.arrived(asked, prompt_tokens(asked), counted)
+
+
+def test_a_prompt_of_another_kind_is_not_measured_by_the_others() -> None:
+    window = Window()
+    for number in range(20):
+        assert window.arrived(body(900 + number), 904 + number, 1000, "verify")
+    assert window.arrived(body(2000), 2004, 1600, "xml")
+    # What it has more may be of words that are few tokens each.
+    assert window.arrived(body(2000), 2004, 1000 + 900, "verify")
+    assert not window.arrived(body(3000), 3004, 2300, "verify")
 
 
 def test_a_text_in_another_script_is_not_measured_by_english_ones() -> None:
