@@ -10,7 +10,6 @@ from ufo.transforms.judges.context import JudgeContext
 from ufo.transforms.judges.llm import extraction, function, pairwise
 from ufo.transforms.judges.llm.asking import Asker, Askers
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
-from ufo.transforms.judges.llm.judgement_cache import JudgementCache
 from ufo.transforms.judges.llm.settings import FUNCTION, LlmSettings
 from ufo.transforms.judges.rows import evidence_row
 from ufo.transforms.llm.base import EXTRACTOR, VERIFIER
@@ -35,8 +34,7 @@ class LlmJudge(Judge):
     def __init__(self, context: JudgeContext) -> None:
         self._settings = settings = context.settings
         self.model = settings.model
-        self._make_cache = context.judgement_cache
-        self._cache: JudgementCache | None = None
+        self._cache = context.judgement_cache and cache(context.judgement_cache)
         self._prompts = load_prompts(settings.prompts_dir)
         self._askers = Askers(settings, self._prompts, cache(context.client))
         self._formulation = formulation(settings, self._prompts)
@@ -84,11 +82,9 @@ class LlmJudge(Judge):
         return judged
 
     async def _findings(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
-        if self._make_cache is None:
-            return await self._formulation.judge(case, asker)
         if self._cache is None:
-            self._cache = self._make_cache()
-        return await self._cache.judge(case, asker, self._formulation, self.prompt_version)
+            return await self._formulation.judge(case, asker)
+        return await self._cache().judge(case, asker, self._formulation, self.prompt_version)
 
     async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
         if not spans:
