@@ -107,7 +107,7 @@ class Answer(Generic[Value]):
 
 def one_call(items: Sequence[Item]) -> list[list[Item]]:
     """Return the items as one call."""
-    return [[*items]] if items else []
+    return [[*items]]
 
 
 def in_two(items: Sequence[Item]) -> list[list[Item]]:
@@ -238,7 +238,7 @@ async def ask_for_items(
     stops does not cost the others.
     """
     answers: dict[Item, Answer[Value]] = {}
-    calls, wrong = form.pack(items), ""
+    calls, wrong = (form.pack(items) if items else []), ""
     for left in reversed(range(asker.repairs + 1)):
         wrongs: dict[str, None] = {}
         lacking: list[Item] = []
@@ -264,7 +264,8 @@ async def ask_for_items(
                     smaller.append(again)
                 else:
                     smaller += form.halves(again)
-        calls, wrong = [*form.pack(lacking), *smaller], "; ".join(wrongs)
+        packed = form.pack(lacking) if lacking else []
+        calls, wrong = [*packed, *smaller], "; ".join(wrongs)
     return answers
 
 

@@ -1,8 +1,9 @@
 """The LLM judge: extracts and verifies claims by asking a language model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.judges.base import Drafts, Judge, Judged, Queries
@@ -76,7 +77,7 @@ class LlmJudge(Judge):
             if not answer.passages:
                 judged.evidence.append(self.without_passages(unit, source, answer))
             for rank, hit in enumerate(answer.passages, 1):
-                columns = asdict(findings[at, numbers[_content(hit.passage)]])
+                columns: dict[str, Any] = findings[at, numbers[_content(hit.passage)]].columns()
                 del columns["first_reason"]
                 judged.evidence.append(evidence_row(unit, source, rank, hit, **by, **columns))
         return judged
