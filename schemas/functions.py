@@ -213,11 +213,14 @@ class FactFunction:
             return []
         if self.single and VERDICT in value:
             return [([1], value)]
-        found = [([p], value.get(f"p{p}")) for p in self.facts[number - 1].passages]
+        found: list[tuple[list[Any], Mapping[str, Any]]] = []
+        for passage in self.facts[number - 1].passages:
+            if isinstance(entry := value.get(f"p{passage}"), Mapping):
+                found.append(([passage], entry))
         for entry in _list(value.get(CHECKS)):
             if isinstance(entry, Mapping):
                 found.append(([entry.get(PASSAGE), *_list(entry.get(PASSAGES))], entry))
-        return [(passages, entry) for passages, entry in found if isinstance(entry, Mapping)]
+        return found
 
     def _entries(self, arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         """Yield what may be a check in the arguments of a reply."""
@@ -264,8 +267,8 @@ class FactFunction:
             return
         for passages, entry in checks:
             yield from ((one, self._check(entry)) for one in passages if is_number(one))
-        listed = isinstance(value, Mapping) and not (self.single and VERDICT in value)
-        if listed and self.control.options == TFN:
+        alone = self.single and bool(checks)
+        if isinstance(value, Mapping) and not alone and self.control.options == TFN:
             for passage in _list(value.get(NOANS_LIST)):
                 if is_number(passage):
                     yield passage, Check(NOT_CLEAR, NOANS)

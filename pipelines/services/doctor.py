@@ -141,8 +141,8 @@ class Diagnosis:
         """Return a client with these capabilities, None to probe them."""
         roles = dict.fromkeys((*self.roles, VERIFIER), self.endpoint)
         can = {} if known is None else {self.endpoint: known}
-        limits = {"concurrency": _CONCURRENCY, "retry": _RETRY}
-        return OpenAiClient(replace(self.settings, endpoints=roles, capabilities=can, **limits))
+        settings = replace(self.settings, concurrency=_CONCURRENCY, retry=_RETRY)
+        return OpenAiClient(replace(settings, endpoints=roles, capabilities=can))
 
     async def _probed(self) -> Capabilities:
         """Tell what the probes of a run find out.
@@ -174,7 +174,7 @@ class Diagnosis:
                 return known
         finally:
             await client.aclose()
-        can = {"n": known.n, "logprobs": known.logprobs}
+        can: dict[str, Any] = {"n": known.n, "logprobs": known.logprobs}
         can |= {f"temperature_{at}": known.takes_temperature(at) for at in (0, 1)}
         told = ", ".join(f"{name} {'yes' if value else 'no'}" for name, value in can.items())
         self._tell("samples", told.replace("_", " "), **can)
@@ -209,7 +209,11 @@ class Diagnosis:
 
     def _form(self, known: Capabilities) -> None:
         note = "" if known.tools else "the function's arguments are asked for that way"
-        facts = {"structured_output": known.form, "strict": known.strict, "tools": known.tools}
+        facts: dict[str, Any] = {
+            "structured_output": known.form,
+            "strict": known.strict,
+            "tools": known.tools,
+        }
         self._tell("form", known.form, note, **facts)
 
     async def _judge(self, known: Capabilities) -> Capabilities:
@@ -239,10 +243,14 @@ class Diagnosis:
     def _recommend(self, usable: Sequence[_Judged], longest: float) -> None:
         """Recommend the best; `longest` is the least time of a claim by what was too slow."""
         counted = [row for row in self.usage if row.completion_tokens and row.seconds]
-        seconds = sum(row.seconds for row in counted)
+        seconds = sum(row.seconds or 0 for row in counted)
         speed = sum(row.completion_tokens or 0 for row in counted) / seconds if seconds else None
         pace = f"{speed:,.1f} tokens a second" if speed else "tokens are not counted"
-        facts = {"tokens_per_second": speed and round(speed, 1), "recommended": None, "why": None}
+        facts: dict[str, Any] = {
+            "tokens_per_second": speed and round(speed, 1),
+            "recommended": None,
+            "why": None,
+        }
         if not usable:
             self.problem = f"no formulation gave a usable judgement; take {_INSTEAD}"
             if longest:

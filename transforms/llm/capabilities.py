@@ -159,7 +159,7 @@ Ask = Callable[[Request, Capabilities, int], Awaitable[tuple[Sequence[Choice], C
 """Sends a request for n choices by some capabilities; returns the choices and what was learned."""
 
 _LIMIT = 16
-_SHORT = 128
+_SHORT, _LONG = 160, 1024  # tokens: enough for the call, and for a model that thinks first
 _N = 2
 _SAMPLE = Request(
     role="",
@@ -197,7 +197,7 @@ _CALL = Request(
         },
         {"report": {"words": [{"word": "tree", "kind": "word"}], "lines": [1]}},
     ),
-    max_tokens=1024,  # enough for a model that thinks first
+    max_tokens=_SHORT,
     step=PROBE,
 )
 
@@ -205,8 +205,8 @@ _CALL = Request(
 async def probe_call(ask: Ask, known: Capabilities) -> Capabilities:
     """Detect `forms`, `strict`, `references`, `temperature_zero` and `limit_fields`.
 
-    A form is kept only where the reply has the function's arguments: some endpoints accept a form
-    and ignore it.
+    A form is kept only where the reply has the function's arguments, or is cut off within them or
+    within thoughts: some endpoints accept a form and ignore it, and the model talks on.
 
     Raises:
         SendError: a request without any optional parameter failed as well.
@@ -216,21 +216,25 @@ async def probe_call(ask: Ask, known: Capabilities) -> Capabilities:
         try:
             choices, known = await _accepted(ask, request, known, 1)
         except SendError as error:
-            if error.reason != TRUNCATED or request is not _CALL:
+            if error.reason != TRUNCATED or request is _CALL:
                 raise
-            # Some servers add the token limit to the prompt, which is too much for a small context.
-            request = replace(_CALL, max_tokens=_SHORT)
+            return known  # the context is too small for its thoughts
+        given = (choices[0].arguments or choices[0].text).strip()
+        cut = choices[0].finish_reason == "length"
+        if cut and not given and request is _CALL:
+            request = replace(_CALL, max_tokens=_LONG)
             continue
-        if known.form == WORDS or choices[0].finish_reason == "length" or _reports(choices[0]):
+        begun = cut and given[:1] in ("", "{", "`")
+        if known.form == WORDS or begun or _reports(given):
             return known
         known = replace(known, forms=known.forms[1:])
         if known.form == WORDS:  # needs no parameter that could be refused
             return known
 
 
-def _reports(choice: Choice) -> bool:
+def _reports(given: str) -> bool:
     try:
-        arguments = json.loads(choice.arguments or choice.text)
+        arguments = json.loads(given)
     except (ValueError, RecursionError):
         return False
     return isinstance(arguments, dict) and isinstance(arguments.get("report"), dict)

@@ -206,10 +206,20 @@ def test_a_small_context_that_has_to_hold_the_reply_too_is_no_reason_to_give_up(
         limits.append(request.max_tokens)
         if (request.max_tokens or 0) > 256:
             raise SendError("maximum context length is 512 tokens", "400", reason=TRUNCATED)
-        return [Choice(arguments='{"report": {}}')], known
+        return [Choice(finish_reason="length")], known  # it was thinking
 
     assert asyncio.run(probe_call(ask, Capabilities())) == Capabilities()
-    assert limits == [1024, 128]
+    assert limits == [160, 1024]
+
+
+def test_a_model_that_talks_on_in_place_of_calling_has_ignored_the_form() -> None:
+    async def ask(
+        request: Request, known: Capabilities, n: int
+    ) -> tuple[Sequence[Choice], Capabilities]:
+        text = "The word is ready. " * 50 if known.tools else '{"report": {"words": ['
+        return [Choice(text, finish_reason="length")], known
+
+    assert asyncio.run(probe_call(ask, Capabilities())).form == JSON_SCHEMA
 
 
 def refused(message: str = "no", param: str | None = None, status: int = 400) -> SendError:
