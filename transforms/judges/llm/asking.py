@@ -112,7 +112,7 @@ def one_call(items: Sequence[Item]) -> list[list[Item]]:
 
 def in_two(items: Sequence[Item]) -> list[list[Item]]:
     """Return the items in two calls."""
-    half = len(items) // 2
+    half = (len(items) + 1) // 2
     return [[*items[:half]], [*items[half:]]]
 
 
@@ -122,15 +122,13 @@ class Form(Generic[Item, Value]):
 
     `question` takes the items and what was wrong with an earlier reply, "" for none. `parse` takes
     a reply, the items, and whether a function was asked for; it never raises. `pack` returns the
-    items of each call, and `halves` smaller calls for the two items or more of one. `lacks` takes
-    the items without a value, and returns what that means, as a text for `failures`; `poor` is that
-    text where values are only poor, "" where poor values are fine.
+    items of each call. `lacks` takes the items without a value, and returns what that means, as a
+    text for `failures`; `poor` is that text where values are only poor, "" where they are fine.
     """
 
     question: Callable[[Sequence[Item], str], Question]
     parse: Callable[[Choice, Sequence[Item], bool], Parsed[Item, Value]]
     pack: Callable[[Sequence[Item]], list[list[Item]]] = one_call
-    halves: Callable[[Sequence[Item]], list[list[Item]]] = in_two
     lacks: Callable[[Sequence[Item]], str] = lambda lost: quantity(len(lost), "judgement")
     poor: str = ""
 
@@ -263,7 +261,7 @@ async def ask_for_items(
                 elif len(again) == 1 or 2 * len(again) <= len(asked):
                     smaller.append(again)
                 else:
-                    smaller += form.halves(again)
+                    smaller += in_two(again)
         packed = form.pack(lacking) if lacking else []
         calls, wrong = [*packed, *smaller], "; ".join(wrongs)
     return answers
@@ -289,7 +287,7 @@ async def _replies(
     async def replies(items: Sequence[Item]) -> _Replies[Item, Value]:
         question = form.question(items, wrong)
         if len(items) > 1 and not asker.holds(question):
-            return await _replies(form.halves(items), form, asker, wrong, repaired, whole)
+            return await _replies(in_two(items), form, asker, wrong, repaired, whole)
 
         def parse(choice: Choice) -> Parsed[Item, Value]:
             return form.parse(choice, items, question.function is not None)
@@ -307,7 +305,7 @@ async def _replies(
             return [(items, reply, parsed)]
         pieces = form.pack(lost)  # under what is known by now
         if len(pieces) == 1 and len(lost) > 1:
-            pieces = form.halves(lost)
+            pieces = in_two(lost)
         settled = [item for item in items if item in parsed.values]
         rest = await _replies(pieces, form, asker, wrong, repaired, whole and not unknown)
         return [(settled, reply, parsed), *rest]

@@ -88,7 +88,7 @@ def _calls(
 ) -> Form[Pair, Finding]:
     """Return our form: a generated function for the facts of a case and all their passages."""
     calls = _Calls(prompts, settings, case, asker, Text.of(case.open_units))
-    return Form(calls.question, calls.parse, calls.pack, calls.halves)
+    return Form(calls.question, calls.parse, calls.pack)
 
 
 @dataclass(slots=True)
@@ -124,16 +124,6 @@ class _Calls:
 
         passages = self.case.passages
         return packing.pack(items, most, of_fact, lambda at: tokens_of(passages[at].text))
-
-    def halves(self, items: Sequence[Pair]) -> list[list[Pair]]:
-        """Return half of the facts each, or half of the passages where there is one fact."""
-        keys = [fact for fact, _ in items]
-        if len({*keys}) == 1:
-            keys = [passage for _, passage in items]
-        distinct = [*dict.fromkeys(keys)]
-        first = distinct[: (len(distinct) + 1) // 2]
-        marked = [(key in first, pair) for key, pair in zip(keys, items, strict=True)]
-        return [[pair for mark, pair in marked if mark is half] for half in (True, False)]
 
     def question(self, items: Sequence[Pair], wrong: str) -> Question:
         """Return the question about these pairs: in tags, unless it is asked again."""
