@@ -105,11 +105,6 @@ class Answer(Generic[Value]):
     first_reason: str | None = None
 
 
-def one_call(items: Sequence[Item]) -> list[list[Item]]:
-    """Return the items as one call."""
-    return [[*items]]
-
-
 def in_two(items: Sequence[Item]) -> list[list[Item]]:
     """Return the items in two calls."""
     half = (len(items) + 1) // 2
@@ -128,7 +123,7 @@ class Form(Generic[Item, Value]):
 
     question: Callable[[Sequence[Item], str], Question]
     parse: Callable[[Choice, Sequence[Item], bool], Parsed[Item, Value]]
-    pack: Callable[[Sequence[Item]], list[list[Item]]] = one_call
+    pack: Callable[[Sequence[Item]], list[list[Item]]] = lambda items: [[*items]]
     lacks: Callable[[Sequence[Item]], str] = lambda lost: quantity(len(lost), "judgement")
     poor: str = ""
 
@@ -299,8 +294,8 @@ async def _replies(
         reply = await asker.ask(question, wrong, keep)
         parsed = parse(reply.choice)
         lost = [item for item in items if item not in parsed.values]
-        large = tokens_of(question.system + question.user) > _LARGE
-        unknown = reply.unexplained and whole and large
+        prompt = question.system + question.user
+        unknown = reply.unexplained and whole and tokens_of(prompt) > _LARGE
         if len(items) == 1 or not lost or not (reply.too_long or unknown):
             return [(items, reply, parsed)]
         pieces = form.pack(lost)  # under what is known by now

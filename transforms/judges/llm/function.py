@@ -52,8 +52,11 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation `function` with these settings."""
 
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
-        form = _objects if settings.as_published else _calls
-        answers = await ask_for_items(case.pairs, form(prompts, settings, case, asker), asker)
+        calls = _Calls(prompts, settings, case, asker, Text.of(case.open_units))
+        form = Form(calls.question, calls.parse, calls.pack)
+        if settings.as_published:
+            form = _objects(prompts, settings, case)
+        answers = await ask_for_items(case.pairs, form, asker)
         return {pair: Finding.of(answer) for pair, answer in answers.items()}
 
     labels, tags = settings.verdict_labels, settings.format == XML
@@ -81,14 +84,6 @@ def _described(control: schema.Control) -> list[str]:
 
 def _passages(items: Sequence[Pair]) -> list[int]:
     return [*dict.fromkeys(passage for _, passage in items)]
-
-
-def _calls(
-    prompts: Prompts, settings: LlmSettings, case: Case, asker: Asker
-) -> Form[Pair, Finding]:
-    """Return our form: a generated function for the facts of a case and all their passages."""
-    calls = _Calls(prompts, settings, case, asker, Text.of(case.open_units))
-    return Form(calls.question, calls.parse, calls.pack)
 
 
 @dataclass(slots=True)
@@ -221,9 +216,7 @@ class _Calls:
         return prompts.render("verify_xml_system", **told)
 
 
-def _objects(
-    prompts: Prompts, settings: LlmSettings, case: Case, asker: Asker
-) -> Form[Pair, Finding]:
+def _objects(prompts: Prompts, settings: LlmSettings, case: Case) -> Form[Pair, Finding]:
     """Return the paper's form: its function object for the facts of one passage."""
     words = [*_WORDS][: 3 if settings.verdict_labels == schema.TFN else 2]
     tags = settings.format == XML
