@@ -24,6 +24,7 @@ from ufo.transforms.llm.failures import Overflow
 
 _RATIO: Final = 1.0  # initial ratio of counted to estimated tokens; SmolLM2: 0.97 to 1.2 (English)
 _MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
+_LOWER: Final = 0.75  # of a prompt that was refused as too long: the context that is then assumed
 _MARGIN: Final = 1.1  # for prompts with more tokens a word than those counted so far
 _SPARE: Final = 16  # tokens of a chat template
 _SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
@@ -108,6 +109,7 @@ class Window:
         # By system message, since the ratio differs between kinds of prompts.
         self._seen: defaultdict[str, deque[_Counted]] = defaultdict(lambda: deque(maxlen=_KEPT))
         self._whole = 0.0
+        self._counted = 0  # the most tokens of a prompt that arrived whole
         self._longest = 0  # the estimate of a prompt of which certainly nothing was cut
         self._cut_to = 0
 
@@ -145,7 +147,7 @@ class Window:
             if not overflow.prompt and self._ratio * prompt + limit <= overflow.context:
                 self._ratio *= _MORE
         else:
-            self._guess(int(self._ratio * prompt / 2))
+            self._guess(max(self._counted, int(_LOWER * self._ratio * prompt)))
 
     def ended(self, tokens: int) -> None:
         """Learn that a reply was cut off before its limit, at `tokens` tokens with its prompt."""
@@ -179,6 +181,7 @@ class Window:
                 return False
             self._whole, self.context = inf, self._stated
         self._whole = max(self._whole, prompt)
+        self._counted = max(self._counted, counted)
         self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
         if counted >= (1 - _LESS) * self._ratio * prompt:
             self._longest = max(self._longest, prompt)
