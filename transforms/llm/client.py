@@ -30,7 +30,7 @@ from ufo.transforms.llm.capabilities import (
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.failures import LARGER, MODEL, SendError, inside, of_response
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter
-from ufo.transforms.llm.retry import REAL, Backoff, Stop, Timing
+from ufo.transforms.llm.retry import REAL, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.usage import OK, usage_row
@@ -373,12 +373,14 @@ class OpenAiClient:
             reached = endpoint.url in settings.reached
             self._shared.limiters[key] = Limiter(
                 settings.limits.divided(settings.workers),
-                Backoff(settings.retry.seconds, report, reached=reached),
                 self._shared.stop,
                 settings.sent_before,
                 LOCAL_START if endpoint.local else None,
                 endpoint.timeout,
                 self._timing,
+                settings.retry.seconds,
+                report,
+                reached=reached,
             )
         return self._shared.limiters[key]
 

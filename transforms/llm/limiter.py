@@ -8,20 +8,31 @@ endpoints enforce limits a minute over shorter intervals.
 
 import asyncio
 import json
+import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import astuple, dataclass
-from math import inf
+from math import ceil, inf
 from typing import Any, Final
 
-from ufo.transforms.llm.base import LlmError
+from ufo.transforms.llm.base import LlmError, Report
 from ufo.transforms.llm.failures import SendError, used_up
-from ufo.transforms.llm.retry import REAL, UNANSWERED, Backoff, Stop, Timing
+from ufo.transforms.llm.retry import REAL, Stop, Timing
 
 LOCAL_START: Final = 2
 """The initial number of concurrent requests to an endpoint on this machine."""
+
+_UNANSWERED: Final = ("timeout", "connection")
+_WORDS: Final = {
+    "timeout": "timed out",
+    "connection": "lost the connection",
+    "garbled": "got a reply that cannot be read",
+    "429": "met a rate limit (429)",
+}
+_BETWEEN_REPORTS: Final = 3.0  # seconds
+_LOG = logging.getLogger("ufo.llm")
 
 _OVERLOAD: Final = {"408", "429", "502", "503", "504", "529", "timeout", "connection"}
 _STEP: Final = 0.125  # added to the concurrency by each reply after an overload
@@ -77,23 +88,33 @@ class Limiter:
     """Admits requests to one endpoint in the order of arrival; use it on one event loop.
 
     `before` is the number of requests sent just before this object was made. `start` is the initial
-    concurrency, None for all that `limits` allow; `timeout` is of one request, in seconds. No
-    request is delayed for longer than `backoff.seconds`. `stop` is shared by all endpoints of a
-    run.
+    concurrency, None for all that `limits` allow; `timeout` is of one request, in seconds. `stop`
+    is shared by all endpoints of a run.
+
+    An endpoint that answered before and no longer does is waited for `patience` seconds, then the
+    run stops; nor is a request delayed for longer. `reached` says that it answered another process
+    of the run. Messages call it `name` and go to `report`, by default the log.
     """
 
     def __init__(
         self,
         limits: Limits,
-        backoff: Backoff | None = None,
         stop: Stop | None = None,
         before: int = 0,
         start: int | None = None,
         timeout: float = inf,
         timing: Timing = REAL,
+        patience: float = inf,
+        report: Report | None = None,
+        name: str = "the endpoint",
+        reached: bool = False,
     ) -> None:
-        self.backoff = backoff or Backoff()
         self.timing = timing
+        self._patience = patience
+        self._report = report or _LOG.warning
+        self._name = name
+        self._reached = reached
+        self._paused_until = self._next_report = -inf
         self._stop = stop or Stop()
         self._slow = _SLOW * timeout
         self._turn = asyncio.Lock()
@@ -150,7 +171,6 @@ class Limiter:
 
     def answered(self, sent: Sent, headers: Mapping[str, str], tokens: int | None) -> None:
         """Adapt the limits to a good reply and the `tokens` that it reports."""
-        self.backoff.answered()
         self._heard()
         if self.timing.clock() - sent.at > self._slow:
             self._starting = False
@@ -167,9 +187,10 @@ class Limiter:
         Returns the error, or a final one where the endpoint has not answered for too long.
         """
         now = self.timing.clock()
-        if error.status not in UNANSWERED:
+        if error.status not in _UNANSWERED:
             self._heard()
-        error = self.backoff.failed(error, now)
+        elif error.status == "connection" and error.transient:
+            error = self._gone(error)
         if error.final:
             self._stop.stop(error.message, now)
         # A request sent before the last cut says nothing about the lower limit.
@@ -180,13 +201,41 @@ class Limiter:
         self._pause(error.retry_after)
         return error
 
+    def waits(self, error: SendError) -> bool:
+        """Return whether the number of attempts is unlimited: the endpoint answered before."""
+        return self._reached and error.status in _UNANSWERED
+
+    def retrying(self, error: SendError, pause: float) -> None:
+        """Report a retry to the user, once in a few seconds."""
+        now = self.timing.clock()
+        if now < self._next_report:
+            return
+        self._next_report = now + _BETWEEN_REPORTS
+        if error.status == "connection" and self._patience < inf:
+            left = _duration(self._patience - self.silence(), " more")
+            self._report(f"{self._name} does not answer, retrying for {left}")
+        else:
+            word = _WORDS.get(error.status, f"got status {error.status}")
+            self._report(f"a request {word}, retrying in {max(1, ceil(pause))} s")
+
+    def _gone(self, error: SendError) -> SendError:
+        """Return the error, or a final one where the endpoint is away for too long."""
+        if not 0 < self._patience <= self.silence():
+            return error
+        message = (
+            f"{self._name} has not answered for {_duration(self.silence())}: {error.message}; "
+            "start it again, and run the same command again"
+        )
+        return SendError(message, error.status, final=True, request_id=error.request_id)
+
     def _heard(self) -> None:
+        self._reached = True
         # The one that is answered is in flight until its block ends.
         self._silent_since = self.timing.clock() if self.in_flight > 1 else None
 
     def _pause(self, seconds: float | None) -> None:
-        if seconds and seconds <= self.backoff.seconds:
-            self.backoff.pause(self.timing.clock() + seconds)
+        if seconds and seconds <= self._patience:
+            self._paused_until = max(self._paused_until, self.timing.clock() + seconds)
 
     async def _wait_turn(self, tokens: float) -> Sent:
         while True:
@@ -195,7 +244,7 @@ class Limiter:
             if message is not None:
                 raise LlmError(message, final=True)
             reserved = tokens * self._ratio * _HEADROOM
-            paused = self.backoff.paused_until - now
+            paused = self._paused_until - now
             if paused > 0:
                 # Jitter, so that not all processes send at the same moment.
                 await self.timing.sleep(paused + min(1.0, paused / 10) * self.timing.chance())
@@ -237,3 +286,9 @@ class Limiter:
                 when = max(when, _expires(one))
                 left -= one.tokens
         return when
+
+
+def _duration(seconds: float, more: str = "") -> str:
+    if seconds < 90:
+        return f"{max(0, ceil(seconds))}{more} seconds"
+    return f"{round(seconds / 60)}{more} minutes"

@@ -1,31 +1,23 @@
 """Retry transient errors: rate limits, overload, broken connections, time-outs.
 
-`retrying` retries one request. All requests to an endpoint share a `Backoff`: the pause that the
-endpoint asked for, the time since when it does not answer, and the messages to the user about it.
+`retrying` retries one request. What all requests to an endpoint share (the pause that it asked for,
+the time since when it does not answer, the messages to the user about it) is in its `Limiter`.
 """
 
 import asyncio
-import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from math import ceil, inf
-from typing import Final, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from ufo.transforms.llm.base import Report
 from ufo.transforms.llm.failures import SendError
 
-UNANSWERED: Final = ("timeout", "connection")
-_BETWEEN_REPORTS: Final = 3.0  # seconds
+if TYPE_CHECKING:
+    from ufo.transforms.llm.limiter import Limiter
+
 _STOPPED_SECONDS: Final = 10.0
-_WORDS: Final = {
-    "timeout": "timed out",
-    "connection": "lost the connection",
-    "garbled": "got a reply that cannot be read",
-    "429": "met a rate limit (429)",
-}
-_LOG = logging.getLogger("ufo.llm")
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
@@ -98,89 +90,15 @@ class Stop:
         return self._message if now < self._until else None
 
 
-class Backoff:
-    """The pause of an endpoint, and the time since when it does not answer.
-
-    An endpoint that answered before and no longer does is waited for `seconds`; then the run stops.
-    Messages call the endpoint `name` and go to `report`, by default the log. `reached` says that it
-    answered another process of the run.
-    """
-
-    def __init__(
-        self,
-        seconds: float = inf,
-        report: Report | None = None,
-        name: str = "the endpoint",
-        reached: bool = False,
-    ) -> None:
-        self.seconds = seconds
-        self.paused_until = -inf
-        self._report = report or _LOG.warning
-        self._name = name
-        self._reached = reached
-        self._down_since: float | None = None
-        self._next_report = -inf
-
-    def pause(self, until: float) -> None:
-        """Send nothing before the time `until`, or the end of an earlier, longer pause."""
-        self.paused_until = max(self.paused_until, until)
-
-    def answered(self) -> None:
-        """Record that the endpoint answered, with success or with an error."""
-        self._reached = True
-        self._down_since = None
-
-    def waits(self, error: SendError) -> bool:
-        """Return whether the number of attempts is unlimited: the endpoint answered before."""
-        return self._reached and error.status in UNANSWERED
-
-    def failed(self, error: SendError, now: float) -> SendError:
-        """Record an error; return it, or a final one where the endpoint is away for too long."""
-        if error.status != "connection":
-            if error.status not in UNANSWERED:
-                self.answered()
-            return error
-        self._down_since = now if self._down_since is None else self._down_since
-        if not error.transient or not 0 < self.seconds <= now - self._down_since:
-            return error
-        away = _duration(now - self._down_since)
-        self._down_since = None
-        return SendError(
-            f"{self._name} has not answered for {away}: {error.message}; start it again, and run "
-            "the same command again",
-            error.status,
-            final=True,
-            request_id=error.request_id,
-        )
-
-    def retrying(self, error: SendError, pause: float, now: float) -> None:
-        """Report a retry to the user, once in a few seconds."""
-        if now < self._next_report:
-            return
-        self._next_report = now + _BETWEEN_REPORTS
-        if self._down_since is not None and self.seconds < inf:
-            left = _duration(self._down_since + self.seconds - now, " more")
-            self._report(f"{self._name} does not answer, retrying for {left}")
-        else:
-            word = _WORDS.get(error.status, f"got status {error.status}")
-            self._report(f"a request {word}, retrying in {max(1, ceil(pause))} s")
-
-
-def _duration(seconds: float, more: str = "") -> str:
-    if seconds < 90:
-        return f"{max(0, ceil(seconds))}{more} seconds"
-    return f"{round(seconds / 60)}{more} minutes"
-
-
 async def retrying(
     send: Callable[[int], Awaitable[T]],
     retry: Retry,
     timing: Timing = REAL,
-    backoff: Backoff | None = None,
+    limiter: "Limiter | None" = None,
 ) -> T:
     """Return the result of `send(attempt)`, called again after transient errors.
 
-    `backoff` reports each retry; where it says that the endpoint answered before, the number of
+    `limiter` reports each retry; where it says that the endpoint answered before, the number of
     attempts is limited by `retry.seconds` alone.
 
     Raises:
@@ -194,7 +112,7 @@ async def retrying(
         try:
             return await send(attempt)
         except SendError as error:
-            waits = backoff is not None and backoff.waits(error)
+            waits = limiter is not None and limiter.waits(error)
             if not error.transient or (attempt + 1 >= retry.attempts and not waits):
                 raise
             failed = timing.clock() if failed is None else failed
@@ -204,7 +122,7 @@ async def retrying(
                 pause = min(pause, left)  # one last attempt when the time is over
             if pause > left:
                 raise
-            if backoff is not None:
-                backoff.retrying(error, pause, timing.clock())
+            if limiter is not None:
+                limiter.retrying(error, pause)
         await timing.sleep(pause)
         attempt += 1

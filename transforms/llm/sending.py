@@ -67,7 +67,7 @@ class Sender:
         """
         send = partial(self._once, body, exchange, row, rows)
         with self._limiter.asked():
-            return await retrying(send, self._retry, self._timing, self._limiter.backoff)
+            return await retrying(send, self._retry, self._timing, self._limiter)
 
     async def _once(
         self,

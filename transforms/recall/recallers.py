@@ -76,7 +76,7 @@ def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[
         texts = dict.fromkeys(read(fact).strip() for fact in facts)
         return Parsed({0: [text for text in texts if text]}, wrong, items if cut_off else ())
 
-    return Form(question, parse, lambda lost: "the facts", poor="the last of the facts")
+    return Form(question, parse, lacks=lambda _: "the facts", poor="the last of the facts")
 
 
 class LlmRecaller:

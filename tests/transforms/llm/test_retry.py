@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.transforms.llm.simulated import Simulated, refused, simulate
+from tests.transforms.llm.simulated import BODY, Simulated, limiter, refused, simulate
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.retry import Backoff, Retry, Timing, retrying
+from ufo.transforms.llm.limiter import Limits
+from ufo.transforms.llm.retry import Retry, Timing, retrying
 
 POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
 
@@ -95,11 +96,28 @@ def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:
         assert Retry(seconds=900).within(other) is other
 
 
-def test_retries_are_told_of_once_in_three_seconds() -> None:
+def outage(*events: tuple[float, str], patience: float = 900.0) -> tuple[list[str], list[bool]]:
+    """What is told of a request whose tries end with these errors after so many seconds each, and
+    which of the errors are final."""
     told: list[str] = []
-    backoff = Backoff(900.0, told.append)
-    for now, status in enumerate(("429", "503", "503", "timeout", "503", "500")):
-        backoff.retrying(refused(status), 4.0, float(now))
+    final: list[bool] = []
+
+    async def main(loop: Simulated) -> None:
+        its = limiter(loop, Limits(), patience=patience, report=told.append)
+        with its.asked():
+            for seconds, status in events:
+                async with its.admitted(BODY) as sent:
+                    await asyncio.sleep(seconds)
+                    error = its.failed(sent, refused(status))
+                its.retrying(error, 4.0)
+                final.append(error.final)
+
+    simulate(main)
+    return told, final
+
+
+def test_retries_are_told_of_once_in_three_seconds() -> None:
+    told, _ = outage(*((1.0, status) for status in ("429", "503", "503", "timeout", "500")))
     assert told == [
         "a request met a rate limit (429), retrying in 4 s",
         "a request timed out, retrying in 4 s",
@@ -107,35 +125,27 @@ def test_retries_are_told_of_once_in_three_seconds() -> None:
 
 
 def test_an_endpoint_that_is_away_is_reported_with_the_time_that_is_left() -> None:
-    told: list[str] = []
-    backoff = Backoff(900.0, told.append)
-    for now in (0.0, 30.0, 60.0):
-        backoff.retrying(backoff.failed(refused("connection"), now), 30.0, now)
-    backoff.answered()
-    backoff.retrying(refused("500"), 1.0, 90.0)
+    gone = [(30.0, "connection")] * 3
+    told, final = outage(*gone, (30.0, "500"), (30.0, "connection"))
     assert told == [
-        "the endpoint does not answer, retrying for 15 more minutes",
         "the endpoint does not answer, retrying for 14 more minutes",
         "the endpoint does not answer, retrying for 14 more minutes",
-        "a request got status 500, retrying in 1 s",
+        "the endpoint does not answer, retrying for 14 more minutes",
+        "a request got status 500, retrying in 4 s",
+        "the endpoint does not answer, retrying for 14 more minutes",
     ]
+    assert not any(final)
 
 
-@pytest.mark.parametrize(("seconds", "final"), [(60.0, True), (0.0, False), (900.0, False)])
-def test_an_endpoint_that_stays_away_ends_the_run(seconds: float, final: bool) -> None:
-    backoff = Backoff(seconds)
-    gone = refused("connection")
-    assert backoff.failed(gone, 0.0) is gone
-    assert backoff.failed(gone, 60.0).final == final
+@pytest.mark.parametrize(("patience", "final"), [(60.0, True), (0.0, False), (900.0, False)])
+def test_an_endpoint_that_stays_away_ends_the_run(patience: float, final: bool) -> None:
+    found = outage((0.0, "connection"), (60.0, "connection"), patience=patience)[1]
+    assert found == [False, final]
 
 
 def test_any_answer_ends_an_outage() -> None:
-    backoff = Backoff(60.0)
-    backoff.failed(refused("connection"), 0.0)
-    backoff.failed(refused("500"), 50.0)
-    assert not backoff.failed(refused("connection"), 70.0).final
-    backoff.failed(refused("timeout"), 120.0)  # which is none
-    assert backoff.failed(refused("connection"), 130.0).final
+    events = [(0.0, "connection"), (50.0, "500"), (20.0, "connection"), (50.0, "timeout")]
+    assert outage(*events, (10.0, "connection"), patience=60.0)[1] == [False] * 4 + [True]
 
 
 @pytest.mark.parametrize(("reached", "seconds"), [(True, 300.0), (False, 15.0)])
@@ -151,10 +161,10 @@ def test_what_answers_no_more_is_waited_for_by_time_and_not_by_tries(
             await asyncio.sleep(5.0)
             raise refused("timeout")
 
-        backoff = Backoff(300.0, lambda message: None, reached=reached)
+        its = limiter(loop, Limits(), reached=reached)
         retry = Retry(attempts=3, seconds=300.0)
         with pytest.raises(SendError):
-            await retrying(send, retry, Timing(clock=loop.time), backoff)
+            await retrying(send, retry, Timing(clock=loop.time), its)
         return loop.time()
 
     assert seconds <= simulate(main) <= seconds + 10.0

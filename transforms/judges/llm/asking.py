@@ -14,7 +14,7 @@ from math import inf
 from typing import Final, Generic, TypeVar
 
 from ufo.schemas import records
-from ufo.schemas.text import storable
+from ufo.schemas.text import quantity, storable
 from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.parsing import reason_of
 from ufo.transforms.judges.llm.settings import LlmSettings
@@ -121,17 +121,17 @@ class Form(Generic[Item, Value]):
     """A way of asking for items, and of reading what a reply says of them.
 
     `question` takes the items and what was wrong with an earlier reply, "" for none. `parse` takes
-    a reply, the items, and whether a function was asked for; it never raises. `lacks` takes the
-    items without a value, and returns what that means, as a text for `failures`; `poor` is that
-    text where values are only poor, "" where poor values are fine. `pack` returns the items of each
-    call, and `halves` smaller calls for the two items or more of one.
+    a reply, the items, and whether a function was asked for; it never raises. `pack` returns the
+    items of each call, and `halves` smaller calls for the two items or more of one. `lacks` takes
+    the items without a value, and returns what that means, as a text for `failures`; `poor` is that
+    text where values are only poor, "" where poor values are fine.
     """
 
     question: Callable[[Sequence[Item], str], Question]
     parse: Callable[[Choice, Sequence[Item], bool], Parsed[Item, Value]]
-    lacks: Callable[[Sequence[Item]], str]
     pack: Callable[[Sequence[Item]], list[list[Item]]] = one_call
     halves: Callable[[Sequence[Item]], list[list[Item]]] = in_two
+    lacks: Callable[[Sequence[Item]], str] = lambda lost: quantity(len(lost), "judgement")
     poor: str = ""
 
 
@@ -199,7 +199,7 @@ class Asker:
 
     def _request(self, question: Question) -> Request:
         messages = [Message("system", question.system)] if question.system else []
-        messages.append(Message("user", question.user))
+        messages.append(Message("user", storable(question.user)))
         function, expects = question.function, question.expects
         return replace(self.of, messages=messages, function=function, expects=expects)
 

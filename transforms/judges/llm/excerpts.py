@@ -6,7 +6,7 @@ paragraphs, then at sentences.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, groupby, pairwise
 from typing import Final
 
 from ufo.schemas.records import OpenUnits
@@ -18,7 +18,8 @@ _CHARACTERS_PER_TOKEN: Final = 4
 _MAX_TOKENS: Final = 1500
 _OPENING: Final = 100  # tokens of the text's first sentence, which mostly names its subject
 _BEFORE: Final = 3  # sentences before a part
-_AROUND: Final = 300  # tokens of the sentences before a part
+AROUND: Final = 600  # tokens of the context of sentences that are asked about again
+_AHEAD: Final = 300  # tokens of the sentences before a part
 
 
 def tokens_of(text: str) -> int:
@@ -35,6 +36,18 @@ def cut(text: str, tokens: int) -> str:
 def repeats(query: str, claim: str) -> bool:
     """Return whether a query equals its claim, ignoring case and final punctuation."""
     return query.strip(" .?").casefold() == claim.strip(" .?").casefold()
+
+
+def runs(numbers: Iterable[int]) -> list[list[int]]:
+    """Return the numbers, sorted, in runs of consecutive ones."""
+    place = count()
+    return [[*run] for _, run in groupby(sorted({*numbers}), lambda number: number - next(place))]
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Format numbers as sorted ranges: "1-3 5"."""
+    edges = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers)]
+    return " ".join(edges)
 
 
 def slices(text: str, tokens: int) -> list[str]:
@@ -96,26 +109,18 @@ class Text:
 
     def excerpt(self, indexes: Iterable[int]) -> str:
         """Return the text of these sentences, with `[…]` where others are left out."""
-        known = sorted({index for index in indexes if 0 <= index < len(self.spans)})
-        runs: list[list[int]] = []
-        for index in known:
-            if runs and runs[-1][-1] == index - 1:
-                runs[-1].append(index)
-            else:
-                runs.append([index])
-        starts = [(self.spans[run[0]].start, self.spans[run[-1]].end) for run in runs]
-        return f"\n{GAP}\n".join(self.text[start:end] for start, end in starts)
+        known = runs(index for index in indexes if 0 <= index < len(self.spans))
+        edges = [(self.spans[run[0]].start, self.spans[run[-1]].end) for run in known]
+        return f"\n{GAP}\n".join(self.text[start:end] for start, end in edges)
 
-    def surroundings(self, indexes: Iterable[int | None], tokens: int = _MAX_TOKENS) -> str:
-        """Return these sentences with their neighbours, or without where that is too long."""
+    def surroundings(
+        self, indexes: Iterable[int | None], tokens: int = _MAX_TOKENS, before: int = 1
+    ) -> str:
+        """Return these sentences with `before` ones before and one after each, or without where
+        that is too long."""
         own = {index for index in indexes if index is not None}
-        result = self.excerpt(other for index in own for other in range(index - 1, index + 2))
-        return cut(result if tokens_of(result) <= tokens else self.excerpt(own), tokens)
-
-    def around(self, indexes: Iterable[int], tokens: int = 2 * _AROUND) -> str:
-        """Return the context of sentences that are asked about again, at most `tokens` tokens."""
-        near = (other for index in indexes for other in range(index - 2, index + 2))
-        return cut(self.excerpt(near), min(tokens, 2 * _AROUND))
+        near = self.excerpt(other for at in own for other in range(at - before, at + 2))
+        return cut(near if tokens_of(near) <= tokens else self.excerpt(own), tokens)
 
     def parts(self, tokens: int) -> list[Part]:
         """Cut the text into parts of about `tokens` tokens each."""
@@ -140,7 +145,7 @@ class Text:
         """Return the text's first sentence and those before a part of up to `tokens` tokens."""
         opening = cut(self.sentence(0), min(_OPENING, tokens // 4))
         before = self.excerpt(range(max(1, first - _BEFORE), first))
-        size, most = tokens_of(before), min(_AROUND, tokens // 2)
+        size, most = tokens_of(before), min(_AHEAD, tokens // 2)
         if size > most:
             before = before[-(len(before) * most // size) :]
         return f"\n{GAP}\n".join(filter(None, (opening, before)))

@@ -13,11 +13,12 @@ from typing import Any, Final
 from ufo.schemas.functions import is_number
 from ufo.schemas.parameters import extraction_parameters, query_parameters
 from ufo.schemas.records import InputRecord
+from ufo.schemas.text import quantity
 from ufo.transforms.english.lexicon import STOP_WORDS
 from ufo.transforms.judges.base import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items, together
-from ufo.transforms.judges.llm.excerpts import TAGS, Part, Text, tokens_of
-from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off, ranges
+from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Part, Text, ranges, tokens_of
+from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
 from ufo.transforms.judges.llm.settings import RATIONALE, LlmSettings
 from ufo.transforms.llm.base import Choice, Function
 from ufo.transforms.prompts.data import element, read, wrapped
@@ -81,7 +82,7 @@ async def extract(
     def question(part: Part, items: Sequence[int], wrong: str) -> Question:
         context, size = part.context, _size(part, items)
         if wrong or len(items) < len(part.sentences):
-            context = text.around(items, _size(part, part.sentences))
+            context = text.surroundings(items, min(AROUND, _size(part, part.sentences)), before=2)
         lines: list[str] = []
         for at in items:
             lines += [""] if at in breaks and lines else []
@@ -98,11 +99,8 @@ async def extract(
         return Question(system, user, function, _LONGER * size)
 
     def form(part: Part) -> Form[int, list[Draft]]:
-        return Form(
-            partial(question, part),
-            partial(_parsed, part),
-            lambda lost: f"sentences {ranges(at + 1 for at in lost)}",
-        )
+        ask, parse = partial(question, part), partial(_parsed, part)
+        return Form(ask, parse, lacks=lambda lost: f"sentences {ranges(at + 1 for at in lost)}")
 
     tokens = settings.extract_tokens
     room = asker.room(question(Part({0: ""}), [0], ""))
@@ -199,7 +197,7 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
                 queries.setdefault(items[place], query)
         return Parsed(queries, "it lacked a query with a word of its claim")
 
-    form = Form(question, parse, lambda lost: f"{len(lost)} queries", pack)
+    form = Form(question, parse, pack, lacks=lambda lost: quantity(len(lost), "search question"))
     answers = await ask_for_items(range(len(claims)), form, asker)
     return [answers[at].value or claim for at, claim in enumerate(claims)]
 

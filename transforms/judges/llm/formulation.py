@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from ufo.schemas import records
 from ufo.schemas.functions import SHORT
 from ufo.transforms.judges.llm.asking import Answer, Asker
+from ufo.transforms.judges.llm.packing import Pair as Pair
 from ufo.transforms.judges.llm.settings import FUNCTION, LlmSettings
-
-Pair = tuple[int, int]
-"""(index of the unit, index of the passage) in a `Case`."""
 
 
 @dataclass(frozen=True, slots=True)

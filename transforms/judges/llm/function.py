@@ -16,6 +16,7 @@ https://github.com/vasiliskatr/faaf (faaf_verification.py, claude_utils.py).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Final
 
 from ufo.schemas import functions as schema
@@ -24,10 +25,10 @@ from ufo.schemas.parameters import closed
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.judges.llm import packing
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import Text, repeats, tokens_of
+from ufo.transforms.judges.llm.excerpts import Text, ranges, repeats, tokens_of
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.packing import by_fact
-from ufo.transforms.judges.llm.parsing import arguments_of, ranges, tagged, xml_arguments
+from ufo.transforms.judges.llm.parsing import arguments_of, tagged, xml_arguments
 from ufo.transforms.judges.llm.settings import XML, LlmSettings
 from ufo.transforms.llm.base import Choice, Function
 from ufo.transforms.prompts import Prompts
@@ -87,13 +88,7 @@ def _calls(
 ) -> Form[Pair, Finding]:
     """Return our form: a generated function for the facts of a case and all their passages."""
     calls = _Calls(prompts, settings, case, asker, Text.of(case.open_units))
-    return Form(
-        calls.question,
-        calls.parse,
-        lambda lost: f"{len(lost)} judgements",
-        calls.pack,
-        calls.halves,
-    )
+    return Form(calls.question, calls.parse, calls.pack, calls.halves)
 
 
 @dataclass(slots=True)
@@ -121,17 +116,14 @@ class _Calls:
         if room is not None:
             tokens = max(1, min(tokens, room - _NEIGHBOURS))
             self.context = min(_CONTEXT, room // _SURROUNDINGS)
-        wanted = by_fact(sorted(items))
-        facts = {
-            at: tokens_of(units[at].claim)
-            + tokens_of(units[at].query)
-            + tokens_of(self.text.sentence(units[at].sentence_index))
-            for at in wanted
-        }
-        passages = {at: tokens_of(self.case.passages[at].text) for _, at in items}
         most = packing.Limits(told.passages_per_call, told.facts_per_call, tokens, self.reply())
-        calls = packing.pack(wanted, facts, passages, most)
-        return [[(at, one) for at, found in call.items() for one in found] for call in calls]
+
+        def of_fact(at: int) -> int:
+            texts = (units[at].claim, units[at].query, self.text.sentence(units[at].sentence_index))
+            return sum(map(tokens_of, texts))
+
+        passages = self.case.passages
+        return packing.pack(items, most, of_fact, lambda at: tokens_of(passages[at].text))
 
     def halves(self, items: Sequence[Pair]) -> list[list[Pair]]:
         """Return half of the facts each, or half of the passages where there is one fact."""
@@ -244,14 +236,11 @@ def _objects(
 ) -> Form[Pair, Finding]:
     """Return the paper's form: its function object for the facts of one passage."""
     words = [*_WORDS][: 3 if settings.verdict_labels == schema.TFN else 2]
-    tags, most = settings.format == XML, settings.facts_per_call
+    tags = settings.format == XML
 
     def pack(items: Sequence[Pair]) -> list[list[Pair]]:
-        calls = []
-        for passage in _passages(items):
-            facts = [pair for pair in items if pair[1] == passage]
-            calls += [facts[at : at + most] for at in range(0, len(facts), most)]
-        return calls
+        of_passage = packing.Limits(1, settings.facts_per_call, inf)
+        return packing.pack(items, of_passage, lambda _: 0, lambda _: 0)
 
     def question(items: Sequence[Pair], wrong: str) -> Question:
         about, arguments = prompts["function_faaf"], dict[str, Any]()
@@ -293,4 +282,4 @@ def _objects(
             }
         )
 
-    return Form(question, parse, lambda lost: "a call whose values are all allowed", pack)
+    return Form(question, parse, pack)

@@ -5,9 +5,13 @@ passages. This greedy algorithm is not always optimal (bin packing is NP-hard), 
 facts share no passages or all of them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
+
+Pair = tuple[int, int]
+"""(index of the fact, index of the passage)."""
 
 _FACT_TOKENS: Final = 20  # of a fact's tags and of its argument
 
@@ -21,7 +25,7 @@ class Limits:
 
     passages: int
     facts: int
-    tokens: int
+    tokens: float
     reply: int = 40
 
 
@@ -32,7 +36,7 @@ class _Call:
     tokens: int = 0
 
 
-def by_fact(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+def by_fact(pairs: Iterable[Pair]) -> dict[int, list[int]]:
     """Return the passages of each fact, in the order of the pairs."""
     passages: dict[int, list[int]] = {}
     for fact, passage in pairs:
@@ -41,22 +45,23 @@ def by_fact(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
 
 
 def pack(
-    wanted: Mapping[int, Sequence[int]],
-    fact_tokens: Mapping[int, int],
-    passage_tokens: Mapping[int, int],
+    pairs: Sequence[Pair],
     limits: Limits,
-) -> list[dict[int, list[int]]]:
-    """Return calls, each the passages of its facts, with every (fact, passage) pair exactly once.
+    fact_tokens: Callable[[int], int],
+    passage_tokens: Callable[[int], int],
+) -> list[list[Pair]]:
+    """Return the pairs of each call.
 
     A fact with more passages than a call may contain is split over several calls; a passage that
     exceeds the limit alone gets its own call.
     """
     calls: list[_Call] = []
+    of_fact, of_passage = cache(fact_tokens), cache(passage_tokens)
 
     def added(call: _Call, fact: int, piece: Sequence[int]) -> int:
         """Return the tokens that a call would have with these passages of a fact."""
-        statement = 0 if fact in call.facts else fact_tokens[fact] + _FACT_TOKENS
-        passages = sum(passage_tokens[one] for one in piece if one not in call.passages)
+        statement = 0 if fact in call.facts else of_fact(fact) + _FACT_TOKENS
+        passages = sum(of_passage(one) for one in piece if one not in call.passages)
         return call.tokens + statement + passages + limits.reply * len(piece)
 
     def fits(call: _Call, fact: int, piece: Sequence[int]) -> bool:
@@ -66,9 +71,9 @@ def pack(
             and added(call, fact, piece) <= limits.tokens
         )
 
-    for fact, passages in wanted.items():
+    for fact, passages in by_fact(sorted({*pairs})).items():
         pieces: list[list[int]] = []
-        for passage in dict.fromkeys(passages):
+        for passage in passages:
             if pieces and fits(_Call(), fact, [*pieces[-1], passage]):
                 pieces[-1].append(passage)
             else:
@@ -77,10 +82,8 @@ def pack(
             fitting = [call for call in calls if fits(call, fact, piece)]
             if not fitting:
                 calls.append(_Call())
-            best = max(
-                fitting, key=lambda call: len(call.passages.intersection(piece)), default=calls[-1]
-            )
+            best = max(fitting or calls[-1:], key=lambda call: len(call.passages & {*piece}))
             best.tokens = added(best, fact, piece)
             best.passages.update(piece)
             best.facts.setdefault(fact, []).extend(piece)
-    return [call.facts for call in calls]
+    return [[(fact, one) for fact in call.facts for one in call.facts[fact]] for call in calls]

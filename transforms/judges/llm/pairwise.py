@@ -100,7 +100,7 @@ def _form(question: Question, says: Reads[T], again: Function | None = None) -> 
             return Parsed({}, wrong)
         return Parsed({items[0]: value}, wrong)
 
-    return Form(asked, parse, lambda lost: "a verdict" if again else "an answer")
+    return Form(asked, parse)
 
 
 def _as_text(choice: Choice) -> str:
@@ -114,15 +114,6 @@ def _as_text(choice: Choice) -> str:
     return verdict
 
 
-_NAMES: Final = {
-    STEPWISE: ("stepwise_consistency_{}_system", "stepwise_consistency_user"),
-    RATIONALE: ("rationale_{}_system", "rationale_user"),
-    PROMPT: ("prompt_{}_system", "prompt_user"),
-}
-_PUBLISHED: Final = {
-    RATIONALE: ("rationale_published_system", "rationale_user"),
-    PROMPT: ("", "prompt_published_user"),
-}
 _FIRST: Final = ("stepwise_answer_system", "stepwise_answer_user")
 
 
@@ -133,14 +124,16 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         UsageError: a paper's prompt has no third verdict, which the settings ask for.
     """
     kind, options = settings.formulation, settings.verdict_labels
-    published = settings.as_published and kind in _PUBLISHED
+    published = settings.as_published and kind != STEPWISE
     if published and options != functions.TF:
         raise UsageError(
             f"--formulation {kind} --as_published cannot abstain, as its paper has it: add "
             "--verdict_labels tf"
         )
-    system, user = (_PUBLISHED if published else _NAMES)[kind]
-    system = system.format(options)
+    stem = "stepwise_consistency" if kind == STEPWISE else kind
+    system, user = f"{stem}_{'published' if published else options}_system", f"{stem}_user"
+    if published and kind == PROMPT:
+        system, user = "", "prompt_published_user"
     words = ("True", "False", "Unclear")[: 3 if options == functions.TFN else 2]
     fields: dict[str, Any] = {functions.VERDICT: {"type": "string", "enum": words}}
     tokens, says = _VERDICT_TOKENS, by_word

@@ -178,17 +178,6 @@ def _numbers(content: str) -> list[int]:
     return numbers
 
 
-def ranges(numbers: Iterable[int]) -> str:
-    """Format numbers as sorted ranges: "1-3 5"."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return " ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-
-
 def _tag(text: str, name: str) -> str | None:
     """Return the content of `<name>`, None where the tag is missing, not closed or ambiguous."""
     opening, closing = f"<{name}>", f"</{name}>"

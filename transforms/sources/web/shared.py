@@ -13,7 +13,7 @@ from typing import TypeVar
 from ufo.indexes.embedders import make_embedder
 from ufo.transforms.llm.endpoint import on_this_machine
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter, Limits
-from ufo.transforms.llm.retry import Backoff, Sleep
+from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.settings import CallSettings
 from ufo.transforms.llm.shared import once, shared_memory
 from ufo.transforms.sources.web.engine import SECONDS, Engine
@@ -72,9 +72,10 @@ def searcher(common: Common, search: str, url: str, locale: Locale, count: int) 
     limits = Limits(calls.concurrency).divided(calls.workers)
     limiter = Limiter(
         limits,
-        Backoff(calls.retry.seconds, name="the search engine"),
         start=LOCAL_START if on_this_machine(url) else None,
         timeout=SECONDS,
+        patience=calls.retry.seconds,
+        name="the search engine",
     )
     engine = Engine(
         backend_of(search),

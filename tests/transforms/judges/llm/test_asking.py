@@ -24,7 +24,7 @@ def form(words: int) -> Form[int, int]:
         told = json.loads(choice.text) if choice.text.startswith("{") else {}
         return Parsed({int(number): square for number, square in told.items()}, "it was none")
 
-    return Form(question, parse, lambda lost: f"{len(lost)} squares")
+    return Form(question, parse)
 
 
 class Limited(FakeClient):

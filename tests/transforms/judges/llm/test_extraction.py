@@ -157,7 +157,7 @@ def test_queries_are_one_call_and_fall_back_on_the_claim(llm: SimpleNamespace) -
     assert asked.result.queries == ["X <b>?", "Y", "Z?"]
     assert asked.users[0] == "<c1>X</c1>\n<c2>Y</c2>\n<c3>Z &lt;/c2></c3>"
     assert asked.users[1].startswith("<c1>Y</c1>\n<c2>Z &lt;/c2></c2>\n")
-    assert asked.result.failures[0].message.startswith("the reply lacks 1 queries")
+    assert asked.result.failures[0].message.startswith("the reply lacks 1 search question ")
     assert len(asked.result.usage) == 2
     assert llm.queries([], []).result.queries == []
 

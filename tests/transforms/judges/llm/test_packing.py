@@ -6,7 +6,7 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.judges.llm.packing import Limits, pack
+from ufo.transforms.judges.llm.packing import Limits, by_fact, pack
 
 ROOMY = Limits(passages=50, facts=40, tokens=10**9)
 
@@ -16,9 +16,10 @@ def packed(
     limits: Limits = ROOMY,
     passage_tokens: dict[int, int] | None = None,
 ) -> list[dict[int, list[int]]]:
-    passages = set(chain.from_iterable(wanted.values()))
-    sizes = dict.fromkeys(passages, 100) | (passage_tokens or {})
-    return pack(wanted, dict.fromkeys(wanted, 10), sizes, limits)
+    sizes = passage_tokens or {}
+    pairs = [(fact, passage) for fact, found in wanted.items() for passage in found]
+    calls = pack(pairs, limits, lambda fact: 10, lambda passage: sizes.get(passage, 100))
+    return [by_fact(call) for call in calls]
 
 
 def test_one_call_where_it_all_fits() -> None:
