@@ -82,7 +82,7 @@ UFO_PROMPTS = {"decompose": 543, "queries": 265, "knowledge": 206, "extract": 22
 UFO_SAMPLE, UFO_REASONING, UFO_SNIPPETS = 115, 50, 300
 # Of `function` at 20 facts: (case, sampling, calls, tokens), at most.
 CEILINGS = (
-    ("reference", "none", 2, 5_200),
+    ("reference", "none", 2, 5_500),
     ("distinct", PER_QUERY, 25, 31_200),
     ("distinct", BUNDLED, 6, 32_600),
     ("shared", PER_QUERY, 25, 18_800),
