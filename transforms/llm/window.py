@@ -12,9 +12,10 @@ the prompt and counts what it kept, a little over half of the context
 
 import json
 import re
-from collections import deque
-from collections.abc import Mapping
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import inf
 from statistics import median
 from typing import Any, Final
@@ -31,7 +32,8 @@ _CUT: Final = 0.7  # of the least possible count, below which the prompt was cut
 _SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
 _ENOUGH: Final = 10  # prompts counted, after which the others are judged by them
 _KEPT: Final = 64
-_LESS: Final = 0.12  # the least part of a prompt whose lack is seen by the other prompts' ratios
+_LESS: Final = 0.18  # the least part of a prompt whose lack is seen by the other prompts' ratios
+_LESS_OF_OTHERS: Final = 0.23  # the same by prompts of other kinds
 _SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
 _FEW: Final = 5  # of few ratios the deviation is uncertain, and taken to be larger
 _FOREIGN: Final = 0.02  # the most characters outside ASCII of a text whose ratio is the usual one
@@ -89,6 +91,10 @@ def _message_tokens(body: Mapping[str, Any]) -> int:
     return sum(_PER_MESSAGE + count(message["content"]) for message in body["messages"])
 
 
+_Counted = tuple[tuple[int, int], int]
+"""The estimates of a prompt, with and without functions, and the tokens that were counted."""
+
+
 class Window:
     """The context size of one model at one endpoint, as far as this run knows it.
 
@@ -99,9 +105,10 @@ class Window:
         self.context = context
         self._stated = context  # the size by the user or an error; `context` may be a lower guess
         self._ratio = _RATIO
-        # The estimates of earlier prompts, with and without functions, and what was counted.
-        self._seen: deque[tuple[tuple[int, int], int]] = deque(maxlen=_KEPT)
+        # By system message, since the ratio differs between kinds of prompts.
+        self._seen: defaultdict[str, deque[_Counted]] = defaultdict(lambda: deque(maxlen=_KEPT))
         self._whole = 0.0
+        self._longest = 0  # the estimate of a prompt of which certainly nothing was cut
         self._cut_to = 0
 
     def room(self, prompt: int) -> int | None:
@@ -155,9 +162,13 @@ class Window:
             return True
         ratio, foreign = counted / prompt, _foreign(body)
         sizes = prompt, _message_tokens(body)
-        sure = (1 - _LESS) * self._ratio
-        whole = any(seen[0] >= prompt and one >= sure * seen[0] for seen, one in self._seen)
-        cut = not (foreign or whole) and counted < self._least(sizes)
+        first, *others = body["messages"]
+        seen = self._seen[first["content"] if others else ""]
+        like: Sequence[_Counted] = seen
+        less = _LESS
+        if len(seen) < _ENOUGH:
+            like, less = [*chain.from_iterable(self._seen.values())], _LESS_OF_OTHERS
+        cut = prompt > self._longest and not foreign and counted < _least(sizes, like, less)
         if not cut and ratio < _CUT:
             lowest = at_least(body)
             cut = counted < _CUT * lowest and lowest > self._whole
@@ -169,33 +180,33 @@ class Window:
             self._whole, self.context = inf, self._stated
         self._whole = max(self._whole, prompt)
         self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
+        if counted >= (1 - _LESS) * self._ratio * prompt:
+            self._longest = max(self._longest, prompt)
         if not foreign:
-            self._seen.append((sizes, counted))
+            seen.append((sizes, counted))
         return True
-
-    def _least(self, sizes: tuple[int, int]) -> float:
-        """Return the count below which a prompt was cut, by those of earlier ones; 0 where they are
-        too few, or where one that was as long arrived whole.
-
-        Not every endpoint counts the functions: the estimate is used that fits better.
-        """
-        if len(self._seen) < _ENOUGH:
-            return 0.0
-        fits = []
-        for at in range(len(sizes)):
-            ratios = [counted / seen[at] for seen, counted in self._seen]
-            middle = median(ratios)
-            spread = median(abs(ratio - middle) for ratio in ratios) / middle
-            spread *= 1 + _FEW / len(ratios)
-            least = middle * (1 - max(_LESS, _SPREADS * spread))
-            fits.append((spread, at, least, ratios))
-        _, at, least, ratios = min(fits)
-        pairs = zip(self._seen, ratios, strict=True)
-        longest = max((seen[at] for (seen, _), ratio in pairs if ratio >= least), default=0)
-        return least * sizes[at] if sizes[at] > longest else 0.0
 
     def _guess(self, tokens: int) -> None:
         self.context = tokens if self.context is None else min(self.context, tokens)
+
+
+def _least(sizes: tuple[int, int], seen: Sequence[_Counted], less: float) -> float:
+    """Return the count below which a prompt was cut, by those of earlier ones; 0 where they
+    are too few.
+
+    Not every endpoint counts the functions: the estimate is used that fits better.
+    """
+    if len(seen) < _ENOUGH:
+        return 0.0
+    fits = []
+    for at in range(len(sizes)):
+        ratios = [counted / before[at] for before, counted in seen]
+        middle = median(ratios)
+        spread = median(abs(ratio - middle) for ratio in ratios) / middle
+        spread *= 1 + _FEW / len(ratios)
+        least = middle * (1 - max(less, _SPREADS * spread))
+        fits.append((spread, least * sizes[at]))
+    return min(fits)[1]
 
 
 def _before(left: int) -> int:
