@@ -193,8 +193,6 @@ class FactFunction:
         if self.single:
             return check
         first, *others = self.facts[at].passages
-        if self.exact:
-            return {f"p{passage}": check for passage in self.facts[at].passages}
         if self.control.citation:
             checks = [{PASSAGE: first, **check}]
             checks += [] if self.control.options == TFN else [{PASSAGE: p, **check} for p in others]

@@ -275,8 +275,6 @@ def _fact_form(chat: Chat) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         fact = facts_schema["fact"]["properties"]
         return fact, fact["checks"]["items"]["properties"] if "checks" in fact else fact
     facts = list(chat.example.values())
-    if _is_exact(facts[0]):
-        return facts[0], next(iter(facts[0].values()))
     if "checks" not in facts[0]:
         return facts[0], facts[0]
     return facts[0], next(fact["checks"][0] for fact in facts if fact["checks"])

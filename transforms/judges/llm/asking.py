@@ -30,11 +30,10 @@ _SLACK: Final = 256  # tokens of the limit beyond twice the expected length
 _SHOWN: Final = 4096  # characters of a reply in the tables
 _OF_CAP: Final = 0.8  # of the reply that an endpoint allows at most, what is expected to fit
 _LARGE: Final = 1000  # tokens of a prompt that may be refused for its size, in unknown words
+_WITHHELD: Final = (records.REFUSED, records.FILTERED)
 _TROUBLE: Final = {
     records.TRUNCATED: "it was cut off before its end; be brief",
-    **dict.fromkeys(
-        (records.REFUSED, records.FILTERED), "it was a refusal or was stopped by a filter"
-    ),
+    **dict.fromkeys(_WITHHELD, "it was a refusal or was stopped by a filter"),
 }
 
 
@@ -119,6 +118,8 @@ class Form(Generic[Item, Value]):
     a reply, the items, and whether a function was asked for; it never raises. `pack` returns the
     items of each call. `lacks` takes the items without a value, and returns what that means, as a
     text for `failures`; `poor` is that text where values are only poor, "" where they are fine.
+    Where nothing of a reply can be used, `few` items at most are asked for again at once, None for
+    as many as before: a weak model does better with less.
     """
 
     question: Callable[[Sequence[Item], str], Question]
@@ -126,6 +127,7 @@ class Form(Generic[Item, Value]):
     pack: Callable[[Sequence[Item]], list[list[Item]]] = lambda items: [[*items]]
     lacks: Callable[[Sequence[Item]], str] = lambda lost: quantity(len(lost), "judgement")
     poor: str = ""
+    few: int | None = None
 
 
 @dataclass(slots=True)
@@ -251,7 +253,10 @@ async def ask_for_items(
                     asker.failed(reply, lacks)
             elif again:
                 wrongs[_TROUBLE.get(reply.reason, parsed.wrong)] = None
-                if reply.reason not in _TROUBLE:
+                if form.few and not parsed.values and reply.reason not in _WITHHELD:
+                    starts = range(0, len(again), form.few)
+                    smaller += [again[at : at + form.few] for at in starts]
+                elif reply.reason not in _TROUBLE:
                     lacking += again
                 elif len(again) == 1 or 2 * len(again) <= len(asked):
                     smaller.append(again)

@@ -37,6 +37,7 @@ from ufo.transforms.prompts.data import block, element, escape, read, wrapped
 _CONTEXT: Final = 1500  # tokens, at most, of the response's text around the facts of a call
 _SURROUNDINGS: Final = 4  # a small context window divided by this is the limit of that text
 _NEIGHBOURS: Final = 60  # tokens of the sentences around those of the facts
+_FEW: Final = 4  # judgements that a model which gave none of a call's is asked for at once
 _SHOWN: Final = 40  # characters of a wrong verdict
 _COPIED: Final = "it repeated the example in place of judging the facts"
 _OUTCOMES: Final = {schema.TRUE: SUPPORTED, schema.FALSE: REFUTED, schema.NOT_CLEAR: NOANS}
@@ -53,7 +54,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
 
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
         calls = _Calls(prompts, settings, case, asker, Text.of(case.open_units))
-        form = Form(calls.question, calls.parse, calls.pack)
+        form = Form(calls.question, calls.parse, calls.pack, few=_FEW)
         if settings.as_published:
             form = _objects(prompts, settings, case)
         answers = await ask_for_items(case.pairs, form, asker)
@@ -123,10 +124,9 @@ class _Calls:
     def question(self, items: Sequence[Pair], wrong: str) -> Question:
         """Return the question about these pairs: in tags, unless it is asked again."""
         tags = self.settings.format == XML and not wrong
-        # Weak models copy an example; after a reply in tags an example did not help.
-        example = self.settings.format != XML and _COPIED not in wrong
         facts = self.facts(items, exact=bool(wrong))
-        asked = None if tags else self.function(facts, example)
+        # Weak models copy an example: what is asked again has none.
+        asked = None if tags else self.function(facts, example=not wrong)
         return Question(
             self.system(tags), self.user(items, facts), asked, self.reply() * len(items)
         )
