@@ -24,6 +24,8 @@ def without_nul(value: Any) -> Any:
 
 def storable(text: str) -> str:
     """Return the text with U+FFFD for each NUL and each lone surrogate."""
+    if text.isascii() and "\0" not in text:  # the fast way for most texts
+        return text
     return _UNSTORABLE.sub(REPLACEMENT, text)
 
 

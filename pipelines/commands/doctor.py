@@ -3,11 +3,12 @@
 import argparse
 import asyncio
 import json
+import time
 from typing import Any
 
 from ufo.pipelines.options.arguments import number, options_of
 from ufo.pipelines.options.judge_flags import Answers, Models
-from ufo.pipelines.services.doctor import Diagnosis, to_make
+from ufo.pipelines.services.doctor import to_make
 from ufo.pipelines.services.doctor_search import diagnose_searches
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
@@ -67,29 +68,20 @@ def handle(arguments: argparse.Namespace) -> int:
 async def _diagnosed(
     settings: ClientSettings, seconds: float, silent: bool
 ) -> list[dict[str, Any]]:
-    """Diagnose all at the same time, and print the lines of one after those of the other."""
+    """Diagnose one endpoint after another, each in its part of the time, and the search engines
+    meanwhile; print each line as soon as it is known."""
 
     def say(line: str) -> None:
         if not silent:
             print(line, flush=True)
 
-    async def fill(one: Diagnosis, queue: "asyncio.Queue[str | None]") -> None:
-        one.say = queue.put_nowait
-        try:
-            await one.make(seconds)
-        finally:
-            queue.put_nowait(None)
-
     searched = asyncio.create_task(diagnose_searches(seconds))
-    found = to_make(settings)
-    queues: list[asyncio.Queue[str | None]] = [asyncio.Queue() for _ in found]
-    filling = [asyncio.create_task(fill(*pair)) for pair in zip(found, queues, strict=True)]
-    for position, queue in enumerate(queues):
+    found = to_make(settings, say)
+    ends = time.monotonic() + seconds
+    for position, one in enumerate(found):
         if position:
             say("")
-        while (line := await queue.get()) is not None:
-            say(line)
-    await asyncio.gather(*filling)
+        await one.make((ends - time.monotonic()) / (len(found) - position))
     engines = await searched
     for position, engine in enumerate(engines):
         say(("\n" if found or position else "") + engine.as_text())

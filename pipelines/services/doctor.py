@@ -7,14 +7,23 @@ later runs begin with what is known then.
 """
 
 import asyncio
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from time import monotonic
 from typing import Any, Final
 
 from ufo.pipelines.services.endpoints import remember
-from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage, Usage
+from ufo.schemas.records import (
+    ERROR,
+    REFUTED,
+    SUPPORTED,
+    FactUnit,
+    Failure,
+    OpenUnits,
+    Passage,
+    Usage,
+)
+from ufo.transforms.judges.base import Judged
 from ufo.transforms.judges.context import JudgeContext
 from ufo.transforms.judges.llm.judge import LlmJudge
 from ufo.transforms.judges.llm.settings import PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
@@ -60,13 +69,15 @@ _INSTEAD: Final = "another --model, or --judge offline"
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """How many of the claims got a usable and the right judgement, by these flags."""
+    """How many of the claims got a usable and the right judgement, by these flags, and what the
+    last failure says."""
 
     flags: str
     usable: int
     right: int
     requests: int
     seconds: float
+    failure: str
 
 
 @dataclass(slots=True)
@@ -81,7 +92,7 @@ class Diagnosis:
     roles: Sequence[str]
     endpoint: Endpoint
     settings: ClientSettings
-    say: Callable[[str], None] = print
+    say: Callable[[str], None]
     facts: dict[str, Any] = field(default_factory=dict)
     problem: str | None = None
     usage: list[Usage] = field(default_factory=list)
@@ -149,7 +160,7 @@ class Diagnosis:
 
         Raises:
             LlmError: the endpoint cannot be used.
-            TimeoutError: a function was not called in time.
+            TimeoutError: it took too long.
         """
         client, role = self._client(None), self.roles[0]
         try:
@@ -160,39 +171,19 @@ class Diagnosis:
                 names = []
             self._listed(names)
             async with asyncio.timeout(self._share()):
-                known, rows = await client.probe(role, CALL)
+                known, rows = await client.probe(role, CALL, SAMPLE)
             self.usage += rows
             self._answered(known, client.room(Request(role, "", [Message("user", "")])))
-            try:
-                async with asyncio.timeout(self._share()):
-                    known, rows = await client.probe(role, SAMPLE)
-                self.usage += rows
-            except (LlmError, TimeoutError) as error:
-                # The endpoint has answered before: this says nothing of its use as a judge.
-                self.usage += getattr(error, "usage", ())
-                self._tell("samples", "not tested", str(error) or "they took too long")
-                return known
+            return known
         finally:
             await client.aclose()
-        can: dict[str, Any] = {"n": known.n, "logprobs": known.logprobs}
-        can |= {f"temperature_{at}": known.takes_temperature(at) for at in (0, 1)}
-        told = ", ".join(f"{name} {'yes' if value else 'no'}" for name, value in can.items())
-        self._tell("samples", told.replace("_", " "), **can)
-        return known
 
     def _listed(self, names: Sequence[str]) -> None:
-        model = self.endpoint.model
-        if not names:
-            note = "the endpoint gives no list of models"
-            self._tell("model", "not known", note, model_listed=None)
-        elif model in names:
-            self._tell("model", "listed", model_listed=True)
-        else:
-            near = difflib.get_close_matches(model, names, n=1)
-            more = ", …" if len(names) > _SHOWN else ""
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            note = f"the endpoint has {', '.join(names[:_SHOWN])}{more}{hint}"
-            self._tell("model", "not listed", note, model_listed=False)
+        listed = self.endpoint.model in names if names else None
+        said = {None: "not known", True: "listed", False: "not listed"}[listed]
+        more = ", …" if len(names) > _SHOWN else ""
+        note = "" if listed else f"the endpoint lists {', '.join(names[:_SHOWN]) or 'none'}{more}"
+        self._tell("model", said, note, model_listed=listed)
 
     def _answered(self, known: Capabilities, context: int | None) -> None:
         sent = self.endpoint.key() != NO_KEY
@@ -206,6 +197,10 @@ class Diagnosis:
         size = f"up to {cap:,} tokens" if cap else "no cap known"
         note = f"limited by {limit}" if limit else "no field that limits it is obeyed"
         self._tell("reply", size, note, cap=cap, token_limit_field=limit)
+        can: dict[str, Any] = {"n": known.n, "logprobs": known.logprobs}
+        can |= {f"temperature_{at}": known.takes_temperature(at) for at in (0, 1)}
+        told = ", ".join(f"{name} {'yes' if value else 'no'}" for name, value in can.items())
+        self._tell("samples", told.replace("_", " "), **can)
 
     def _form(self, known: Capabilities) -> None:
         note = "" if known.tools else "the function's arguments are asked for that way"
@@ -229,18 +224,15 @@ class Diagnosis:
                 longest = max(longest, share)
                 self._tell("judging", "too slow", f"{flags}: more than {share:.1f} s")
                 continue
-            except LlmError as error:
-                self.usage += error.usage
-                self._tell("judging", "failed", f"{flags}: {error.message}")
-                continue
             results.append(result)
             said = f"{result.right} of {len(CLAIMS)} right"
             note = f"{result.usable} usable, {result.requests} requests, {result.seconds:.1f} s"
+            note += f"; {result.failure}" if result.failure else ""
             self._tell("judging", said, f"{flags}: {note}", judging=[*map(asdict, results)])
-        self._recommend([one for one in results if one.usable], longest / len(CLAIMS))
+        self._recommend(results, longest / len(CLAIMS))
         return known
 
-    def _recommend(self, usable: Sequence[_Judged], longest: float) -> None:
+    def _recommend(self, results: Sequence[_Judged], longest: float) -> None:
         """Recommend the best; `longest` is the least time of a claim by what was too slow."""
         counted = [row for row in self.usage if row.completion_tokens and row.seconds]
         seconds = sum(row.seconds or 0 for row in counted)
@@ -251,8 +243,10 @@ class Diagnosis:
             "recommended": None,
             "why": None,
         }
+        usable = [one for one in results if one.usable]
         if not usable:
-            self.problem = f"no formulation gave a usable judgement; take {_INSTEAD}"
+            said = f" ({results[0].failure})" if results else ""
+            self.problem = f"no formulation gave a usable judgement{said}; take {_INSTEAD}"
             if longest:
                 takes = f"a run of {_RUN} claims takes more than {_minutes(longest)}"
                 self.problem = f"too slow: {pace}; {takes}; take {_INSTEAD}"
@@ -300,17 +294,21 @@ class Diagnosis:
             asked = OpenUnits("doctor", text, None, "en", [], [], units)
             judged = await judge.verify(asked, "doctor", found)
             known, _ = await client.probe(VERIFIER)  # sends nothing: it was probed before
+        except LlmError as error:
+            failure = Failure("verify", "doctor", error.reason, error.message)
+            judged = Judged(failures=[failure], usage=list(error.usage))
         finally:
             await client.aclose()
         self.usage += judged.usage
         outcomes = [row.outcome for row in judged.evidence]
-        right = sum(one == wanted for one, (*_, wanted) in zip(outcomes, CLAIMS, strict=True))
+        right = sum(one == wanted for one, (*_, wanted) in zip(outcomes, CLAIMS, strict=False))
         usable = sum(outcome != ERROR for outcome in outcomes)
         took = round(monotonic() - begun, 2)
-        return _Judged(flags, usable, right, len(judged.usage), took), known
+        said = judged.failures[-1].message if judged.failures else ""
+        return _Judged(flags, usable, right, len(judged.usage), took, said), known
 
 
-def to_make(settings: ClientSettings) -> list[Diagnosis]:
+def to_make(settings: ClientSettings, say: Callable[[str], None]) -> list[Diagnosis]:
     """Return a diagnosis to be made of each endpoint that is configured, once for all of its roles.
 
     A role without one is passed over: the offline judge needs none, and a knowledge model may be
@@ -320,7 +318,7 @@ def to_make(settings: ClientSettings) -> list[Diagnosis]:
     for role, endpoint in settings.endpoints.items():
         if endpoint.configured:
             roles.setdefault(endpoint, []).append(role)
-    return [Diagnosis(its_roles, endpoint, settings) for endpoint, its_roles in roles.items()]
+    return [Diagnosis(its, endpoint, settings, say) for endpoint, its in roles.items()]
 
 
 def _minutes(seconds: float) -> str:

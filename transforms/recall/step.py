@@ -1,7 +1,7 @@
 """Step `recall`: the facts of a record, and a verdict for each fact, answer and formulation."""
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from ufo.schemas import records
@@ -61,7 +61,7 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
     labels = {(label.variant, label.fact_index): label.label for label in record.labels}
 
     def add(finding: Finding, place: int, answer: RecallAnswer, by: str, **judge: Any) -> None:
-        quote = finding.citation
+        quote, columns = finding.citation, dict[str, Any](finding.columns())
         rows.verdicts.append(
             RecallVerdict(
                 record_id=record.record_id,
@@ -71,7 +71,7 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
                 label=label_of(finding),
                 human_label=labels.get((answer.variant, place)),
                 citation_found=None if quote is None else citation_found(quote, answer.text),
-                **asdict(finding),
+                **columns,
                 **judge,
             )
         )

@@ -105,14 +105,9 @@ class Answer(Generic[Value]):
     first_reason: str | None = None
 
 
-def one_call(items: Sequence[Item]) -> list[list[Item]]:
-    """Return the items as one call."""
-    return [[*items]] if items else []
-
-
 def in_two(items: Sequence[Item]) -> list[list[Item]]:
     """Return the items in two calls."""
-    half = len(items) // 2
+    half = (len(items) + 1) // 2
     return [[*items[:half]], [*items[half:]]]
 
 
@@ -122,15 +117,13 @@ class Form(Generic[Item, Value]):
 
     `question` takes the items and what was wrong with an earlier reply, "" for none. `parse` takes
     a reply, the items, and whether a function was asked for; it never raises. `pack` returns the
-    items of each call, and `halves` smaller calls for the two items or more of one. `lacks` takes
-    the items without a value, and returns what that means, as a text for `failures`; `poor` is that
-    text where values are only poor, "" where poor values are fine.
+    items of each call. `lacks` takes the items without a value, and returns what that means, as a
+    text for `failures`; `poor` is that text where values are only poor, "" where they are fine.
     """
 
     question: Callable[[Sequence[Item], str], Question]
     parse: Callable[[Choice, Sequence[Item], bool], Parsed[Item, Value]]
-    pack: Callable[[Sequence[Item]], list[list[Item]]] = one_call
-    halves: Callable[[Sequence[Item]], list[list[Item]]] = in_two
+    pack: Callable[[Sequence[Item]], list[list[Item]]] = lambda items: [[*items]]
     lacks: Callable[[Sequence[Item]], str] = lambda lost: quantity(len(lost), "judgement")
     poor: str = ""
 
@@ -238,7 +231,7 @@ async def ask_for_items(
     stops does not cost the others.
     """
     answers: dict[Item, Answer[Value]] = {}
-    calls, wrong = form.pack(items), ""
+    calls, wrong = (form.pack(items) if items else []), ""
     for left in reversed(range(asker.repairs + 1)):
         wrongs: dict[str, None] = {}
         lacking: list[Item] = []
@@ -263,8 +256,9 @@ async def ask_for_items(
                 elif len(again) == 1 or 2 * len(again) <= len(asked):
                     smaller.append(again)
                 else:
-                    smaller += form.halves(again)
-        calls, wrong = [*form.pack(lacking), *smaller], "; ".join(wrongs)
+                    smaller += in_two(again)
+        packed = form.pack(lacking) if lacking else []
+        calls, wrong = [*packed, *smaller], "; ".join(wrongs)
     return answers
 
 
@@ -288,7 +282,7 @@ async def _replies(
     async def replies(items: Sequence[Item]) -> _Replies[Item, Value]:
         question = form.question(items, wrong)
         if len(items) > 1 and not asker.holds(question):
-            return await _replies(form.halves(items), form, asker, wrong, repaired, whole)
+            return await _replies(in_two(items), form, asker, wrong, repaired, whole)
 
         def parse(choice: Choice) -> Parsed[Item, Value]:
             return form.parse(choice, items, question.function is not None)
@@ -300,13 +294,13 @@ async def _replies(
         reply = await asker.ask(question, wrong, keep)
         parsed = parse(reply.choice)
         lost = [item for item in items if item not in parsed.values]
-        large = tokens_of(question.system + question.user) > _LARGE
-        unknown = reply.unexplained and whole and large
+        prompt = question.system + question.user
+        unknown = reply.unexplained and whole and tokens_of(prompt) > _LARGE
         if len(items) == 1 or not lost or not (reply.too_long or unknown):
             return [(items, reply, parsed)]
         pieces = form.pack(lost)  # under what is known by now
         if len(pieces) == 1 and len(lost) > 1:
-            pieces = form.halves(lost)
+            pieces = in_two(lost)
         settled = [item for item in items if item in parsed.values]
         rest = await _replies(pieces, form, asker, wrong, repaired, whole and not unknown)
         return [(settled, reply, parsed), *rest]

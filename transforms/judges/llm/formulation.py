@@ -57,6 +57,10 @@ class Finding:
         found = answer.value or cls(records.ERROR, reply.reason, raw_verdict=reply.raw)
         return replace(found, request_id=reply.request_id, first_reason=answer.first_reason)
 
+    def columns(self) -> dict[str, str | None]:
+        """Return the columns by their names."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
     def explained(self, settings: LlmSettings) -> bool:
         """Return whether it is usable and has a rationale where the settings ask for one.
 

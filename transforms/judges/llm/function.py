@@ -52,8 +52,11 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation `function` with these settings."""
 
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
-        form = _objects if settings.as_published else _calls
-        answers = await ask_for_items(case.pairs, form(prompts, settings, case, asker), asker)
+        calls = _Calls(prompts, settings, case, asker, Text.of(case.open_units))
+        form = Form(calls.question, calls.parse, calls.pack)
+        if settings.as_published:
+            form = _objects(prompts, settings, case)
+        answers = await ask_for_items(case.pairs, form, asker)
         return {pair: Finding.of(answer) for pair, answer in answers.items()}
 
     labels, tags = settings.verdict_labels, settings.format == XML
@@ -81,14 +84,6 @@ def _described(control: schema.Control) -> list[str]:
 
 def _passages(items: Sequence[Pair]) -> list[int]:
     return [*dict.fromkeys(passage for _, passage in items)]
-
-
-def _calls(
-    prompts: Prompts, settings: LlmSettings, case: Case, asker: Asker
-) -> Form[Pair, Finding]:
-    """Return our form: a generated function for the facts of a case and all their passages."""
-    calls = _Calls(prompts, settings, case, asker, Text.of(case.open_units))
-    return Form(calls.question, calls.parse, calls.pack, calls.halves)
 
 
 @dataclass(slots=True)
@@ -124,16 +119,6 @@ class _Calls:
 
         passages = self.case.passages
         return packing.pack(items, most, of_fact, lambda at: tokens_of(passages[at].text))
-
-    def halves(self, items: Sequence[Pair]) -> list[list[Pair]]:
-        """Return half of the facts each, or half of the passages where there is one fact."""
-        keys = [fact for fact, _ in items]
-        if len({*keys}) == 1:
-            keys = [passage for _, passage in items]
-        distinct = [*dict.fromkeys(keys)]
-        first = distinct[: (len(distinct) + 1) // 2]
-        marked = [(key in first, pair) for key, pair in zip(keys, items, strict=True)]
-        return [[pair for mark, pair in marked if mark is half] for half in (True, False)]
 
     def question(self, items: Sequence[Pair], wrong: str) -> Question:
         """Return the question about these pairs: in tags, unless it is asked again."""
@@ -231,9 +216,7 @@ class _Calls:
         return prompts.render("verify_xml_system", **told)
 
 
-def _objects(
-    prompts: Prompts, settings: LlmSettings, case: Case, asker: Asker
-) -> Form[Pair, Finding]:
+def _objects(prompts: Prompts, settings: LlmSettings, case: Case) -> Form[Pair, Finding]:
     """Return the paper's form: its function object for the facts of one passage."""
     words = [*_WORDS][: 3 if settings.verdict_labels == schema.TFN else 2]
     tags = settings.format == XML

@@ -1,8 +1,9 @@
 """The LLM judge: extracts and verifies claims by asking a language model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.judges.base import Drafts, Judge, Judged, Queries
@@ -10,7 +11,6 @@ from ufo.transforms.judges.context import JudgeContext
 from ufo.transforms.judges.llm import extraction, function, pairwise
 from ufo.transforms.judges.llm.asking import Asker, Askers
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
-from ufo.transforms.judges.llm.judgement_cache import JudgementCache
 from ufo.transforms.judges.llm.settings import FUNCTION, LlmSettings
 from ufo.transforms.judges.rows import evidence_row
 from ufo.transforms.llm.base import EXTRACTOR, VERIFIER
@@ -35,8 +35,7 @@ class LlmJudge(Judge):
     def __init__(self, context: JudgeContext) -> None:
         self._settings = settings = context.settings
         self.model = settings.model
-        self._make_cache = context.judgement_cache
-        self._cache: JudgementCache | None = None
+        self._cache = context.judgement_cache and cache(context.judgement_cache)
         self._prompts = load_prompts(settings.prompts_dir)
         self._askers = Askers(settings, self._prompts, cache(context.client))
         self._formulation = formulation(settings, self._prompts)
@@ -78,17 +77,15 @@ class LlmJudge(Judge):
             if not answer.passages:
                 judged.evidence.append(self.without_passages(unit, source, answer))
             for rank, hit in enumerate(answer.passages, 1):
-                columns = asdict(findings[at, numbers[_content(hit.passage)]])
+                columns: dict[str, Any] = findings[at, numbers[_content(hit.passage)]].columns()
                 del columns["first_reason"]
                 judged.evidence.append(evidence_row(unit, source, rank, hit, **by, **columns))
         return judged
 
     async def _findings(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
-        if self._make_cache is None:
-            return await self._formulation.judge(case, asker)
         if self._cache is None:
-            self._cache = self._make_cache()
-        return await self._cache.judge(case, asker, self._formulation, self.prompt_version)
+            return await self._formulation.judge(case, asker)
+        return await self._cache().judge(case, asker, self._formulation, self.prompt_version)
 
     async def _extract(self, name: str, record: InputRecord, spans: Sequence[Span]) -> Drafts:
         if not spans:

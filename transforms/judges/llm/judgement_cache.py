@@ -9,7 +9,7 @@ before is judged by that passage alone.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
 from ufo.schemas.records import ERROR, OUTCOMES, Usage
@@ -89,7 +89,7 @@ class JudgementCache:
             judged = _with_tokens(findings, asker.usage[sent:])
             kept = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
             await self._memory.put_many(
-                {key: [*astuple(finding), *tokens] for key, (finding, tokens) in kept.items()}
+                {key: [*one.columns().values(), *tokens] for key, (one, tokens) in kept.items()}
             )
             return judged
 

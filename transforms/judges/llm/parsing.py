@@ -40,7 +40,12 @@ def breaks_off(choice: Choice) -> bool:
     Some servers return finish_reason `stop` for a reply that their limit cut off.
     """
     text = _FENCE.sub("", choice.arguments or choice.text)
-    return text[:1] in ("{", "[") and all(stack for _, stack in _ends(text))
+    if text[:1] not in ("{", "["):
+        return False
+    with suppress(ValueError, RecursionError):  # the fast way for most replies
+        json.JSONDecoder().raw_decode(text)
+        return False
+    return all(stack for _, stack in _ends(text))
 
 
 def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
