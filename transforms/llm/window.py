@@ -32,7 +32,7 @@ _CUT: Final = 0.7  # of the least possible count, below which the prompt was cut
 _SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
 _ENOUGH: Final = 10  # prompts counted, after which the others are judged by them
 _KEPT: Final = 64
-_LESS: Final = 0.12  # the least part of a prompt whose lack is seen by the other prompts' ratios
+_LESS: Final = 0.18  # the least part of a prompt whose lack is seen by the other prompts' ratios
 _LESS_OF_OTHERS: Final = 0.23  # the same by prompts of other kinds
 _SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
 _FEW: Final = 5  # of few ratios the deviation is uncertain, and taken to be larger
@@ -171,18 +171,17 @@ class Window:
         """Return whether a prompt arrived whole, by the tokens that the endpoint counted.
 
         It did not where they are fewer than the least possible, or than what earlier prompts of the
-        same `kind` make likely. A prompt not longer than one that arrived whole was not cut. Nor
-        was one with a lower count than a prompt that was cut: then the endpoint counts in another
-        way.
+        same `kind` make likely. A prompt that is not longer than what was taken before was not
+        cut. Nor was one with a lower count than a prompt that was cut: then the endpoint counts in
+        another way.
         """
         if not counted or prompt < _SHORT:
             return True
         ratio, foreign = counted / prompt, _foreign(body)
         sizes = prompt, _message_tokens(body)
         seen = self._seen.setdefault(kind, deque(maxlen=_KEPT))
-        sure = (1 - _LESS) * self._ratio
-        whole = any(size[0] >= prompt and one >= sure * size[0] for size, one in seen)
-        comparable = not (foreign or whole) and prompt >= 2 * _SHORT
+        fitted = self._ratio * prompt <= self._taken  # as much was taken before
+        comparable = not (foreign or fitted) and prompt >= 2 * _SHORT
         others, less = (seen, _LESS) if len(seen) >= _ENOUGH else (self._all, _LESS_OF_OTHERS)
         cut = comparable and counted < _least(others, sizes, counted, less)
         if not cut and ratio < _CUT:
