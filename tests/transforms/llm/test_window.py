@@ -47,12 +47,12 @@ def test_what_an_error_says_goes_before_what_was_set() -> None:
     assert window.fits(250, 40)
 
 
-def test_an_error_without_numbers_halves() -> None:
+def test_an_error_without_numbers_leaves_three_quarters() -> None:
     window = Window()
     window.refused(1000, 300, Overflow())
-    assert 450 < (window.context or 0) < 600
+    assert 700 < (window.context or 0) < 800
     window.refused(100_000, 300, Overflow())  # that it was too much says less
-    assert 450 < (window.context or 0) < 600
+    assert 700 < (window.context or 0) < 800
     assert not window.hopeless(10_000)  # a guess keeps nothing from being tried
     assert window.limit(500, 300, 40) == 300
 
