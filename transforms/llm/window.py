@@ -23,6 +23,7 @@ from ufo.transforms.llm.failures import Overflow
 
 _RATIO: Final = 1.0  # initial ratio of counted to estimated tokens; SmolLM2: 0.97 to 1.2 (English)
 _MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
+_LOWER: Final = 0.75  # of a prompt that was refused as too long: the context that is then assumed
 _MARGIN: Final = 1.1  # for prompts with more tokens a word than those counted so far
 _SPARE: Final = 16  # tokens of a chat template
 _SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
@@ -31,7 +32,8 @@ _CUT: Final = 0.7  # of the least possible count, below which the prompt was cut
 _SAME: Final = 0.9  # prompts that were cut have equal counts, but for a few tokens
 _ENOUGH: Final = 10  # prompts counted, after which the others are judged by them
 _KEPT: Final = 64
-_LESS: Final = 0.12  # the least part of a prompt whose lack is seen by the other prompts' ratios
+_LESS: Final = 0.18  # the least part of a prompt whose lack is seen by the other prompts' ratios
+_LESS_OF_OTHERS: Final = 0.23  # the same by prompts of other kinds
 _SPREADS: Final = 6.0  # median deviations from the usual ratio: 4 standard deviations
 _FEW: Final = 5  # of few ratios the deviation is uncertain, and taken to be larger
 _MARGINAL: Final = 0.74  # of the usual ratio, for what a prompt has more than a shorter one
@@ -90,6 +92,10 @@ def _message_tokens(body: Mapping[str, Any]) -> int:
     return sum(_PER_MESSAGE + count(message["content"]) for message in body["messages"])
 
 
+_Counted = tuple[tuple[int, int], int]
+"""The estimates of a prompt, with and without functions, and the tokens that were counted."""
+
+
 class Window:
     """The context size of one model at one endpoint, as far as this run knows it.
 
@@ -100,9 +106,9 @@ class Window:
         self.context = context
         self._stated = context  # the size by the user or an error; `context` may be a lower guess
         self._ratio = _RATIO
-        # By kind of prompt: the estimates of earlier ones, with and without functions, and what
-        # was counted.
-        self._seen: dict[Hashable, deque[tuple[tuple[int, int], int]]] = {}
+        # The earlier prompts of each kind, and of all kinds.
+        self._seen: dict[Hashable, deque[_Counted]] = {}
+        self._all: deque[_Counted] = deque(maxlen=_KEPT)
         self._taken = 0.0
         self._too_much = inf
         self._whole = 0.0
@@ -143,13 +149,16 @@ class Window:
                 self._ratio *= _MORE
         else:
             self._too_much = min(self._too_much, self._ratio * prompt)
-            self._guess(int(self._taken + self._too_much) // 2)
+            self._guess(self._between())
 
     def took(self, tokens: int) -> None:
         """Learn that a prompt and its reply fitted: a guess between that and what was refused."""
         self._taken = max(self._taken, tokens)
         if self._stated is None and self._too_much < inf:
-            self.context = max(self.context or 0, int(self._taken + self._too_much) // 2)
+            self.context = max(self.context or 0, self._between())
+
+    def _between(self) -> int:
+        return int(max(_LOWER * self._too_much, (self._taken + self._too_much) / 2))
 
     def ended(self, tokens: int) -> None:
         """Learn that a reply was cut off before its limit, at `tokens` tokens with its prompt."""
@@ -162,19 +171,19 @@ class Window:
         """Return whether a prompt arrived whole, by the tokens that the endpoint counted.
 
         It did not where they are fewer than the least possible, or than what earlier prompts of the
-        same `kind` make likely. A prompt not longer than one that arrived whole was not cut. Nor
-        was one with a lower count than a prompt that was cut: then the endpoint counts in another
-        way.
+        same `kind` make likely. A prompt that is not longer than what was taken before was not
+        cut. Nor was one with a lower count than a prompt that was cut: then the endpoint counts in
+        another way.
         """
         if not counted or prompt < _SHORT:
             return True
         ratio, foreign = counted / prompt, _foreign(body)
         sizes = prompt, _message_tokens(body)
         seen = self._seen.setdefault(kind, deque(maxlen=_KEPT))
-        sure = (1 - _LESS) * self._ratio
-        whole = any(size[0] >= prompt and one >= sure * size[0] for size, one in seen)
-        comparable = not (foreign or whole) and prompt >= 2 * _SHORT
-        cut = comparable and counted < _least(seen, sizes, counted)
+        fitted = self._ratio * prompt <= self._taken  # as much was taken before
+        comparable = not (foreign or fitted) and prompt >= 2 * _SHORT
+        others, less = (seen, _LESS) if len(seen) >= _ENOUGH else (self._all, _LESS_OF_OTHERS)
+        cut = comparable and counted < _least(others, sizes, counted, less)
         if not cut and ratio < _CUT:
             lowest = at_least(body)
             cut = counted < _CUT * lowest and lowest > self._whole
@@ -188,6 +197,7 @@ class Window:
         self._ratio = max(ratio, 0.95 * self._ratio + 0.05 * ratio)
         if not foreign:
             seen.append((sizes, counted))
+            self._all.append((sizes, counted))
         return True
 
     def _guess(self, tokens: int) -> None:
@@ -205,7 +215,7 @@ def _before(left: int) -> int:
 
 
 def _least(
-    earlier: Collection[tuple[tuple[int, int], int]], sizes: tuple[int, int], counted: int
+    earlier: Collection[_Counted], sizes: tuple[int, int], counted: int, less: float
 ) -> float:
     """Return the count below which a prompt was cut, by those of earlier ones; 0 where they are too
     few, where one that was as long arrived whole, or where what this one has more may be counted
@@ -223,7 +233,7 @@ def _least(
         spread *= 1 + _FEW / len(ratios)
         fits.append((spread, at, middle))
     spread, at, middle = min(fits)
-    least = middle * (1 - max(_LESS, _SPREADS * spread))
+    least = middle * (1 - max(less, _SPREADS * spread))
     whole = [(size[at], one) for size, one in earlier if one >= least * size[at]]
     longest, its = max(whole, default=(0, 0))
     more = sizes[at] - longest

@@ -47,12 +47,12 @@ def test_what_an_error_says_goes_before_what_was_set() -> None:
     assert window.fits(250, 40)
 
 
-def test_an_error_without_numbers_halves() -> None:
+def test_an_error_without_numbers_leaves_three_quarters() -> None:
     window = Window()
     window.refused(1000, 300, Overflow())
-    assert 450 < (window.context or 0) < 600
+    assert 700 < (window.context or 0) < 800
     window.refused(100_000, 300, Overflow())  # that it was too much says less
-    assert 450 < (window.context or 0) < 600
+    assert 700 < (window.context or 0) < 800
     assert not window.hopeless(10_000)  # a guess keeps nothing from being tried
     assert window.limit(500, 300, 40) == 300
 
@@ -64,7 +64,7 @@ def test_a_guess_grows_with_what_is_taken() -> None:
     for tokens in (700, 1200, 900):
         window.took(tokens)
         guesses.append(window.context or 0)
-    assert guesses == [800, 1150, 1400, 1400]
+    assert guesses == [1200, 1200, 1400, 1400]
     window.ended(1300)
     window.took(1250)
     assert window.context == 1300
@@ -160,7 +160,8 @@ def test_a_prompt_of_another_kind_is_not_measured_by_the_others() -> None:
     window = Window()
     for number in range(20):
         assert window.arrived(body(900 + number), 904 + number, 1000, "verify")
-    assert window.arrived(body(2000), 2004, 1600, "xml")
+    assert window.arrived(body(2000), 2004, 1750, "xml")
+    assert not window.arrived(body(3000), 3004, 2300, "xml")
     # What it has more may be of words that are few tokens each.
     assert window.arrived(body(2000), 2004, 1000 + 900, "verify")
     assert not window.arrived(body(3000), 3004, 2300, "verify")
