@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from unicodedata import east_asian_width, normalize
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -38,6 +39,7 @@ _SMALL = 9
 _ROW = 0.52  # inches
 _MOST_LETTERS = 54
 _MOST_BESIDE = 40  # where a note stands at the end of the line
+_MOST_IN_KEY = 20
 _SMALLEST_SHARE = 0.06
 _ROOT = re.compile(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>')
 _UNUSED = re.compile(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", re.DOTALL)
@@ -145,7 +147,7 @@ def draw_pie(parts: Sequence[tuple[str, int, str]], whole: str) -> Figure:
             )
     legend = figure.legend(
         handles=[
-            Patch(facecolor=color, label=f"{name}  {n / total:.1%}  (n = {n:,})")
+            Patch(facecolor=color, label=f"{_in_key(name)}  {n / total:.1%}  (n = {n:,})")
             for name, n, color in parts
         ],
         loc="outside right center",
@@ -179,11 +181,21 @@ def difference_of(one: str, other: str) -> str:
     return " − ".join(_shortened(name, most, most - 1) for name in (one, other))
 
 
+def _in_key(name: str) -> str:
+    # A key that is too wide leaves no room for the pie, and matplotlib draws it without a layout.
+    return _shortened(name, _MOST_IN_KEY, _MOST_IN_KEY // 2)
+
+
 def _shortened(name: str, most: int, end: int) -> str:
-    """Return a name on one line; of one that is too long a beginning and so much of its end."""
+    """Return a name on one line; of one that is too long a beginning and so much of its end.
+
+    `most` is in letters of usual width: Chinese ones have twice that, and some are many in one.
+    """
     whole = one_line(name)
-    if len(whole) <= most:
+    width = sum(1 + (east_asian_width(one) in "WF") for one in normalize("NFKC", whole))
+    if width <= most:
         return whole
+    most, end = most * len(whole) // width, end * len(whole) // width
     return f"{whole[: most - 1 - end].rstrip()}…{whole[-end:].lstrip()}"
 
 
@@ -195,6 +207,8 @@ def save(figure: Figure, path: str | Path | StringIO, ending: str, salt: str = "
     with matplotlib.rc_context(options), warnings.catch_warnings():
         # A name in a script that the font lacks is drawn as boxes, not worth a warning each.
         warnings.filterwarnings("ignore", message="Glyph")
+        # One of letters that are very wide is drawn beyond the figure.
+        warnings.filterwarnings("ignore", message="constrained_layout not applied")
         figure.savefig(path, format=ending, dpi=150, metadata=nothing)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # `import ufo` comes here, and a program that only checks tex
     from ufo.schemas.results import Results, Run
 
 _CONTEXT = "--context N with the tokens that the model's context holds"
+_LESS_THOUGHT = "--reasoning_effort low where it thinks"
 _MANY = 10  # a score is shown with them where they are more than one in so many
 _FEW_FACTS = 4
 _MOST_WORDS = 300  # characters of an endpoint's words
@@ -186,7 +187,7 @@ def _advice(run: "Run", reason: str, said: str) -> str:
     if reason == TRUNCATED:
         fewer = f"--facts_per_call {_FEW_FACTS} --passages_per_call 1"
         others = [fewer] if function and packed else []
-        return ", ".join([_CONTEXT, *others, "or a model with a larger one"])
+        return ", ".join([_CONTEXT, *others, _LESS_THOUGHT, "or a model with a larger one"])
     if reason in (REFUSED, FILTERED):
         return "another --model"
     if reason != UNPARSABLE:
@@ -205,5 +206,5 @@ def _advice_for_extraction(reason: str) -> str:
     if reason == TRANSPORT:
         return "`ufo doctor`, then the same command once more"
     if reason == TRUNCATED:
-        return f"{_CONTEXT}, --extract_tokens 500, or a model with a larger one"
+        return f"{_CONTEXT}, --extract_tokens 500, {_LESS_THOUGHT}, or a model with a larger one"
     return "another --extractor_model, or claims of your own in the input"

@@ -5,6 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from ufo.pipelines.reports.drawing import draw_pie, save
 from ufo.pipelines.reports.plots import plot_contributions, plot_scores
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
@@ -158,3 +159,13 @@ def test_names_in_any_script_are_drawn(
         plot_contributions(results, tmp_path / "c.png")
         plot_scores(results, tmp_path / "s.svg")
     assert "模型" in (tmp_path / "s.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["x" * 60, "田" * 30, "a source\nof mine " * 9])
+def test_a_long_name_leaves_room_for_the_pie(name: str, tmp_path: Path) -> None:
+    figure = draw_pie([(name, 3, "#123456"), ("undecided", 1, "#cccccc")], "claims")
+    save(figure, tmp_path / "pie.svg", "svg")
+    (label, _) = labels(figure)
+    assert "…" in label
+    assert label.endswith("  75.0%  (n = 3)")
+    assert figure.axes[0].get_position().width > 0.2
