@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from unicodedata import east_asian_width, normalize
+from unicodedata import east_asian_width
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -189,10 +189,10 @@ def _in_key(name: str) -> str:
 def _shortened(name: str, most: int, end: int) -> str:
     """Return a name on one line; of one that is too long a beginning and so much of its end.
 
-    `most` is in letters of usual width: Chinese ones have twice that, and some are many in one.
+    `most` is in letters of usual width: Chinese ones have twice that.
     """
     whole = one_line(name)
-    width = sum(1 + (east_asian_width(one) in "WF") for one in normalize("NFKC", whole))
+    width = sum(1 + (east_asian_width(one) in "WF") for one in whole)
     if width <= most:
         return whole
     most, end = most * len(whole) // width, end * len(whole) // width
