@@ -237,7 +237,8 @@ class Diagnosis:
         counted = [row for row in self.usage if row.completion_tokens and row.seconds]
         seconds = sum(row.seconds or 0 for row in counted)
         speed = sum(row.completion_tokens or 0 for row in counted) / seconds if seconds else None
-        pace = f"{speed:,.1f} tokens a second" if speed else "tokens are not counted"
+        digits = 0 if speed and speed >= 100 else 1
+        pace = f"{speed:,.{digits}f} tokens a second" if speed else "tokens are not counted"
         facts: dict[str, Any] = {
             "tokens_per_second": speed and round(speed, 1),
             "recommended": None,

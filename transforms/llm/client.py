@@ -7,6 +7,7 @@ parameters that the endpoint does not support, and returns a usage row for every
 import asyncio
 import difflib
 import logging
+import re
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -39,9 +40,22 @@ from ufo.transforms.llm.window import Window, prompt_tokens
 if TYPE_CHECKING:
     from ufo.transforms.llm.transport import Transport
 
+_MUSING: Final = re.compile(
+    r"\W*(?:ok(?:ay)?|alright|h+m+|let(?:['’]s| me| us)|first|so|we|i|wait|the (?:user|claim))\b",
+    re.IGNORECASE,
+)
 _MORE_THOUGHTS: Final = 4  # times the usual room for thoughts, where that was too little
 _MODELS_SHOWN: Final = 8
 _LOG = logging.getLogger("ufo.llm")
+
+
+def _muses(answer: wire.Answer) -> bool:
+    """Return whether replies that were cut off may be thoughts: a chat template may have opened
+    them, and then only their end has a tag."""
+    return all(
+        one.finish_reason == "length" and not one.arguments and _MUSING.match(one.text)
+        for one in answer.choices
+    )
 
 
 class Session:
@@ -64,6 +78,7 @@ class Session:
         self._sender = sender
         self._window = Window(context)
         self._cut_reported = False
+        self._muses = True  # whether replies may be thoughts of which nothing is known
         self._probed = set(PROBES) if known else set()
         self._unusable: LlmError | None = None
         self._lock = asyncio.Lock()
@@ -132,8 +147,10 @@ class Session:
             try:
                 exchange = partial(self._exchange, body, function)
                 answer = await self._sender.send(body, exchange, row, rows)
-                if answer.thinks and not self.known.thinks:
-                    self.known = replace(self.known, thinks=True)
+                if answer.thinks:
+                    self._muses = False  # its thoughts are marked
+                    if not self.known.thinks:
+                        self.known = replace(self.known, thinks=True)
                 if not probing:
                     self._check_length(body, prompt, answer, (request.step, known.form))
             except SendError as error:
@@ -155,9 +172,14 @@ class Session:
                     raise SendError(error.message, error.status, reason=TRUNCATED) from None
                 continue
             self._worked = known
-            if not answer.unfinished or probing or unfinished is not None:
+            if unfinished is not None and self._muses:
+                self._muses = False  # with more room it did not think either
+                self._learn(known, {"thinks": False})
+            may_think = (self._muses or self.known.thinks) and not known.thinks and _muses(answer)
+            if probing or unfinished is not None or not (answer.unfinished or may_think):
                 return answer.choices
             thoughts = _MORE_THOUGHTS if known.thinks else 1
+            self.known = replace(self.known, thinks=True)
             unfinished, sent = answer, limit
 
     def _learn(self, known: Capabilities, change: Change) -> None:

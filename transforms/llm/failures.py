@@ -30,7 +30,9 @@ LARGER: Final = (
     "ask for less at once with --formulation prompt or, where the server is yours, give it a "
     "larger context (OLLAMA_CONTEXT_LENGTH for Ollama, -c for llama.cpp, --max-model-len for vLLM)"
 )
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{6,}", re.IGNORECASE)
+_KEY_LIKE = re.compile(
+    r"\b(?:(?:sk|pk)[-_ ]|(?:key|Bearer)[-_ ](?=[\w.-]*[\d*]))[\w*.-]{6,}", re.IGNORECASE
+)
 _READ = 4000  # characters of an endpoint's message that are searched
 _SHOWN = 300
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.llm_server import PROFILES, REJECTED, LlmServer, Switches, faults
+from tests.llm_server import PROFILES, REJECTED, Chat, LlmServer, Reply, Switches, faults
 from tests.llm_server.chat import APART, FULL, LONG, LONG_APART, THOUGHTS, UNOPENED
 from tests.llm_server.errors import ApiError
 from tests.llm_server.profiles import of_example, refusals
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import TRANSPORT, TRUNCATED
-from ufo.transforms.llm.base import Function, LlmError
+from ufo.transforms.llm.base import Function, LlmError, Message
 from ufo.transforms.llm.capabilities import FORMS, JSON_OBJECT, WORDS, Capabilities
 
 SCHEMA = {
@@ -206,3 +206,40 @@ def test_tools_that_are_refused_in_a_run_are_given_up(llm_server: LlmServer) -> 
     llm_server.switches = replace(PROFILES["ollama"], tools=REJECTED)
     assert said(Asked(llm_server, [ASKED, ASKED])) == [SAID] * 2
     assert [entry.status for entry in llm_server.chats] == [400, 200, 200]
+
+
+class Musing:
+    """Thinks aloud, in so many words, without a tag where its thoughts begin."""
+
+    def __init__(self, words: int, ends: str) -> None:
+        self.said = f"Let me see. {'Hm. ' * words}{ends}True"
+
+    def matches(self, chat: Chat) -> bool:
+        return chat.user == "Is it?"
+
+    def answer(self, chat: Chat) -> Reply:
+        return Reply(self.said, step="verify")
+
+
+@pytest.mark.parametrize(
+    ("words", "ends", "text", "limits"),
+    [
+        (500, "</think>", "True", [64, 64 + 8192, 64 + 8192]),
+        (500, "", None, [64, 64 + 8192, 64]),
+    ],
+    ids=["it thought", "it only talks much"],
+)
+def test_a_reply_that_is_cut_off_in_thoughts_without_a_tag_gets_more_room(
+    words: int, ends: str, text: str | None, limits: list[int]
+) -> None:
+    request = call(messages=[Message("user", "Is it?")], function=None, max_tokens=64, expects=8)
+    with LlmServer(answerers=[Musing(words, ends)], keys=None) as server:
+        asked = Asked(server, [request, request])
+    sent = [entry.body["max_tokens"] for entry in server.chats]
+    assert sent == limits
+    choices = [one.choices[0] for one in asked.results]
+    if text is None:
+        assert choices[0].text.startswith("Let me see.")
+        assert choices[1].finish_reason == "length"
+    else:
+        assert [one.text for one in choices] == [text, text]
