@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ufo.transforms.llm.transport import Transport
 
 _MUSING: Final = re.compile(
-    r"\W*(?:ok(?:ay)?|alright|h+m+|let(?:['’]s| me| us)|first|so|we|i|wait|the (?:user|claim))\b",
+    r"\W*(?:ok(?:ay)?|alright|h+m+|wait|let(?:['’]s| me| us)|(?:so,? )?(?:i|we) (?:need|have))\b",
     re.IGNORECASE,
 )
 _MORE_THOUGHTS: Final = 4  # times the usual room for thoughts, where that was too little

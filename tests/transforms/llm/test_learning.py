@@ -211,8 +211,8 @@ def test_tools_that_are_refused_in_a_run_are_given_up(llm_server: LlmServer) -> 
 class Musing:
     """Thinks aloud, in so many words, without a tag where its thoughts begin."""
 
-    def __init__(self, words: int, ends: str) -> None:
-        self.said = f"Let me see. {'Hm. ' * words}{ends}True"
+    def __init__(self, words: int, ends: str, begins: str = "Let me see.") -> None:
+        self.said = f"{begins} {'Hm. ' * words}{ends}True"
 
     def matches(self, chat: Chat) -> bool:
         return chat.user == "Is it?"
@@ -243,3 +243,11 @@ def test_a_reply_that_is_cut_off_in_thoughts_without_a_tag_gets_more_room(
         assert choices[1].finish_reason == "length"
     else:
         assert [one.text for one in choices] == [text, text]
+
+
+def test_a_reply_that_is_cut_off_and_does_not_read_like_thoughts_gets_no_more_room() -> None:
+    request = call(messages=[Message("user", "Is it?")], function=None, max_tokens=64, expects=8)
+    with LlmServer(answerers=[Musing(500, "", "The claim is that.")], keys=None) as server:
+        asked = Asked(server, [request])
+    assert asked.completion.choices[0].finish_reason == "length"
+    assert [entry.body["max_tokens"] for entry in server.chats] == [64]
