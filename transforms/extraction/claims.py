@@ -1,34 +1,107 @@
 """Split a sentence into the claims it makes where that is safe, else keep it whole.
 
-Rules over words, no parser: each knows one construction and applies only where nothing else could
-be meant. No name and no number is lost: what a rule takes apart goes into one of its claims. What
-counts as one claim follows the atomic facts that people wrote for FActScore (Min et al., 2023),
-less the splits that only a reader who understands the sentence could make.
+Rules over words, no parser: each knows one construction, gives the clauses that replace the one it
+is given, and nothing where anything else could be meant. What counts as one claim follows the
+atomic facts that people wrote for FActScore (Min et al., 2023), less the splits that only a reader
+who understands the sentence could make. What is said is kept: each name and number goes into one of
+the claims.
 """
 
 import re
+from itertools import pairwise
 from typing import Final
 
-from ufo.transforms.english.grammar import lower
-from ufo.transforms.extraction.clause import Words, parse
-from ufo.transforms.extraction.rules import RULES
+from ufo.transforms.english.grammar import (
+    ADVERBS,
+    CLAUSE_OPENERS,
+    DETERMINERS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    core,
+    is_capital,
+    is_finite,
+    is_person,
+    lower,
+)
+from ufo.transforms.english.verbs import (
+    AUXILIARIES,
+    BE,
+    HAVE,
+    INTRANSITIVE,
+    PARTICIPLE_ONLY,
+    PLURAL,
+    is_participle,
+    is_past,
+    past_of_gerund,
+)
+from ufo.transforms.english.word_set import word_set
+from ufo.transforms.extraction.clause import (
+    REDUCED,
+    Clause,
+    Words,
+    is_name,
+    may_be_person,
+    name_length,
+    names_in,
+    parse,
+)
 from ufo.transforms.extraction.wording import Wording
 
 # These rules were not made for longer sentences.
 _MAX_WORDS: Final = 90
 _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
+_MAX_ITEM: Final = 6
 _SAYS_SOMETHING: Final = re.compile(r"[^\W_]")
-_ENDS: Final = re.compile(r"[.!?…]$|[.!?][\"”'’)]$")
+_STOPS: Final = re.compile(r"[.!?…]$|[.!?][\"”'’)]$")
 _QUOTES: Final = "\"”'’"
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
+
+_DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4})"
+_BORN: Final = re.compile(rf"\((?:born|b\.) ({_DATE})\)")
+_LIVED: Final = re.compile(rf"\((?:born )?({_DATE}) ?[–—-] ?(?:died )?({_DATE})\)")
+_ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
+_EVENTS: Final = word_set("born died founded established built formed")
+_CONJUNCTIONS: Final = frozenset({"and", "but"})
+_SUBORDINATE: Final = word_set("because although though whereas")
+_CLAUSE_CONJUNCTIONS: Final = _CONJUNCTIONS | _SUBORDINATE | {"while"}
+# After these the predicates may be those of another subject, or a choice.
+_ENDS: Final = CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"}
+_BEFORE_ITEMS: Final = (PREPOSITIONS | _ENDS) - {"of"}
+_BEFORE_VERB: Final = ADVERBS | AUXILIARIES | {"been"}
+_PERSONAL: Final = frozenset({"he", "she", "it", "they"})
+_SUBJECT_OPENERS: Final = DETERMINERS | _PERSONAL
+# "films and animated series": a participle that mostly stands before a noun is not a predicate.
+_ADJECTIVES: Final = word_set(
+    "acclaimed advanced animated applied associated limited mixed related organized"
+)
+# What is said of several together is not said of each.
+_TOGETHER: Final = word_set(
+    "between both either neither among consist consists consisted comprised composed divided"
+    " combined together two three four five six seven eight nine ten or nor not of"
+)
+_QUANTIFIERS: Final = word_set("numerous several various many other some over few multiple")
+_AMOUNTS: Final = word_set("number variety series host range wide few couple dozen")
+# "English teacher", "American football player": not who comes from there.
+_NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
+# ", making it": what the whole clause did, not its subject.
+_OF_THE_CLAUSE: Final = word_set(
+    "making leading resulting causing allowing killing leaving forcing ensuring giving meaning"
+    " marking bringing including being according following during having helping creating"
+    " becoming"
+)
 
 
 def split(sentence: Wording) -> list[Wording]:
     """Return the claims of one (resolved) sentence, in order; empty only if it says nothing."""
-    pieces = _split(sentence, 0) if len(sentence.words) <= _MAX_WORDS else [sentence]
-    if len(pieces) > 1 and all(map(_is_whole, pieces)):
-        return pieces
+    if len(sentence.words) <= _MAX_WORDS:
+        words = [
+            word[:-2] + word[-1] + "," if word.endswith((',"', ",”")) else word
+            for word in sentence.words
+        ]
+        pieces = _split(Wording(words, sentence.lows), 0)
+        if len(pieces) > 1:
+            return pieces
     return [sentence] if _SAYS_SOMETHING.search(" ".join(sentence.words)) else []
 
 
@@ -37,7 +110,7 @@ def written(words: Words) -> str:
     text = " ".join(words).lstrip(" ,;:").rstrip(" ,;:—–-")
     if text[-2:-1] == "," and text[-1] in _QUOTES:
         text = text[:-2] + text[-1]  # the comma was that of the sentence
-    if not _ENDS.search(text):
+    if not _STOPS.search(text):
         text += "."
     return text[0].upper() + text[1:] if text[:2].islower() else text
 
@@ -45,15 +118,456 @@ def written(words: Words) -> str:
 def _split(clause: Wording, depth: int) -> list[Wording]:
     """Split a clause into claims by the first rule that applies, and the parts likewise."""
     parsed = parse(*clause) if depth < _MAX_DEPTH and len(clause.words) >= _MIN_WORDS else None
-    parts = next((parts for rule in RULES if (parts := rule(parsed))), []) if parsed else []
-    if not parts:
-        return [clause]
-    return [claim for part in parts for claim in _split(Wording(part, lower(part)), depth + 1)]
+    if parsed:
+        for rule in _RULES:
+            parts = rule(parsed)
+            if parts and all(map(_is_whole, parts)):
+                return [
+                    claim for part in parts for claim in _split(Wording(part, lower(part)), depth + 1)
+                ]
+    return [clause]
 
 
-def _is_whole(piece: Wording) -> bool:
+def _is_whole(piece: Words) -> bool:
     """Return whether quotation marks and brackets are closed in the piece that opened them."""
-    text = " ".join(piece.words)
+    text = " ".join(piece)
     return text.count('"') % 2 == 0 and all(
         text.count(left) == text.count(right) for left, right in _PAIRS
     )
+
+
+def _opening(clause: Clause) -> list[Words]:
+    """Cut "Because X is old, Y is new."; drop "In addition to his work," before a claim."""
+    words, lows, start, _, _ = clause
+    opening = words[:start]
+    if lows[:3] == ["in", "addition", "to"] and start > 3:
+        told = any(is_capital(word) or word[0].isdigit() for word in opening[1:])
+        return [] if told or len(words) - start < _MIN_WORDS else [words[start:]]
+    if lows[0] not in _SUBORDINATE:
+        return []
+    at = next((at for at, word in enumerate(words[:-3], 1) if word[-1] == ","), 0)
+    first = parse(words[1:at], lows[1:at]) if at > 3 else None
+    if first is None or not (is_capital(words[at]) or lows[at] in _SUBJECT_OPENERS):
+        return []
+    second = _named(words[at:], first) if parse(words[at:], lows[at:]) else []
+    return [words[1:at], second] if second else []
+
+
+def _named(second: Words, first: Clause) -> Words:
+    """Return the second clause with its opening pronoun named by the subject of the first; empty
+    where that is not certain."""
+    low = core(second[0])
+    if low not in _PERSONAL or core(first.words[first.start]) == low:
+        return second
+    # Whom a pronoun means is certain where the clause before names one person only.
+    named = names_in(first.words, first.lows, first.verb)
+    rivals = any(may_be_person(first.lows[a:b], first.lows[a - 1]) for a, b in named)
+    unsure = low in ("it", "they") or rivals or not is_name(first.subject)
+    return [] if unsure else [*first.subject, *second[1:]]
+
+
+def _bracket(clause: Clause) -> list[Words]:
+    """Cut "X (born 3 May 1946) is a politician" and "X (1879–1955) was a physicist"."""
+    words, lows, start, verb, _ = clause
+    opening = next((at for at in range(1, verb) if words[at][0] == "("), 0)
+    if start or not opening:
+        return []
+    name, inner = words[:opening], " ".join(words[opening:verb])
+    main = [*name, *words[verb:]]
+    if born := _BORN.fullmatch(inner):
+        return [[*name, "was", "born", *_dated(born[1])], main]
+    lived = _LIVED.fullmatch(inner)
+    if lived and may_be_person(lows[:opening]):  # not the years of a war or a company
+        return [[*name, "was", "born", *_dated(lived[1])], [*name, "died", *_dated(lived[2])], main]
+    return []
+
+
+def _dated(date: str) -> Words:
+    return ["in" if len(date) == 4 else "on", *date.split()]
+
+
+def _apposition(clause: Clause) -> list[Words]:
+    """Cut "X, a chemist, found Y", "X, also known as Y, is" and "X, who was ill, left"."""
+    words, lows, start, _, _ = clause
+    end = start + name_length(words, start)
+    if not start < end < len(words) - 3 or words[end - 1][-1] != ",":
+        return []
+    close = next((at for at in range(end, len(words) - 2) if words[at][-1] == ","), 0)
+    verb = _past_adverbs(lows, close + 1)
+    if not close or not is_finite(words[verb]) or lows[verb] in PLURAL:
+        return []
+    name, said = without_comma(words[start:end]), without_comma(words[end : close + 1])
+    be = "was" if is_past(lows[verb]) or lows[verb] in ("was", "had") else "is"
+    known = lows[end] in ("also", "formerly", "better", "best") and lows[end + 1] == "known"
+    if lows[end] in ("who", "which") and is_finite(words[end + 1]):
+        said = said[1:]
+    elif lows[end] in ("a", "an", "the") or lows[end] in REDUCED or known:
+        said = ["was" if lows[end] == "born" else be, *said]
+    else:
+        return []
+    return [[*name, *said], [*words[:start], *name, *words[close + 1 :]]]
+
+
+def _relative(clause: Clause) -> list[Words]:
+    """Cut "…, which is a city in Germany.", said of the name right before the comma."""
+    words, lows, _, verb, subject = clause
+    commas = (at for at in range(verb + 1, len(words) - 3) if words[at][-1] == ",")
+    at = next((at for at in commas if lows[at + 1] in ("who", "which", "where")), 0)
+    # A verb after a later comma may be that of the first subject.
+    if not at or any(a[-1] == "," and is_finite(b) for a, b in pairwise(words[at + 2 :])):
+        return []
+    if lows[at + 1] == "where":
+        second = _placed(clause, at)
+        return [words[: at + 1], second] if second else []
+    if not is_finite(words[at + 2]) or lows[at + 2] in PLURAL:
+        return []
+    end = at + 1
+    if lows[at + 1] == "which" and lows[end - 2] in ("in", "on") and lows[end - 1].isdigit():
+        end -= 2  # "founded the company in 1936, which"
+    first = end
+    while first > verb + 1 and (is_capital(words[first - 1]) or words[first - 1] in ("of", "the")):
+        first -= 1
+    name = without_comma(words[first:end])
+    if not name and lows[end - 2] in POSSESSIVES and is_name(subject):  # "his career, which began"
+        name = [*subject[:-1], subject[-1] + "'s", lows[end - 1]]
+        return [words[: at + 1], [*name, *words[at + 2 :]]]
+    # "The mayor of Paris, who": not of Paris. "Rome and Paris, which": not of Paris alone.
+    before = lows[first - 1]
+    person = lows[at + 1] == "who" and before in PREPOSITIONS
+    if person or before in ("and", "or", "&", "for") or not is_name(name[name[:1] == ["the"] :]):
+        return []
+    return [words[: at + 1], [*name, *words[at + 2 :]]]
+
+
+def _placed(clause: Clause, at: int) -> Words:
+    """Return "In Paris, X met Y" for the "…, where he met Y" after the comma at `at`."""
+    words, lows, _, verb, subject = clause
+    low = lows[at + 2]
+    named = [
+        (first, end)
+        for first, end in names_in(words[: at + 1], lows, verb + 1)
+        if not lows[end - 1].isdigit()
+    ]
+    if not named or not (low in _PERSONAL or is_capital(words[at + 2])):
+        return []
+    first, end = named[-1]
+    first -= lows[first - 1] == "the"
+    before = lows[first - 1]
+    if before not in ("in", "to", "at", "from") and not is_past(before):
+        return []
+    place = without_comma(words[first:end])
+    second = [*subject, *words[at + 3 :]] if low in ("he", "she") else words[at + 2 :]
+    if not is_name(subject) or low in ("it", "they"):
+        return []
+    return ["In" if before in ("in", "to") else "At", *place[:-1], place[-1] + ",", *second]
+
+
+def _second_clause(clause: Clause) -> list[Words]:
+    """Cut "X was born in Ulm, and Y died in Princeton." before the subject of its own."""
+    words, lows, start, verb, _ = clause
+    for joint in range(verb + 2, len(words) - 2):
+        at = joint + (lows[joint] in _CLAUSE_CONJUNCTIONS)
+        stop = words[joint - 1][-1]
+        divided = stop in ";:" or (stop == "," and at > joint)
+        pronoun = at > joint and lows[at] in ("he", "she", "they")
+        if not (divided or pronoun):
+            continue
+        length = name_length(words, at)
+        if not length and lows[at] in _SUBJECT_OPENERS:
+            length = next((n for n in range(1, 6) if is_finite("".join(words[at + n :][:1]))), 0)
+        own = at + length  # the verb of the second subject
+        if (
+            not 0 < length < 6
+            or own >= len(words)
+            or words[own - 1][-1] in ",;:"
+            or not (lows[own] in AUXILIARIES or is_past(lows[own]))
+        ):
+            continue
+        second = _named(words[at:], clause._replace(words=words[:joint], lows=lows[:joint]))
+        return [words[:joint], second] if second and _ENDS.isdisjoint(lows[start:joint]) else []
+    return []
+
+
+def _participle(clause: Clause) -> list[Words]:
+    """Cut "X began in 1990, appearing in films": X appeared in films."""
+    words, lows, _, verb, subject = clause
+    past = is_past(lows[verb]) or lows[verb] in ("was", "has", "had")
+    passive = lows[verb] in BE and is_participle(lows[verb + 1]) and lows[verb + 1] != "born"
+    if not subject or not past or passive:
+        return []
+    for at in range(verb + 2, len(words) - 1):
+        if lows[at] in CLAUSE_OPENERS:
+            return []
+        gerund = words[at - 1][-1] == "," and words[at].endswith("ing") and len(words[at]) > 5
+        if gerund and words[at] not in _OF_THE_CLAUSE:
+            rest = [past_of_gerund(words[at])]
+            for word, after in pairwise([*words[at + 1 :], ""]):
+                also = rest[-1] == "and" and word.endswith("ing") and len(word) > 5
+                also = also and (core(after) in _BEFORE_ITEMS | DETERMINERS or is_capital(after))
+                rest.append(past_of_gerund(word) if also else word)
+            return [without_comma(words[:at]), [*subject, *rest]]
+    return []
+
+
+def _predicates(clause: Clause) -> list[Words]:
+    """Cut "X was born in Ulm, studied in Zurich and died in Princeton.", repeating the subject."""
+    words, lows, start, verb, subject = clause
+    if not subject or not _ENDS.isdisjoint(lows[start:verb]):
+        return []
+    cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)
+    listed: list[tuple[int, int]] = []  # commas that count only if an "and" ends the list
+    for at in range(verb + 1, len(words) - 1):
+        if lows[at] in _ENDS:
+            break
+        if lows[at] in _CONJUNCTIONS and _is_predicate(words, _past_adverbs(lows, at + 1)):
+            cuts += [*listed, (at, at + 1)]
+            listed = []
+        elif words[at - 1][-1] == "," and _is_predicate(words, at):
+            listed.append((at, at))
+    ends = [*(end for end, _ in cuts), len(words)]
+    begins = [verb, *(begin for _, begin in cuts)]
+    if not cuts or not all(map(_says_something, [lows] * len(ends), begins, ends)):
+        return []  # "was born and raised in Ulm": what follows belongs to both
+    parts = zip(begins[1:], ends[1:], strict=True)
+    rest = [[*subject, *_shared(clause, begin), *words[begin:end]] for begin, end in parts]
+    return [words[: ends[0]], *rest]
+
+
+def _past_adverbs(lows: Words, at: int) -> int:
+    return next((k for k in range(at, len(lows) - 1) if lows[k] not in ADVERBS), len(lows) - 1)
+
+
+def _is_predicate(words: Words, at: int) -> bool:
+    """Return whether a predicate can begin here: a finite verb or participle before other words."""
+    low = words[at]
+    verb = is_finite(low) or is_participle(low)
+    return at + 1 < len(words) and verb and low not in _ADJECTIVES
+
+
+def _says_something(lows: Words, begin: int, end: int) -> bool:
+    """Return whether anything follows the verb of the predicate."""
+    at = next((k for k in range(begin, end) if lows[k] not in _BEFORE_VERB), end)
+    return at + (is_participle(lows[min(at, end - 1)]) or is_past(lows[min(at, end - 1)])) < end
+
+
+def _shared(clause: Clause, begin: int) -> Words:
+    """Return the "was", "has" or "has been" that a participle at `begin` shares with the first."""
+    words, lows, verb = clause.words, clause.lows, clause.verb
+    at = _past_adverbs(lows, begin)
+    shared = [words[verb], *(["been"] if "been" in lows[verb : verb + 3] else [])]
+    first = next((k for k in range(verb + 1, begin) if lows[k] not in _BEFORE_VERB), begin)
+    if lows[verb] not in BE | HAVE or not (is_participle(lows[first]) and is_participle(lows[at])):
+        return []
+    if lows[at] in PARTICIPLE_ONLY or shared in (["has"], ["have"], ["had"]):
+        return shared
+    # "was elected and received the prize" has an object of its own, "was elected and died" none.
+    active = lows[at] in INTRANSITIVE or lows[at + 1] in DETERMINERS or is_capital(words[at + 1])
+    return [] if active else shared
+
+
+def _predicate_noun(clause: Clause) -> list[Words]:
+    """Cut "X is an actor known for Y" and "X was a physicist who did Y": both are said of X; and
+    "X is a Norwegian actor" into where from and what."""
+    words, lows, _, verb, subject = clause
+    if not subject or not _is_a(clause):
+        return []
+    for at in range(verb + 3, len(words) - 1):
+        low = lows[at]
+        whole = without_comma(words[:at])
+        if low in ("who", "that", "which") and is_finite(words[at + 1]):
+            return [whole, [*subject, *words[at + 1 :]]]
+        known = low in ("best", "widely", "well") and lows[at + 1] == "known"
+        if (low in REDUCED or known) and lows[at - 1] not in ("and", "or", "also", "formerly"):
+            return [whole, [*subject, "was" if low == "born" else words[verb], *words[at:]]]
+        placed = low in ("from", "in") and is_capital(words[at + 1])
+        if low in CLAUSE_OPENERS or (low in PREPOSITIONS and not placed):
+            return []
+    noun = words[verb + 3 :]
+    if (
+        0 < len(noun) < 6
+        and _ORIGIN.fullmatch(words[verb + 2])
+        and is_person(lows[-1])
+        and not any(map(is_capital, noun))
+        and lows[verb + 3] not in _NOT_OF_ORIGIN
+    ):
+        return [[*words[: verb + 1], words[verb + 2]], [*words[: verb + 1], *_with_article(noun)]]
+    return []
+
+
+def _is_a(clause: Clause) -> bool:
+    """Return whether the clause says what its subject "is a" or "was an"."""
+    lows, verb = clause.lows, clause.verb
+    return lows[verb] in ("is", "was") and "".join(lows[verb + 1 : verb + 2]) in ("a", "an")
+
+
+def _with_article(noun: Words) -> Words:
+    if noun[0].lower() in ("a", "an"):
+        return noun
+    return ["an" if noun[0][:1].lower() in "aeiou" else "a", *noun]
+
+
+def _examples(clause: Clause) -> list[Words]:
+    """Cut "X acted in films such as A and B": X acted in films, in A, in B."""
+    words, lows, _, verb, subject = clause
+    at = verb + 2
+    while at < len(words) - 2 and not (
+        lows[at] == "including" or (lows[at] == "such" and lows[at + 1] == "as")
+    ):
+        at += 1
+    if at >= len(words) - 2 or not subject:
+        return []
+    rest = words[at + 1 + (lows[at] == "such") :]
+    found = _listed(rest, lower(rest))
+    kind = _kind_start(clause, at)
+    if kind:
+        return [without_comma(words[:at]), *([*words[:kind], *item] for item in found)]
+    marked = words[: len(words) - len(rest)]
+    return [[*marked, *item] for item in found] if len(found) > 1 else []
+
+
+def _kind_start(clause: Clause, at: int) -> int:
+    """Return where the noun phrase begins of which examples are given at `at`, 0 if unclear:
+    an example can stand in its place."""
+    words, lows, _, verb, _ = clause
+    for nearest in (True, False):
+        first = at
+        while first - 1 > verb and (nearest or first == at or not _quantifies(lows, first)):
+            word, low = words[first - 1], lows[first - 1]
+            stops = (word[-1] in ",;:" and first < at) or low in CLAUSE_OPENERS
+            head = low in PREPOSITIONS or (is_finite(word) and low not in _ADJECTIVES)
+            if stops or (nearest and (head or is_capital(word))):
+                break
+            first -= 1
+        while _quantifies(lows, first - 1) and first - 1 > verb:
+            first -= 1
+        before = lows[first - 1]
+        takes = before in PREPOSITIONS or is_finite(words[first - 1]) or is_participle(before)
+        if verb < first < at and takes and before not in ("of", "than") and before not in BE:
+            return first
+    return 0
+
+
+def _quantifies(lows: Words, at: int) -> bool:
+    amount = lows[at] == "a" and lows[at + 1] in _AMOUNTS
+    return lows[at] in _QUANTIFIERS or amount or lows[at].rstrip("+").isdigit()
+
+
+def _listed(words: Words, lows: Words) -> list[Words]:
+    """Return the items of a list that these words are as a whole, one item if that is unsure."""
+    found: list[Words] = [[]]
+    quoted = False
+    for word in words:
+        found[-1].append(word)
+        quoted ^= word.count('"') % 2 == 1 or ("“" in word) != ("”" in word)
+        if word[-1] == "," and not quoted:
+            found.append([])
+    last = found.pop()
+    if lower(last[:3]) == ["as", "well", "as"]:
+        last = ["and", *last[3:]]
+    joint = next((k for k, word in enumerate(last) if word in ("and", "or")), -1)
+    if joint < 0 or joint == len(last) - 1:
+        return [words]
+    found += [last[:joint], last[joint + 1 :]] if joint else [last[1:]]
+    bare = [without_comma(item) for item in found]
+    titles = all(item and item[0][0] in '"“' for item in bare)
+    plain = all(map(_is_plain, bare[:-1])) and bare[-1] and not is_finite(bare[-1][0])
+    several = len(bare) > 2 or not any(len(item) == 1 and is_capital(item[0]) for item in bare)
+    alike = len({is_capital(item[item[0] in ("the", "a", "an")]) for item in bare if item[1:]}) < 2
+    return bare if titles or (plain and several and alike) else [words]
+
+
+def _is_plain(words: Words) -> bool:
+    """Return whether this is a noun phrase without another that depends on it."""
+    return 0 < len(words) <= _MAX_ITEM and not any(
+        word[-1] in ",;:" or core(word) in _BEFORE_ITEMS or core(word) in AUXILIARIES
+        for word in words
+    )
+
+
+def _items(clause: Clause) -> list[Words]:
+    """Cut "X was an English actor, director and producer." and "X played in A, B, and C."."""
+    words, lows, _, verb, subject = clause
+    joints = [at for at in range(verb + 2, len(words) - 1) if lows[at] == "and"]
+    joint = max(joints, default=0)
+    if not subject or not joint:
+        return []
+    found = [words[joint + 1 :]]
+    stop = joint
+    for at in range(joint - 1, verb, -1):
+        if words[at][-1] == ",":
+            item = words[at + 1 : stop]
+            if item and not _is_item(without_comma(item)):
+                break
+            found[:0] = [item] if item else []
+            stop = at + 1
+    first = stop - 1
+    while first - 1 > verb and not _ends_head(words[first - 1]):
+        first -= 1
+    found.insert(0, words[first:stop])
+    nouns = _is_a(clause) and first == verb + 1
+    several = sum(map(is_finite, words[verb + 1 : first])) > 1  # verbs: it would say them again
+    together = not _TOGETHER.isdisjoint(lows[verb:first])
+    bare = [[*item[:-1], item[-1].rstrip(",.;")] for item in found if item]
+    if together or several or not (nouns or len(found) > 2) or not _are_alike(bare):
+        return []
+    return [[*words[:first], *(_with_article(item) if nouns else item)] for item in bare]
+
+
+def _is_item(words: Words) -> bool:
+    plain = 0 < len(words) <= _MAX_ITEM and all(words) and not words[0][0].isdigit()
+    return plain and not any(map(_ends_head, words))
+
+
+def _ends_head(word: str) -> bool:
+    """Return whether an item of a list can begin only after this word."""
+    low = core(word)
+    verb = is_finite(word) or is_participle(word)
+    return word[-1] in ",;:" or verb or low in _BEFORE_ITEMS
+
+
+def _are_alike(found: list[Words]) -> bool:
+    """Return whether all items are names or titles, all occupations, or all plural nouns."""
+    lasts = [core(item[-1]) for item in found]
+    return all(map(_is_item, found)) and (
+        all(is_capital(item[0]) for item in found)
+        or all(map(is_person, lasts))
+        or all(last.endswith("s") for last in lasts)
+    )
+
+
+def _event(clause: Clause) -> list[Words]:
+    """Cut "X was born on 14 March 1879 in Ulm.": the date and the place are two claims."""
+    words, lows, start, verb, _ = clause
+    event = verb + 1 if lows[verb] in BE else verb
+    if "".join(lows[event : event + 1]) not in _EVENTS or any(map(is_finite, words[event + 1 :])):
+        return []
+    heads = [at for at in range(event + 1, len(words)) if lows[at] in ("on", "in", "at", "to", "by")]
+    if len(heads) < 2 or heads[0] > event + 3:
+        return []
+    ends = [*heads[1:], len(words)]
+    return [
+        without_comma([*words[start : event + 1], *words[event + 1 if at == heads[0] else at : end]])
+        for at, end in zip(heads, ends, strict=True)
+    ]
+
+
+def without_comma(words: Words) -> Words:
+    """Return the words without a comma at their end."""
+    last = words[-1].rstrip(",") if words else ""
+    return [*words[:-1], last] if last else words[:-1]
+
+
+# In the order in which they are tried.
+_RULES: Final = (
+    _opening,
+    _bracket,
+    _apposition,
+    _relative,
+    _second_clause,
+    _participle,
+    _predicates,
+    _predicate_noun,
+    _examples,
+    _items,
+    _event,
+)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from ufo.transforms.english.grammar import lower
 from ufo.transforms.extraction.claims import split, written
 from ufo.transforms.extraction.markdown import Reader
-from ufo.transforms.extraction.names import asks_for_person, opening_name, topic_of
+from ufo.transforms.extraction.clause import asks_for_person, opening_name, topic_of
 from ufo.transforms.extraction.queries import query_of_wording
 from ufo.transforms.extraction.subjects import resolve
 from ufo.transforms.extraction.wording import Wording, wording

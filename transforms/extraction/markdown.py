@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from ufo.transforms.english.word_set import word_set
-from ufo.transforms.extraction.names import bare_name, name_length, only_opens
+from ufo.transforms.extraction.clause import bare_name, name_length, only_opens
 from ufo.transforms.extraction.wording import wording
 from ufo.transforms.extraction.worthiness import is_claim
 

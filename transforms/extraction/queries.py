@@ -23,9 +23,8 @@ from ufo.transforms.english.verbs import (
     AUXILIARIES,
     BE,
     HAVE,
-    PAST_TO_BASE,
     THIRD,
-    THIRD_TO_BASE,
+    base_of,
     is_participle,
 )
 from ufo.transforms.extraction.clause import first_verb, subject_start
@@ -86,7 +85,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     opening = f" {opening[0].lower()}{opening[1:]}" if opening else ""
     low = lows[verb]
     has = low in HAVE and not any(map(is_participle, lows[verb + 1 : verb + 4]))
-    base = "have" if has else PAST_TO_BASE.get(low) or THIRD_TO_BASE.get(low)
+    base = "have" if has else base_of(low)
     if low in AUXILIARIES and not has:
         asks, said = low, rest
     elif base and not rest.startswith("by "):  # "the tools developed by X" is not a clause

@@ -19,15 +19,16 @@ from ufo.transforms.english.grammar import (
 )
 from ufo.transforms.english.verbs import BE, PLURAL, is_past
 from ufo.transforms.english.word_set import word_set
-from ufo.transforms.extraction.clause import first_verb, subject_start
-from ufo.transforms.extraction.names import (
+from ufo.transforms.extraction.clause import (
     NO_NAMES,
     bare_name,
+    first_verb,
     may_be_person,
     name_length,
     names_in,
     only_opens,
     opening_name_length,
+    subject_start,
 )
 from ufo.transforms.extraction.wording import Wording
 

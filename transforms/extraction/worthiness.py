@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from ufo.transforms.english.grammar import CLAUSE_OPENERS, is_finite
-from ufo.transforms.english.verbs import ANY_FORM, BASES, is_participle
+from ufo.transforms.english.verbs import PRESENT, is_participle
 from ufo.transforms.english.word_set import word_set
 from ufo.transforms.extraction.wording import Wording
 
@@ -57,7 +57,7 @@ _TALK: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_IMPERATIVES: Final = BASES | word_set(
+_IMPERATIVES: Final = PRESENT | word_set(
     "book browse buy check click compare cook cut download ensure evaluate fill gather install look"
     " mix monitor open organize pick plan pour prepare press prioritize pull put read remember"
     " repeat research review search select set shortlist stir stop store track try verify wait wash"
@@ -99,7 +99,7 @@ def is_claim(sentence: str, said: Wording) -> bool:
     if text[-1] == ":" and (introduces or not any(map(is_finite, words[1:]))):
         return False  # "The four presidents were:"
     # No word that could be its verb, and no formula: a fragment.
-    verb = any(low in ANY_FORM and words[at][0].islower() for at, low in enumerate(lows) if at)
+    verb = any((low in PRESENT or is_finite(words[at])) and words[at][0].islower() for at, low in enumerate(lows) if at)
     complete = verb or _VERB_LIKE.search(" ".join(words))
     return bool(complete) and not is_talk(Wording(words, lows))
 
