@@ -20,6 +20,7 @@ from ufo.transforms.english.grammar import (
     core,
     is_capital,
     is_finite,
+    is_noun,
     is_person,
     lower,
 )
@@ -61,7 +62,7 @@ _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4}
 _BORN: Final = re.compile(rf"\((?:born|b\.) ({_DATE})\)")
 _LIVED: Final = re.compile(rf"\((?:born )?({_DATE}) ?[–—-] ?(?:died )?({_DATE})\)")
 _ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
-_EVENTS: Final = word_set("born died founded established built formed")
+_EVENTS: Final = word_set("born died away founded established built formed")
 _CONJUNCTIONS: Final = frozenset({"and", "but"})
 _SUBORDINATE: Final = word_set("because although though whereas")
 _CLAUSE_CONJUNCTIONS: Final = _CONJUNCTIONS | _SUBORDINATE | {"while"}
@@ -80,6 +81,7 @@ _TOGETHER: Final = word_set(
     "between both either neither among consist consists consisted comprised composed divided"
     " combined together two three four five six seven eight nine ten or nor not of"
 )
+_ADJECTIVAL: Final = re.compile(r"(?:al|ic|ive|ous|ful|ent|ant|ary|y|ed)$")
 _QUANTIFIERS: Final = word_set("numerous several various many other some over few multiple")
 _AMOUNTS: Final = word_set("number variety series host range wide few couple dozen")
 # "English teacher", "American football player": not who comes from there.
@@ -100,7 +102,7 @@ def split(sentence: Wording) -> list[Wording]:
             for word in sentence.words
         ]
         pieces = _split(Wording(words, sentence.lows), 0)
-        if len(pieces) > 1:
+        if pieces[0].words is not words:
             return pieces
     return [sentence] if _SAYS_SOMETHING.search(" ".join(sentence.words)) else []
 
@@ -157,13 +159,18 @@ def _named(second: Words, first: Clause) -> Words:
     """Return the second clause with its opening pronoun named by the subject of the first; empty
     where that is not certain."""
     low = core(second[0])
-    if low not in _PERSONAL or core(first.words[first.start]) == low:
+    if low not in _PERSONAL | POSSESSIVES or core(first.words[first.start]) == low:
         return second
     # Whom a pronoun means is certain where the clause before names one person only.
     named = names_in(first.words, first.lows, first.verb)
     rivals = any(may_be_person(first.lows[a:b], first.lows[a - 1]) for a, b in named)
-    unsure = low in ("it", "they") or rivals or not is_name(first.subject)
-    return [] if unsure else [*first.subject, *second[1:]]
+    if low not in ("he", "she", "his", "her") or rivals or not is_name(first.subject):
+        return []
+    return [*(_of(first.subject) if low in POSSESSIVES else first.subject), *second[1:]]
+
+
+def _of(name: Words) -> Words:
+    return name if name[-1].endswith(("'s", "’s")) else [*name[:-1], name[-1] + "'s"]
 
 
 def _bracket(clause: Clause) -> list[Words]:
@@ -225,16 +232,21 @@ def _relative(clause: Clause) -> list[Words]:
     if lows[at + 1] == "which" and lows[end - 2] in ("in", "on") and lows[end - 1].isdigit():
         end -= 2  # "founded the company in 1936, which"
     first = end
+    title = words[end - 1].endswith(('",', "”,"))
     while first > verb + 1 and (is_capital(words[first - 1]) or words[first - 1] in ("of", "the")):
+        first -= 1
+    while title and first > verb + 1 and words[first][0] not in '"“':
         first -= 1
     name = without_comma(words[first:end])
     if not name and lows[end - 2] in POSSESSIVES and is_name(subject):  # "his career, which began"
-        name = [*subject[:-1], subject[-1] + "'s", lows[end - 1]]
+        name = [*_of(subject), lows[end - 1]]
         return [words[: at + 1], [*name, *words[at + 2 :]]]
     # "The mayor of Paris, who": not of Paris. "Rome and Paris, which": not of Paris alone.
     before = lows[first - 1]
     person = lows[at + 1] == "who" and before in PREPOSITIONS
-    if person or before in ("and", "or", "&", "for") or not is_name(name[name[:1] == ["the"] :]):
+    if person or before in ("and", "or", "&", "for") or not (
+        title or is_name(name[name[:1] == ["the"] :])
+    ):
         return []
     return [words[: at + 1], [*name, *words[at + 2 :]]]
 
@@ -269,7 +281,7 @@ def _second_clause(clause: Clause) -> list[Words]:
         at = joint + (lows[joint] in _CLAUSE_CONJUNCTIONS)
         stop = words[joint - 1][-1]
         divided = stop in ";:" or (stop == "," and at > joint)
-        pronoun = at > joint and lows[at] in ("he", "she", "they")
+        pronoun = at > joint and lows[at] in ("he", "she", "they", "his", "her")
         if not (divided or pronoun):
             continue
         length = name_length(words, at)
@@ -341,7 +353,11 @@ def _is_predicate(words: Words, at: int) -> bool:
     """Return whether a predicate can begin here: a finite verb or participle before other words."""
     low = words[at]
     verb = is_finite(low) or is_participle(low)
-    return at + 1 < len(words) and verb and low not in _ADJECTIVES
+    if not verb or at + 1 >= len(words) or low in _ADJECTIVES:
+        return False
+    # "a grumpy and opinionated woman"
+    described = core(words[at - 3]) in ("a", "an") and _ADJECTIVAL.search(words[at - 2])
+    return not (described and is_noun(words[at + 1]))
 
 
 def _says_something(lows: Words, begin: int, end: int) -> bool:
@@ -420,31 +436,49 @@ def _examples(clause: Clause) -> list[Words]:
     found = _listed(rest, lower(rest))
     kind = _kind_start(clause, at)
     if kind:
-        return [without_comma(words[:at]), *([*words[:kind], *item] for item in found)]
+        one = _singular(words[kind:at])
+        named = [[*one, *item] if item[0][0] in '"“' or is_name(item) else item for item in found]
+        return [without_comma(words[:at]), *([*words[:kind], *item] for item in named)]
     marked = words[: len(words) - len(rest)]
     return [[*marked, *item] for item in found] if len(found) > 1 else []
 
 
 def _kind_start(clause: Clause, at: int) -> int:
     """Return where the noun phrase begins of which examples are given at `at`, 0 if unclear:
-    an example can stand in its place."""
+    an example can stand in its place. "Many prizes for films, including" are prizes; "many prizes
+    for films such as" are films."""
     words, lows, _, verb, _ = clause
-    for nearest in (True, False):
-        first = at
-        while first - 1 > verb and (nearest or first == at or not _quantifies(lows, first)):
-            word, low = words[first - 1], lows[first - 1]
-            stops = (word[-1] in ",;:" and first < at) or low in CLAUSE_OPENERS
-            head = low in PREPOSITIONS or (is_finite(word) and low not in _ADJECTIVES)
-            if stops or (nearest and (head or is_capital(word))):
-                break
-            first -= 1
-        while _quantifies(lows, first - 1) and first - 1 > verb:
-            first -= 1
-        before = lows[first - 1]
-        takes = before in PREPOSITIONS or is_finite(words[first - 1]) or is_participle(before)
-        if verb < first < at and takes and before not in ("of", "than") and before not in BE:
-            return first
-    return 0
+    such = lows[at] == "such"
+    plural = words[at - 1].rstrip(",").endswith("s")
+    near = at
+    while near - 1 > verb and not _ends_head(words[near - 1] if near < at else words[at - 1][:-1]):
+        near -= 1
+    counted = next((k for k in range(at - 1, verb, -1) if _quantifies(lows, k)), at)
+    while _quantifies(lows, counted - 1) and counted - 1 > verb:
+        counted -= 1
+    others = any(word.endswith("s") for word in words[verb + 1 : near])
+    if counted < at and not (such and plural and near > counted):
+        first = counted
+    elif plural and lows[near] != "the" and (such or not others):
+        first = near
+    else:
+        return 0
+    before = lows[first - 1]
+    takes = before in PREPOSITIONS or is_finite(words[first - 1]) or is_participle(before)
+    broken = any(word[-1] in ",;:" for word in words[first : at - 1])
+    usable = verb < first < at and takes and not broken and before not in BE
+    return first if usable and before not in ("of", "than") else 0
+
+
+def _singular(kind: Words) -> Words:
+    """Return "the novel" for "several novels,"; nothing for what is not that simple."""
+    first = next((k for k, word in enumerate(kind) if not _quantifies(kind, k)), 0)
+    noun = without_comma(kind[first:])
+    plain = 0 < len(noun) < 4 and core(noun[0]) not in DETERMINERS and "and" not in noun
+    if not plain or not noun[-1].endswith("s") or noun[-1].endswith(("ss", "ses", "xes", "ches")):
+        return []
+    last = re.sub(r"ies$", "y", noun[-1]) if noun[-1] != "series" else "series"
+    return ["the", *noun[:-1], last if last != noun[-1] or last == "series" else last[:-1]]
 
 
 def _quantifies(lows: Words, at: int) -> bool:
@@ -487,11 +521,11 @@ def _is_plain(words: Words) -> bool:
 def _items(clause: Clause) -> list[Words]:
     """Cut "X was an English actor, director and producer." and "X played in A, B, and C."."""
     words, lows, _, verb, subject = clause
-    joints = [at for at in range(verb + 2, len(words) - 1) if lows[at] == "and"]
-    joint = max(joints, default=0)
+    joint = max((at for at in range(verb + 2, len(words) - 1) if lows[at] == "and"), default=0)
     if not subject or not joint:
         return []
-    found = [words[joint + 1 :]]
+    end = next((k for k in range(joint + 2, len(words)) if lows[k] in _BEFORE_ITEMS), len(words))
+    found, tail = [words[joint + 1 : end]], words[end:]
     stop = joint
     for at in range(joint - 1, verb, -1):
         if words[at][-1] == ",":
@@ -504,13 +538,30 @@ def _items(clause: Clause) -> list[Words]:
     while first - 1 > verb and not _ends_head(words[first - 1]):
         first -= 1
     found.insert(0, words[first:stop])
-    nouns = _is_a(clause) and first == verb + 1
-    several = sum(map(is_finite, words[verb + 1 : first])) > 1  # verbs: it would say them again
-    together = not _TOGETHER.isdisjoint(lows[verb:first])
     bare = [[*item[:-1], item[-1].rstrip(",.;")] for item in found if item]
-    if together or several or not (nouns or len(found) > 2) or not _are_alike(bare):
+    several = sum(map(is_finite, words[verb + 1 : first])) > 1  # verbs: it would say them again
+    if several or not _TOGETHER.isdisjoint(lows[verb:first]) or not all(map(_is_item, bare)):
         return []
-    return [[*words[:first], *(_with_article(item) if nouns else item)] for item in bare]
+    lasts = [core(item[-1]) for item in bare]
+    nouns = (lows[first] in ("a", "an") and lows[first - 1] == "as") or (
+        _is_a(clause) and first == verb + 1
+    )
+    owned = lows[first - 1] == "for" and lows[first] in POSSESSIVES
+    titles = all(item[0][0] in '"“' for item in bare)
+    plural = all(last.endswith("s") for last in lasts)
+    long = len(bare) > 2
+    listed = long and lows[first - 1] in PREPOSITIONS and lows[first] not in DETERMINERS
+    if nouns and (long or all(map(is_person, lasts))):
+        bare = list(map(_with_article, bare))
+    elif owned and not is_capital(words[first + 1]):
+        bare = [item if item[0] == words[first] else [words[first], *item] for item in bare]
+    elif not (titles or plural) and (
+        tail
+        or not (long and all(is_capital(item[0]) for item in bare))
+        and not (listed and not _ADJECTIVAL.search(lasts[0]))
+    ):
+        return []
+    return [[*words[:first], *item, *tail] for item in bare]
 
 
 def _is_item(words: Words) -> bool:
@@ -525,21 +576,12 @@ def _ends_head(word: str) -> bool:
     return word[-1] in ",;:" or verb or low in _BEFORE_ITEMS
 
 
-def _are_alike(found: list[Words]) -> bool:
-    """Return whether all items are names or titles, all occupations, or all plural nouns."""
-    lasts = [core(item[-1]) for item in found]
-    return all(map(_is_item, found)) and (
-        all(is_capital(item[0]) for item in found)
-        or all(map(is_person, lasts))
-        or all(last.endswith("s") for last in lasts)
-    )
-
-
 def _event(clause: Clause) -> list[Words]:
     """Cut "X was born on 14 March 1879 in Ulm.": the date and the place are two claims."""
     words, lows, start, verb, _ = clause
-    event = verb + 1 if lows[verb] in BE else verb
-    if "".join(lows[event : event + 1]) not in _EVENTS or any(map(is_finite, words[event + 1 :])):
+    event = verb + (lows[verb] in BE or lows[verb : verb + 2] == ["passed", "away"])
+    known = "".join(lows[event : event + 1]) in _EVENTS and {"not", "or"}.isdisjoint(lows[event:])
+    if not known or any(map(is_finite, words[event + 1 :])):
         return []
     heads = [at for at in range(event + 1, len(words)) if lows[at] in ("on", "in", "at", "to", "by")]
     if len(heads) < 2 or heads[0] > event + 3:
