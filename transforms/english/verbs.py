@@ -43,7 +43,7 @@ THIRD: Final = word_set(
     " extends requires carries grows argues reflects contributes dies belongs brings publishes"
     " protects discusses relates originates occupies maintains varies encourages recognizes"
     " develops reaches directs establishes joins retains explains moves knows sits opens means"
-    " specializes collaborates focuses governs regulates facilitates depends suggests prevents"
+    " include specializes holds leads helps runs collaborates focuses governs regulates facilitates depends suggests prevents"
 )
 # They look like past forms.
 _NO_PAST: Final = word_set("hundred breed speed united need indeed talented renowned sacred naked")
@@ -84,8 +84,8 @@ def _looks_past(low: str) -> bool:
 
 def base_of(low: str) -> str:
     """Return the base form of a past or third person: "moved" and "moves" give "move"; else ""."""
-    if low in _BASES:
-        return _BASES[low]
+    if low in _BASES or low in PRESENT:
+        return _BASES.get(low, low)
     if low in THIRD:
         long = low.endswith(("ches", "shes", "sses", "xes", "oes")) or low[:-2] in _PASTS
         stem = low[: -2 if long else -1]

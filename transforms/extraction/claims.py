@@ -63,6 +63,7 @@ _BORN: Final = re.compile(rf"\((?:born|b\.) ({_DATE})\)")
 _LIVED: Final = re.compile(rf"\((?:born )?({_DATE}) ?[–—-] ?(?:died )?({_DATE})\)")
 _ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
 _EVENTS: Final = word_set("born died away founded established built formed")
+_UNSURE: Final = CLAUSE_OPENERS | {"not", "or"}
 _CONJUNCTIONS: Final = frozenset({"and", "but"})
 _SUBORDINATE: Final = word_set("because although though whereas")
 _CLAUSE_CONJUNCTIONS: Final = _CONJUNCTIONS | _SUBORDINATE | {"while"}
@@ -89,7 +90,7 @@ _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar 
 # ", making it": what the whole clause did, not its subject.
 _OF_THE_CLAUSE: Final = word_set(
     "making leading resulting causing allowing killing leaving forcing ensuring giving meaning"
-    " marking bringing including being according following during having helping creating"
+    " marking bringing ranging including being according following during having helping creating"
     " becoming"
 )
 
@@ -197,7 +198,11 @@ def _apposition(clause: Clause) -> list[Words]:
     """Cut "X, a chemist, found Y", "X, also known as Y, is" and "X, who was ill, left"."""
     words, lows, start, _, _ = clause
     end = start + name_length(words, start)
-    if not start < end < len(words) - 3 or words[end - 1][-1] != ",":
+    if end == start or words[end - 1][-1] != ",":  # "Berium, …" or "The old town, also known as …"
+        end = next((k for k in range(start, min(len(words), start + 6)) if words[k][-1] == ","), 0) + 1
+        if lows[end : end + 1] not in (["also"], ["formerly"], ["better"]):
+            return []
+    if end >= len(words) - 3:
         return []
     close = next((at for at in range(end, len(words) - 2) if words[at][-1] == ","), 0)
     verb = _past_adverbs(lows, close + 1)
@@ -305,7 +310,7 @@ def _participle(clause: Clause) -> list[Words]:
     words, lows, _, verb, subject = clause
     past = is_past(lows[verb]) or lows[verb] in ("was", "has", "had")
     passive = lows[verb] in BE and is_participle(lows[verb + 1]) and lows[verb + 1] != "born"
-    if not subject or not past or passive:
+    if not is_name(subject) or not past or passive:
         return []
     for at in range(verb + 2, len(words) - 1):
         if lows[at] in CLAUSE_OPENERS:
@@ -357,7 +362,7 @@ def _is_predicate(words: Words, at: int) -> bool:
         return False
     # "a grumpy and opinionated woman"
     described = core(words[at - 3]) in ("a", "an") and _ADJECTIVAL.search(words[at - 2])
-    return not (described and is_noun(words[at + 1]))
+    return not (described and is_noun(words[at + 1])) and words[at + 1] not in ("and", "or")
 
 
 def _says_something(lows: Words, begin: int, end: int) -> bool:
@@ -425,6 +430,10 @@ def _with_article(noun: Words) -> Words:
 def _examples(clause: Clause) -> list[Words]:
     """Cut "X acted in films such as A and B": X acted in films, in A, in B."""
     words, lows, _, verb, subject = clause
+    if words[verb][-1] == ":" or lows[verb] in ("include", "includes", "included"):
+        said = words[verb] if words[verb][-1] != ":" else "include"
+        found = _listed(words[verb + 1 :])
+        return [[*words[:verb], said, *item] for item in found] if len(found) > 1 else []
     at = verb + 2
     while at < len(words) - 2 and not (
         lows[at] == "including" or (lows[at] == "such" and lows[at + 1] == "as")
@@ -433,11 +442,11 @@ def _examples(clause: Clause) -> list[Words]:
     if at >= len(words) - 2 or not subject:
         return []
     rest = words[at + 1 + (lows[at] == "such") :]
-    found = _listed(rest, lower(rest))
+    found = _listed(rest)
     kind = _kind_start(clause, at)
     if kind:
         one = _singular(words[kind:at])
-        named = [[*one, *item] if item[0][0] in '"“' or is_name(item) else item for item in found]
+        named = [[*one, *item] if _is_titled(item) else item for item in found]
         return [without_comma(words[:at]), *([*words[:kind], *item] for item in named)]
     marked = words[: len(words) - len(rest)]
     return [[*marked, *item] for item in found] if len(found) > 1 else []
@@ -451,7 +460,7 @@ def _kind_start(clause: Clause, at: int) -> int:
     such = lows[at] == "such"
     plural = words[at - 1].rstrip(",").endswith("s")
     near = at
-    while near - 1 > verb and not _ends_head(words[near - 1] if near < at else words[at - 1][:-1]):
+    while near - 1 > verb and (near == at or not (_ends_head(words[near - 1]) or lows[near - 1] == "of")):
         near -= 1
     counted = next((k for k in range(at - 1, verb, -1) if _quantifies(lows, k)), at)
     while _quantifies(lows, counted - 1) and counted - 1 > verb:
@@ -466,8 +475,14 @@ def _kind_start(clause: Clause, at: int) -> int:
     before = lows[first - 1]
     takes = before in PREPOSITIONS or is_finite(words[first - 1]) or is_participle(before)
     broken = any(word[-1] in ",;:" for word in words[first : at - 1])
-    usable = verb < first < at and takes and not broken and before not in BE
+    usable = verb < first < at and takes and not broken and before not in BE | HAVE
     return first if usable and before not in ("of", "than") else 0
+
+
+def _is_titled(item: Words) -> bool:
+    """Return whether an item is a title in quotation marks or a name without an article."""
+    end = next((k for k, word in enumerate(item) if word[0] == "("), len(item))
+    return item[0][0] in '"“' or is_name(item[:end])
 
 
 def _singular(kind: Words) -> Words:
@@ -486,7 +501,7 @@ def _quantifies(lows: Words, at: int) -> bool:
     return lows[at] in _QUANTIFIERS or amount or lows[at].rstrip("+").isdigit()
 
 
-def _listed(words: Words, lows: Words) -> list[Words]:
+def _listed(words: Words) -> list[Words]:
     """Return the items of a list that these words are as a whole, one item if that is unsure."""
     found: list[Words] = [[]]
     quoted = False
@@ -543,13 +558,16 @@ def _items(clause: Clause) -> list[Words]:
     if several or not _TOGETHER.isdisjoint(lows[verb:first]) or not all(map(_is_item, bare)):
         return []
     lasts = [core(item[-1]) for item in bare]
+    if any(item[0].endswith("ing") for item in bare) and not bare[0][0].endswith("ing"):
+        return []  # ", offering meals and snacks"
     nouns = (lows[first] in ("a", "an") and lows[first - 1] == "as") or (
         _is_a(clause) and first == verb + 1
     )
     owned = lows[first - 1] == "for" and lows[first] in POSSESSIVES
     titles = all(item[0][0] in '"“' for item in bare)
-    plural = all(last.endswith("s") for last in lasts)
     long = len(bare) > 2
+    plural = all(last.endswith("s") for last in lasts) and (long or not tail)
+    names = sum(is_capital(item[0]) for item in bare)
     listed = long and lows[first - 1] in PREPOSITIONS and lows[first] not in DETERMINERS
     if nouns and (long or all(map(is_person, lasts))):
         bare = list(map(_with_article, bare))
@@ -557,8 +575,8 @@ def _items(clause: Clause) -> list[Words]:
         bare = [item if item[0] == words[first] else [words[first], *item] for item in bare]
     elif not (titles or plural) and (
         tail
-        or not (long and all(is_capital(item[0]) for item in bare))
-        and not (listed and not _ADJECTIVAL.search(lasts[0]))
+        or not (long and names == len(bare))
+        and not (listed and not names and not _ADJECTIVAL.search(lasts[0]))
     ):
         return []
     return [[*words[:first], *item, *tail] for item in bare]
@@ -580,10 +598,11 @@ def _event(clause: Clause) -> list[Words]:
     """Cut "X was born on 14 March 1879 in Ulm.": the date and the place are two claims."""
     words, lows, start, verb, _ = clause
     event = verb + (lows[verb] in BE or lows[verb : verb + 2] == ["passed", "away"])
-    known = "".join(lows[event : event + 1]) in _EVENTS and {"not", "or"}.isdisjoint(lows[event:])
+    known = "".join(lows[event : event + 1]) in _EVENTS and _UNSURE.isdisjoint(lows[event:])
     if not known or any(map(is_finite, words[event + 1 :])):
         return []
-    heads = [at for at in range(event + 1, len(words)) if lows[at] in ("on", "in", "at", "to", "by")]
+    before = ("on", "in", "at", "to" if lows[event] == "born" else "by")
+    heads = [at for at in range(event + 1, len(words)) if lows[at] in before]
     if len(heads) < 2 or heads[0] > event + 3:
         return []
     ends = [*heads[1:], len(words)]

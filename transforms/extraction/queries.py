@@ -23,6 +23,7 @@ from ufo.transforms.english.verbs import (
     AUXILIARIES,
     BE,
     HAVE,
+    PRESENT,
     THIRD,
     base_of,
     is_participle,
@@ -89,7 +90,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     if low in AUXILIARIES and not has:
         asks, said = low, rest
     elif base and not rest.startswith("by "):  # "the tools developed by X" is not a clause
-        asks = "do" if low == "have" else "does" if low == "has" or low in THIRD else "did"
+        asks = "do" if low == "have" or low in PRESENT else "does" if low == "has" or low in THIRD else "did"
         said = f"{base} {rest}"
     else:
         return None
