@@ -11,41 +11,11 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from ufo.transforms.english.grammar import (
-    ADVERBS,
-    CLAUSE_OPENERS,
-    DETERMINERS,
-    POSSESSIVES,
-    PREPOSITIONS,
-    core,
-    is_capital,
-    is_finite,
-    is_noun,
-    is_person,
-    lower,
-)
-from ufo.transforms.english.verbs import (
-    AUXILIARIES,
-    BE,
-    HAVE,
-    INTRANSITIVE,
-    PARTICIPLE_ONLY,
-    PLURAL,
-    is_participle,
-    is_past,
-    past_of_gerund,
-)
+from ufo.transforms.english import grammar as en
+from ufo.transforms.english import verbs
 from ufo.transforms.english.word_set import word_set
-from ufo.transforms.extraction.clause import (
-    REDUCED,
-    Clause,
-    Words,
-    is_name,
-    may_be_person,
-    name_length,
-    names_in,
-    parse,
-)
+from ufo.transforms.extraction import clause as parts
+from ufo.transforms.extraction.clause import Clause, Words, is_name, may_be_person, parse
 from ufo.transforms.extraction.wording import Wording
 
 # These rules were not made for longer sentences.
@@ -59,20 +29,19 @@ _QUOTES: Final = "\"”'’"
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
 
 _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4})"
-_BORN: Final = re.compile(rf"\((?:born|b\.) ({_DATE})\)")
-_LIVED: Final = re.compile(rf"\((?:born )?({_DATE}) ?[–—-] ?(?:died )?({_DATE})\)")
+_LIFE: Final = re.compile(rf"\((born |b\. )?({_DATE})(?: ?[–—-] ?(?:died )?({_DATE}))?\)")
 _ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
 _EVENTS: Final = word_set("born died away founded established built formed")
-_UNSURE: Final = CLAUSE_OPENERS | {"not", "or"}
+_UNSURE: Final = en.CLAUSE_OPENERS | {"not", "or"}
 _CONJUNCTIONS: Final = frozenset({"and", "but"})
 _SUBORDINATE: Final = word_set("because although though whereas")
 _CLAUSE_CONJUNCTIONS: Final = _CONJUNCTIONS | _SUBORDINATE | {"while"}
 # After these the predicates may be those of another subject, or a choice.
-_ENDS: Final = CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"}
-_BEFORE_ITEMS: Final = (PREPOSITIONS | _ENDS) - {"of"}
-_BEFORE_VERB: Final = ADVERBS | AUXILIARIES | {"been"}
+_ENDS: Final = en.CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"}
+_BEFORE_ITEMS: Final = (en.PREPOSITIONS | _ENDS) - {"of"}
+_BEFORE_VERB: Final = en.ADVERBS | verbs.AUXILIARIES | {"been"}
 _PERSONAL: Final = frozenset({"he", "she", "it", "they"})
-_SUBJECT_OPENERS: Final = DETERMINERS | _PERSONAL
+_SUBJECT_OPENERS: Final = en.DETERMINERS | _PERSONAL
 # "films and animated series": a participle that mostly stands before a noun is not a predicate.
 _ADJECTIVES: Final = word_set(
     "acclaimed advanced animated applied associated limited mixed related organized"
@@ -126,7 +95,9 @@ def _split(clause: Wording, depth: int) -> list[Wording]:
             parts = rule(parsed)
             if parts and all(map(_is_whole, parts)):
                 return [
-                    claim for part in parts for claim in _split(Wording(part, lower(part)), depth + 1)
+                    claim
+                    for part in parts
+                    for claim in _split(Wording(part, en.lower(part)), depth + 1)
                 ]
     return [clause]
 
@@ -139,35 +110,18 @@ def _is_whole(piece: Words) -> bool:
     )
 
 
-def _opening(clause: Clause) -> list[Words]:
-    """Cut "Because X is old, Y is new."; drop "In addition to his work," before a claim."""
-    words, lows, start, _, _ = clause
-    opening = words[:start]
-    if lows[:3] == ["in", "addition", "to"] and start > 3:
-        told = any(is_capital(word) or word[0].isdigit() for word in opening[1:])
-        return [] if told or len(words) - start < _MIN_WORDS else [words[start:]]
-    if lows[0] not in _SUBORDINATE:
-        return []
-    at = next((at for at, word in enumerate(words[:-3], 1) if word[-1] == ","), 0)
-    first = parse(words[1:at], lows[1:at]) if at > 3 else None
-    if first is None or not (is_capital(words[at]) or lows[at] in _SUBJECT_OPENERS):
-        return []
-    second = _named(words[at:], first) if parse(words[at:], lows[at:]) else []
-    return [words[1:at], second] if second else []
-
-
 def _named(second: Words, first: Clause) -> Words:
     """Return the second clause with its opening pronoun named by the subject of the first; empty
     where that is not certain."""
-    low = core(second[0])
-    if low not in _PERSONAL | POSSESSIVES or core(first.words[first.start]) == low:
+    low = en.core(second[0])
+    if low not in _PERSONAL | en.POSSESSIVES or en.core(first.words[first.start]) == low:
         return second
     # Whom a pronoun means is certain where the clause before names one person only.
-    named = names_in(first.words, first.lows, first.verb)
+    named = parts.names_in(first.words, first.lows, first.verb)
     rivals = any(may_be_person(first.lows[a:b], first.lows[a - 1]) for a, b in named)
     if low not in ("he", "she", "his", "her") or rivals or not is_name(first.subject):
         return []
-    return [*(_of(first.subject) if low in POSSESSIVES else first.subject), *second[1:]]
+    return [*(_of(first.subject) if low in en.POSSESSIVES else first.subject), *second[1:]]
 
 
 def _of(name: Words) -> Words:
@@ -178,16 +132,13 @@ def _bracket(clause: Clause) -> list[Words]:
     """Cut "X (born 3 May 1946) is a politician" and "X (1879–1955) was a physicist"."""
     words, lows, start, verb, _ = clause
     opening = next((at for at in range(1, verb) if words[at][0] == "("), 0)
-    if start or not opening:
+    life = _LIFE.fullmatch(" ".join(words[opening:verb])) if opening and not start else None
+    # not the years of a war or a company
+    if not life or not (life[1] or life[3]) or not may_be_person(lows[:opening]):
         return []
-    name, inner = words[:opening], " ".join(words[opening:verb])
-    main = [*name, *words[verb:]]
-    if born := _BORN.fullmatch(inner):
-        return [[*name, "was", "born", *_dated(born[1])], main]
-    lived = _LIVED.fullmatch(inner)
-    if lived and may_be_person(lows[:opening]):  # not the years of a war or a company
-        return [[*name, "was", "born", *_dated(lived[1])], [*name, "died", *_dated(lived[2])], main]
-    return []
+    name = words[:opening]
+    told = [[*name, "was", "born", *_dated(life[2])], [*name, "died", *_dated(life[3] or "")]]
+    return [*told[: 2 if life[3] else 1], [*name, *words[verb:]]]
 
 
 def _dated(date: str) -> Words:
@@ -197,23 +148,26 @@ def _dated(date: str) -> Words:
 def _apposition(clause: Clause) -> list[Words]:
     """Cut "X, a chemist, found Y", "X, also known as Y, is" and "X, who was ill, left"."""
     words, lows, start, _, _ = clause
-    end = start + name_length(words, start)
+    end = start + parts.name_length(words, start)
     if end == start or words[end - 1][-1] != ",":  # "Berium, …" or "The old town, also known as …"
-        end = next((k for k in range(start, min(len(words), start + 6)) if words[k][-1] == ","), 0) + 1
+        end = (
+            next((k for k in range(start, min(len(words), start + 6)) if words[k][-1] == ","), 0)
+            + 1
+        )
         if lows[end : end + 1] not in (["also"], ["formerly"], ["better"]):
             return []
     if end >= len(words) - 3:
         return []
     close = next((at for at in range(end, len(words) - 2) if words[at][-1] == ","), 0)
     verb = _past_adverbs(lows, close + 1)
-    if not close or not is_finite(words[verb]) or lows[verb] in PLURAL:
+    if not close or not en.is_finite(words[verb]) or lows[verb] in verbs.PLURAL:
         return []
     name, said = without_comma(words[start:end]), without_comma(words[end : close + 1])
-    be = "was" if is_past(lows[verb]) or lows[verb] in ("was", "had") else "is"
+    be = "was" if verbs.is_past(lows[verb]) or lows[verb] in ("was", "had") else "is"
     known = lows[end] in ("also", "formerly", "better", "best") and lows[end + 1] == "known"
-    if lows[end] in ("who", "which") and is_finite(words[end + 1]):
+    if lows[end] in ("who", "which") and en.is_finite(words[end + 1]):
         said = said[1:]
-    elif lows[end] in ("a", "an", "the") or lows[end] in REDUCED or known:
+    elif lows[end] in ("a", "an", "the") or lows[end] in parts.REDUCED or known:
         said = ["was" if lows[end] == "born" else be, *said]
     else:
         return []
@@ -226,31 +180,37 @@ def _relative(clause: Clause) -> list[Words]:
     commas = (at for at in range(verb + 1, len(words) - 3) if words[at][-1] == ",")
     at = next((at for at in commas if lows[at + 1] in ("who", "which", "where")), 0)
     # A verb after a later comma may be that of the first subject.
-    if not at or any(a[-1] == "," and is_finite(b) for a, b in pairwise(words[at + 2 :])):
+    if not at or any(a[-1] == "," and en.is_finite(b) for a, b in pairwise(words[at + 2 :])):
         return []
     if lows[at + 1] == "where":
         second = _placed(clause, at)
         return [words[: at + 1], second] if second else []
-    if not is_finite(words[at + 2]) or lows[at + 2] in PLURAL:
+    if not en.is_finite(words[at + 2]) or lows[at + 2] in verbs.PLURAL:
         return []
     end = at + 1
     if lows[at + 1] == "which" and lows[end - 2] in ("in", "on") and lows[end - 1].isdigit():
         end -= 2  # "founded the company in 1936, which"
     first = end
     title = words[end - 1].endswith(('",', "”,"))
-    while first > verb + 1 and (is_capital(words[first - 1]) or words[first - 1] in ("of", "the")):
+    while first > verb + 1 and (
+        en.is_capital(words[first - 1]) or words[first - 1] in ("of", "the")
+    ):
         first -= 1
     while title and first > verb + 1 and words[first][0] not in '"“':
         first -= 1
     name = without_comma(words[first:end])
-    if not name and lows[end - 2] in POSSESSIVES and is_name(subject):  # "his career, which began"
+    if (
+        not name and lows[end - 2] in en.POSSESSIVES and is_name(subject)
+    ):  # "his career, which began"
         name = [*_of(subject), lows[end - 1]]
         return [words[: at + 1], [*name, *words[at + 2 :]]]
     # "The mayor of Paris, who": not of Paris. "Rome and Paris, which": not of Paris alone.
     before = lows[first - 1]
-    person = lows[at + 1] == "who" and before in PREPOSITIONS
-    if person or before in ("and", "or", "&", "for") or not (
-        title or is_name(name[name[:1] == ["the"] :])
+    person = lows[at + 1] == "who" and before in en.PREPOSITIONS
+    if (
+        person
+        or before in ("and", "or", "&", "for")
+        or not (title or is_name(name[name[:1] == ["the"] :]))
     ):
         return []
     return [words[: at + 1], [*name, *words[at + 2 :]]]
@@ -262,15 +222,15 @@ def _placed(clause: Clause, at: int) -> Words:
     low = lows[at + 2]
     named = [
         (first, end)
-        for first, end in names_in(words[: at + 1], lows, verb + 1)
+        for first, end in parts.names_in(words[: at + 1], lows, verb + 1)
         if not lows[end - 1].isdigit()
     ]
-    if not named or not (low in _PERSONAL or is_capital(words[at + 2])):
+    if not named or not (low in _PERSONAL or en.is_capital(words[at + 2])):
         return []
     first, end = named[-1]
     first -= lows[first - 1] == "the"
     before = lows[first - 1]
-    if before not in ("in", "to", "at", "from") and not is_past(before):
+    if before not in ("in", "to", "at", "from") and not verbs.is_past(before):
         return []
     place = without_comma(words[first:end])
     second = [*subject, *words[at + 3 :]] if low in ("he", "she") else words[at + 2 :]
@@ -289,15 +249,15 @@ def _second_clause(clause: Clause) -> list[Words]:
         pronoun = at > joint and lows[at] in ("he", "she", "they", "his", "her")
         if not (divided or pronoun):
             continue
-        length = name_length(words, at)
+        length = parts.name_length(words, at)
         if not length and lows[at] in _SUBJECT_OPENERS:
-            length = next((n for n in range(1, 6) if is_finite("".join(words[at + n :][:1]))), 0)
+            length = next((n for n in range(1, 6) if en.is_finite("".join(words[at + n :][:1]))), 0)
         own = at + length  # the verb of the second subject
         if (
             not 0 < length < 6
             or own >= len(words)
             or words[own - 1][-1] in ",;:"
-            or not (lows[own] in AUXILIARIES or is_past(lows[own]))
+            or not (lows[own] in verbs.AUXILIARIES or verbs.is_past(lows[own]))
         ):
             continue
         second = _named(words[at:], clause._replace(words=words[:joint], lows=lows[:joint]))
@@ -308,20 +268,24 @@ def _second_clause(clause: Clause) -> list[Words]:
 def _participle(clause: Clause) -> list[Words]:
     """Cut "X began in 1990, appearing in films": X appeared in films."""
     words, lows, _, verb, subject = clause
-    past = is_past(lows[verb]) or lows[verb] in ("was", "has", "had")
-    passive = lows[verb] in BE and is_participle(lows[verb + 1]) and lows[verb + 1] != "born"
+    past = verbs.is_past(lows[verb]) or lows[verb] in ("was", "has", "had")
+    passive = (
+        lows[verb] in verbs.BE and verbs.is_participle(lows[verb + 1]) and lows[verb + 1] != "born"
+    )
     if not is_name(subject) or not past or passive:
         return []
     for at in range(verb + 2, len(words) - 1):
-        if lows[at] in CLAUSE_OPENERS:
+        if lows[at] in en.CLAUSE_OPENERS:
             return []
         gerund = words[at - 1][-1] == "," and words[at].endswith("ing") and len(words[at]) > 5
         if gerund and words[at] not in _OF_THE_CLAUSE:
-            rest = [past_of_gerund(words[at])]
+            rest = [verbs.past_of_gerund(words[at])]
             for word, after in pairwise([*words[at + 1 :], ""]):
                 also = rest[-1] == "and" and word.endswith("ing") and len(word) > 5
-                also = also and (core(after) in _BEFORE_ITEMS | DETERMINERS or is_capital(after))
-                rest.append(past_of_gerund(word) if also else word)
+                also = also and (
+                    en.core(after) in _BEFORE_ITEMS | en.DETERMINERS or en.is_capital(after)
+                )
+                rest.append(verbs.past_of_gerund(word) if also else word)
             return [without_comma(words[:at]), [*subject, *rest]]
     return []
 
@@ -351,24 +315,27 @@ def _predicates(clause: Clause) -> list[Words]:
 
 
 def _past_adverbs(lows: Words, at: int) -> int:
-    return next((k for k in range(at, len(lows) - 1) if lows[k] not in ADVERBS), len(lows) - 1)
+    return next((k for k in range(at, len(lows) - 1) if lows[k] not in en.ADVERBS), len(lows) - 1)
 
 
 def _is_predicate(words: Words, at: int) -> bool:
     """Return whether a predicate can begin here: a finite verb or participle before other words."""
     low = words[at]
-    verb = is_finite(low) or is_participle(low)
+    verb = en.is_finite(low) or verbs.is_participle(low)
     if not verb or at + 1 >= len(words) or low in _ADJECTIVES:
         return False
     # "a grumpy and opinionated woman"
-    described = core(words[at - 3]) in ("a", "an") and _ADJECTIVAL.search(words[at - 2])
-    return not (described and is_noun(words[at + 1])) and words[at + 1] not in ("and", "or")
+    described = en.core(words[at - 3]) in ("a", "an") and _ADJECTIVAL.search(words[at - 2])
+    return not (described and en.is_noun(words[at + 1])) and words[at + 1] not in ("and", "or")
 
 
 def _says_something(lows: Words, begin: int, end: int) -> bool:
     """Return whether anything follows the verb of the predicate."""
     at = next((k for k in range(begin, end) if lows[k] not in _BEFORE_VERB), end)
-    return at + (is_participle(lows[min(at, end - 1)]) or is_past(lows[min(at, end - 1)])) < end
+    return (
+        at + (verbs.is_participle(lows[min(at, end - 1)]) or verbs.is_past(lows[min(at, end - 1)]))
+        < end
+    )
 
 
 def _shared(clause: Clause, begin: int) -> Words:
@@ -377,12 +344,18 @@ def _shared(clause: Clause, begin: int) -> Words:
     at = _past_adverbs(lows, begin)
     shared = [words[verb], *(["been"] if "been" in lows[verb : verb + 3] else [])]
     first = next((k for k in range(verb + 1, begin) if lows[k] not in _BEFORE_VERB), begin)
-    if lows[verb] not in BE | HAVE or not (is_participle(lows[first]) and is_participle(lows[at])):
+    if lows[verb] not in verbs.BE | verbs.HAVE or not (
+        verbs.is_participle(lows[first]) and verbs.is_participle(lows[at])
+    ):
         return []
-    if lows[at] in PARTICIPLE_ONLY or shared in (["has"], ["have"], ["had"]):
+    if lows[at] in verbs.PARTICIPLE_ONLY or shared in (["has"], ["have"], ["had"]):
         return shared
     # "was elected and received the prize" has an object of its own, "was elected and died" none.
-    active = lows[at] in INTRANSITIVE or lows[at + 1] in DETERMINERS or is_capital(words[at + 1])
+    active = (
+        lows[at] in verbs.INTRANSITIVE
+        or lows[at + 1] in en.DETERMINERS
+        or en.is_capital(words[at + 1])
+    )
     return [] if active else shared
 
 
@@ -395,20 +368,25 @@ def _predicate_noun(clause: Clause) -> list[Words]:
     for at in range(verb + 3, len(words) - 1):
         low = lows[at]
         whole = without_comma(words[:at])
-        if low in ("who", "that", "which") and is_finite(words[at + 1]):
+        if low in ("who", "that", "which") and en.is_finite(words[at + 1]):
             return [whole, [*subject, *words[at + 1 :]]]
         known = low in ("best", "widely", "well") and lows[at + 1] == "known"
-        if (low in REDUCED or known) and lows[at - 1] not in ("and", "or", "also", "formerly"):
+        if (low in parts.REDUCED or known) and lows[at - 1] not in (
+            "and",
+            "or",
+            "also",
+            "formerly",
+        ):
             return [whole, [*subject, "was" if low == "born" else words[verb], *words[at:]]]
-        placed = low in ("from", "in") and is_capital(words[at + 1])
-        if low in CLAUSE_OPENERS or (low in PREPOSITIONS and not placed):
+        placed = low in ("from", "in") and en.is_capital(words[at + 1])
+        if low in en.CLAUSE_OPENERS or (low in en.PREPOSITIONS and not placed):
             return []
     noun = words[verb + 3 :]
     if (
         0 < len(noun) < 6
         and _ORIGIN.fullmatch(words[verb + 2])
-        and is_person(lows[-1])
-        and not any(map(is_capital, noun))
+        and en.is_person(lows[-1])
+        and not any(map(en.is_capital, noun))
         and lows[verb + 3] not in _NOT_OF_ORIGIN
     ):
         return [[*words[: verb + 1], words[verb + 2]], [*words[: verb + 1], *_with_article(noun)]]
@@ -445,9 +423,7 @@ def _examples(clause: Clause) -> list[Words]:
     found = _listed(rest)
     kind = _kind_start(clause, at)
     if kind:
-        one = _singular(words[kind:at])
-        named = [[*one, *item] if _is_titled(item) else item for item in found]
-        return [without_comma(words[:at]), *([*words[:kind], *item] for item in named)]
+        return [without_comma(words[:at]), *([*words[:kind], *item] for item in found)]
     marked = words[: len(words) - len(rest)]
     return [[*marked, *item] for item in found] if len(found) > 1 else []
 
@@ -460,7 +436,10 @@ def _kind_start(clause: Clause, at: int) -> int:
     such = lows[at] == "such"
     plural = words[at - 1].rstrip(",").endswith("s")
     near = at
-    while near - 1 > verb and (near == at or not (_ends_head(words[near - 1]) or lows[near - 1] == "of")):
+    while near - 1 > verb and (
+        near == at
+        or not (_breaks(words[near - 1]) or words[near - 1][-1] in ",;:" or lows[near - 1] == "of")
+    ):
         near -= 1
     counted = next((k for k in range(at - 1, verb, -1) if _quantifies(lows, k)), at)
     while _quantifies(lows, counted - 1) and counted - 1 > verb:
@@ -473,27 +452,12 @@ def _kind_start(clause: Clause, at: int) -> int:
     else:
         return 0
     before = lows[first - 1]
-    takes = before in PREPOSITIONS or is_finite(words[first - 1]) or is_participle(before)
+    takes = (
+        before in en.PREPOSITIONS or en.is_finite(words[first - 1]) or verbs.is_participle(before)
+    )
     broken = any(word[-1] in ",;:" for word in words[first : at - 1])
-    usable = verb < first < at and takes and not broken and before not in BE | HAVE
+    usable = verb < first < at and takes and not broken and before not in verbs.BE | verbs.HAVE
     return first if usable and before not in ("of", "than") else 0
-
-
-def _is_titled(item: Words) -> bool:
-    """Return whether an item is a title in quotation marks or a name without an article."""
-    end = next((k for k, word in enumerate(item) if word[0] == "("), len(item))
-    return item[0][0] in '"“' or is_name(item[:end])
-
-
-def _singular(kind: Words) -> Words:
-    """Return "the novel" for "several novels,"; nothing for what is not that simple."""
-    first = next((k for k, word in enumerate(kind) if not _quantifies(kind, k)), 0)
-    noun = without_comma(kind[first:])
-    plain = 0 < len(noun) < 4 and core(noun[0]) not in DETERMINERS and "and" not in noun
-    if not plain or not noun[-1].endswith("s") or noun[-1].endswith(("ss", "ses", "xes", "ches")):
-        return []
-    last = re.sub(r"ies$", "y", noun[-1]) if noun[-1] != "series" else "series"
-    return ["the", *noun[:-1], last if last != noun[-1] or last == "series" else last[:-1]]
 
 
 def _quantifies(lows: Words, at: int) -> bool:
@@ -511,26 +475,23 @@ def _listed(words: Words) -> list[Words]:
         if word[-1] == "," and not quoted:
             found.append([])
     last = found.pop()
-    if lower(last[:3]) == ["as", "well", "as"]:
-        last = ["and", *last[3:]]
     joint = next((k for k, word in enumerate(last) if word in ("and", "or")), -1)
     if joint < 0 or joint == len(last) - 1:
         return [words]
-    found += [last[:joint], last[joint + 1 :]] if joint else [last[1:]]
-    bare = [without_comma(item) for item in found]
-    titles = all(item and item[0][0] in '"“' for item in bare)
-    plain = all(map(_is_plain, bare[:-1])) and bare[-1] and not is_finite(bare[-1][0])
-    several = len(bare) > 2 or not any(len(item) == 1 and is_capital(item[0]) for item in bare)
-    alike = len({is_capital(item[item[0] in ("the", "a", "an")]) for item in bare if item[1:]}) < 2
-    return bare if titles or (plain and several and alike) else [words]
+    found = [*map(without_comma, found), *([last[:joint]] if joint else []), last[joint + 1 :]]
+    if not all(found):
+        return [words]
+    titles = all(item[0][0] in '"“' for item in found)
+    plain = all(0 < len(item) <= _MAX_ITEM and not any(map(_breaks, item)) for item in found[:-1])
+    several = len(found) > 2 or not any(len(item) == 1 and en.is_capital(item[0]) for item in found)
+    capitals = {en.is_capital(item[item[0] in ("the", "a", "an")]) for item in found if item[1:]}
+    return found if titles or (plain and several and len(capitals) < 2) else [words]
 
 
-def _is_plain(words: Words) -> bool:
-    """Return whether this is a noun phrase without another that depends on it."""
-    return 0 < len(words) <= _MAX_ITEM and not any(
-        word[-1] in ",;:" or core(word) in _BEFORE_ITEMS or core(word) in AUXILIARIES
-        for word in words
-    )
+def _breaks(word: str) -> bool:
+    """Return whether the items of a list are before or after this word: a verb or a preposition."""
+    low = en.core(word)
+    return low in _BEFORE_ITEMS or en.is_finite(word) or verbs.is_participle(low)
 
 
 def _items(clause: Clause) -> list[Words]:
@@ -539,67 +500,41 @@ def _items(clause: Clause) -> list[Words]:
     joint = max((at for at in range(verb + 2, len(words) - 1) if lows[at] == "and"), default=0)
     if not subject or not joint:
         return []
-    end = next((k for k in range(joint + 2, len(words)) if lows[k] in _BEFORE_ITEMS), len(words))
-    found, tail = [words[joint + 1 : end]], words[end:]
-    stop = joint
-    for at in range(joint - 1, verb, -1):
-        if words[at][-1] == ",":
-            item = words[at + 1 : stop]
-            if item and not _is_item(without_comma(item)):
-                break
-            found[:0] = [item] if item else []
-            stop = at + 1
-    first = stop - 1
-    while first - 1 > verb and not _ends_head(words[first - 1]):
+    first = end = joint
+    while first - 1 > verb and not _breaks(words[first - 1]):
         first -= 1
-    found.insert(0, words[first:stop])
-    bare = [[*item[:-1], item[-1].rstrip(",.;")] for item in found if item]
-    several = sum(map(is_finite, words[verb + 1 : first])) > 1  # verbs: it would say them again
-    if several or not _TOGETHER.isdisjoint(lows[verb:first]) or not all(map(_is_item, bare)):
+    while end < len(words) and not (end > joint + 1 and lows[end] in _BEFORE_ITEMS):
+        end += 1
+    items, tail = _listed(words[first:end]), words[end:]
+    several = sum(map(en.is_finite, words[verb + 1 : first])) > 1  # it would say them again
+    if len(items) < 2 or several or not _TOGETHER.isdisjoint(lows[verb:first]):
         return []
-    lasts = [core(item[-1]) for item in bare]
-    if any(item[0].endswith("ing") for item in bare) and not bare[0][0].endswith("ing"):
-        return []  # ", offering meals and snacks"
-    nouns = (lows[first] in ("a", "an") and lows[first - 1] == "as") or (
-        _is_a(clause) and first == verb + 1
-    )
-    owned = lows[first - 1] == "for" and lows[first] in POSSESSIVES
-    titles = all(item[0][0] in '"“' for item in bare)
-    long = len(bare) > 2
-    plural = all(last.endswith("s") for last in lasts) and (long or not tail)
-    names = sum(is_capital(item[0]) for item in bare)
-    listed = long and lows[first - 1] in PREPOSITIONS and lows[first] not in DETERMINERS
-    if nouns and (long or all(map(is_person, lasts))):
-        bare = list(map(_with_article, bare))
-    elif owned and not is_capital(words[first + 1]):
-        bare = [item if item[0] == words[first] else [words[first], *item] for item in bare]
-    elif not (titles or plural) and (
-        tail
-        or not (long and names == len(bare))
-        and not (listed and not names and not _ADJECTIVAL.search(lasts[0]))
-    ):
+    if any(map(_breaks, items[-1])) or items[0][0][0].isdigit():
         return []
-    return [[*words[:first], *item, *tail] for item in bare]
-
-
-def _is_item(words: Words) -> bool:
-    plain = 0 < len(words) <= _MAX_ITEM and all(words) and not words[0][0].isdigit()
-    return plain and not any(map(_ends_head, words))
-
-
-def _ends_head(word: str) -> bool:
-    """Return whether an item of a list can begin only after this word."""
-    low = core(word)
-    verb = is_finite(word) or is_participle(word)
-    return word[-1] in ",;:" or verb or low in _BEFORE_ITEMS
+    lasts = [en.core(item[-1]) for item in items]
+    names = sum(en.is_capital(item[0]) for item in items)
+    before, opening = lows[first - 1], lows[first]
+    long = len(items) > 2
+    is_a = (_is_a(clause) and first == verb + 1) or (opening in ("a", "an") and before == "as")
+    if is_a and (long or all(map(en.is_person, lasts))):
+        items = list(map(_with_article, items))
+    elif before == "for" and opening in en.POSSESSIVES and not en.is_capital(words[first + 1]):
+        items = [item if item[0] == words[first] else [words[first], *item] for item in items]
+    else:
+        plural = all(last.endswith("s") for last in lasts)
+        listed = before in en.PREPOSITIONS and opening not in en.DETERMINERS and not names
+        listed = names == len(items) or (listed and not _ADJECTIVAL.search(lasts[0]))
+        if not (plural and (long or not tail)) and not (long and listed and not tail):
+            return []
+    return [[*words[:first], *item, *tail] for item in items]
 
 
 def _event(clause: Clause) -> list[Words]:
     """Cut "X was born on 14 March 1879 in Ulm.": the date and the place are two claims."""
     words, lows, start, verb, _ = clause
-    event = verb + (lows[verb] in BE or lows[verb : verb + 2] == ["passed", "away"])
+    event = verb + (lows[verb] in verbs.BE or lows[verb : verb + 2] == ["passed", "away"])
     known = "".join(lows[event : event + 1]) in _EVENTS and _UNSURE.isdisjoint(lows[event:])
-    if not known or any(map(is_finite, words[event + 1 :])):
+    if not known or any(map(en.is_finite, words[event + 1 :])):
         return []
     before = ("on", "in", "at", "to" if lows[event] == "born" else "by")
     heads = [at for at in range(event + 1, len(words)) if lows[at] in before]
@@ -607,7 +542,9 @@ def _event(clause: Clause) -> list[Words]:
         return []
     ends = [*heads[1:], len(words)]
     return [
-        without_comma([*words[start : event + 1], *words[event + 1 if at == heads[0] else at : end]])
+        without_comma(
+            [*words[start : event + 1], *words[event + 1 if at == heads[0] else at : end]]
+        )
         for at, end in zip(heads, ends, strict=True)
     ]
 
@@ -620,7 +557,6 @@ def without_comma(words: Words) -> Words:
 
 # In the order in which they are tried.
 _RULES: Final = (
-    _opening,
     _bracket,
     _apposition,
     _relative,

@@ -86,11 +86,17 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     opening = f" {opening[0].lower()}{opening[1:]}" if opening else ""
     low = lows[verb]
     has = low in HAVE and not any(map(is_participle, lows[verb + 1 : verb + 4]))
-    base = "have" if has else base_of(low)
+    base = "have" if has else low not in AUXILIARIES and base_of(low)
     if low in AUXILIARIES and not has:
         asks, said = low, rest
     elif base and not rest.startswith("by "):  # "the tools developed by X" is not a clause
-        asks = "do" if low == "have" or low in PRESENT else "does" if low == "has" or low in THIRD else "did"
+        asks = (
+            "do"
+            if low == "have" or low in PRESENT
+            else "does"
+            if low == "has" or low in THIRD
+            else "did"
+        )
         said = f"{base} {rest}"
     else:
         return None

@@ -99,7 +99,11 @@ def is_claim(sentence: str, said: Wording) -> bool:
     if text[-1] == ":" and (introduces or not any(map(is_finite, words[1:]))):
         return False  # "The four presidents were:"
     # No word that could be its verb, and no formula: a fragment.
-    verb = any((low in PRESENT or is_finite(words[at])) and words[at][0].islower() for at, low in enumerate(lows) if at)
+    verb = any(
+        (low in PRESENT or is_finite(words[at])) and words[at][0].islower()
+        for at, low in enumerate(lows)
+        if at
+    )
     complete = verb or _VERB_LIKE.search(" ".join(words))
     return bool(complete) and not is_talk(Wording(words, lows))
 
