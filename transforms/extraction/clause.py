@@ -47,7 +47,17 @@ NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | word_set(
     " anyone same rather quite rarely sometimes ever nearby elsewhere overall yes well please"
     " hello hi thanks sorry must born question tell give write name explain describe others"
 )
-_ADVERB_ENDINGS: Final = ("ally", "ially", "ously", "ently", "antly", "ately", "ively", "fully")
+_ADVERB_ENDINGS: Final = (
+    "ally",
+    "ially",
+    "ously",
+    "ently",
+    "antly",
+    "ately",
+    "ively",
+    "fully",
+    "arly",
+)
 # Words that make a capitalised name that of a thing.
 _THING_WORDS: Final = word_set(
     "academy army association award awards bank battle bridge center church city club college"
