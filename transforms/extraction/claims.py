@@ -24,9 +24,11 @@ _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
 _MAX_ITEM: Final = 6
 _SAYS_SOMETHING: Final = re.compile(r"[^\W_]")
-_STOPS: Final = re.compile(r"[.!?…]$|[.!?][\"”'’)]$")
+_STOPS: Final = (".", "!", "?", "…")
 _QUOTES: Final = "\"”'’"
+_CLOSERS: Final = frozenset("\"”'’)")
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
+_PAIRED: Final = re.compile(r"[\"()\[\]“”«»]")
 
 _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4})"
 _LIFE: Final = re.compile(rf"\((born |b\. )?({_DATE})(?: ?[–—-] ?(?:died )?({_DATE}))?\)")
@@ -66,15 +68,15 @@ _OF_THE_CLAUSE: Final = word_set(
 
 def split(sentence: Wording) -> list[Wording]:
     """Return the claims of one (resolved) sentence, in order; empty only if it says nothing."""
+    text = " ".join(sentence.words)
     if len(sentence.words) <= _MAX_WORDS:
-        words = [
-            word[:-2] + word[-1] + "," if word.endswith((',"', ",”")) else word
-            for word in sentence.words
-        ]
-        pieces = _split(Wording(words, sentence.lows), 0)
-        if pieces[0].words is not words:
+        words = sentence.words
+        if ',"' in text or ",”" in text:
+            words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
+        pieces = _split(Wording(words, sentence.lows), 0, 0)
+        if len(pieces) > 1:
             return pieces
-    return [sentence] if _SAYS_SOMETHING.search(" ".join(sentence.words)) else []
+    return [sentence] if _SAYS_SOMETHING.search(text) else []
 
 
 def written(words: Words) -> str:
@@ -82,23 +84,35 @@ def written(words: Words) -> str:
     text = " ".join(words).lstrip(" ,;:").rstrip(" ,;:—–-")
     if text[-2:-1] == "," and text[-1] in _QUOTES:
         text = text[:-2] + text[-1]  # the comma was that of the sentence
-    if not _STOPS.search(text):
+    if not text.endswith(_STOPS) and not (text[-1:] in _CLOSERS and text[-2:-1] in _STOPS):
         text += "."
     return text[0].upper() + text[1:] if text[:2].islower() else text
 
 
-def _split(clause: Wording, depth: int) -> list[Wording]:
+def _split(clause: Wording, depth: int, tried: int) -> list[Wording]:
     """Split a clause into claims by the first rule that applies, and the parts likewise."""
-    parsed = parse(*clause) if depth < _MAX_DEPTH and len(clause.words) >= _MIN_WORDS else None
-    if parsed:
-        for rule in _RULES:
-            parts = rule(parsed)
-            if parts and all(map(_is_whole, parts)):
-                return [
-                    claim
-                    for part in parts
-                    for claim in _split(Wording(part, en.lower(part)), depth + 1)
-                ]
+    words, lows = clause
+    parsed = parse(words, lows) if depth < _MAX_DEPTH and len(words) >= _MIN_WORDS else None
+    if parsed is None:
+        return [clause]
+    text = " ".join(words)
+    joined = "and" in lows or "but" in lows
+    signs = {
+        "": True,
+        ",": "," in text,
+        "(": "(" in text,
+        "and": joined,
+        ",;and": joined or "," in text or ";" in text or ":" in text,
+    }
+    for at in range(tried, len(_RULES)):
+        needs, rule = _RULES[at]
+        parts = rule(parsed) if signs[needs] else []
+        if parts and (not _PAIRED.search(text) or all(map(_is_whole, parts))):
+            return [
+                claim
+                for part in parts
+                for claim in _split(Wording(part, en.lower(part)), depth + 1, at)
+            ]
     return [clause]
 
 
@@ -555,16 +569,9 @@ def without_comma(words: Words) -> Words:
     return [*words[:-1], last] if last else words[:-1]
 
 
-# In the order in which they are tried.
+# In the order in which they are tried, each with what a sentence without cannot have.
 _RULES: Final = (
-    _bracket,
-    _apposition,
-    _relative,
-    _second_clause,
-    _participle,
-    _predicates,
-    _predicate_noun,
-    _examples,
-    _items,
-    _event,
-)
+    ("(", _bracket), (",", _apposition), (",", _relative), (",;and", _second_clause),
+    (",", _participle), ("and", _predicates), ("", _predicate_noun), ("", _examples),
+    ("and", _items), ("", _event),
+)  # fmt: skip

@@ -213,7 +213,7 @@ class Subjects:
 
     def _note_kind(self, words: list[str], lows: list[str], verb: int) -> None:
         """Remember that "The Sea" is the film, until another film is spoken of."""
-        for at, low in enumerate(lows[:-1]):
+        for at, low in enumerate(lows[:-1] if self._kinds else ()):
             other = low in self._kinds and (
                 words[at + 1][0] in '"“' or en.is_capital(words[at + 1])
             )

@@ -9,7 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.verbs import PRESENT, is_participle
+from ufo.transforms.english.verbs import BE, PRESENT, is_participle
 from ufo.transforms.english.word_set import word_set
 
 _SYMBOLS: Final = r"\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
@@ -93,14 +93,14 @@ _AFTER_IMPERATIVE: Final = word_set(
     " out sure for into with from about multiple different as to one enough regular also here"
     " well only at on in and by if until before after"
 )
-_TASTE: Final = re.compile(
-    r"\b(?:is|are|was|were|'s) (?:(?:truly|really|very|so|such|quite|simply|absolutely|a|an|one of"
-    r"|the|most|just) ){0,4}(?:amazing|awesome|beautiful|boring|breathtaking|charming|delicious"
-    r"|delightful|enjoyable|fantastic|fascinating|fun|gorgeous|horrible|incredible|interesting"
-    r"|lovel(?:y|iest)|magnificent|must-\w+|outstanding|pleasant|stunning|superb|terrible|wonderful"
-    r"|worth \w+ing)\b|\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated"
-    r"|respected|celebrated|avoided|treated|considered|encouraged|taken)\b"
-    r"|\b(?:is|are) (?:\w+ ){0,2}(?:subjective|personal|a matter of (?:\w+ )?(?:taste|opinion))\W*$"
+_TASTE: Final = word_set(
+    "amazing awesome beautiful boring breathtaking charming delicious delightful enjoyable fantastic"
+    " fascinating fun gorgeous horrible incredible interesting lovely loveliest magnificent worth"
+    " outstanding pleasant stunning superb terrible wonderful subjective personal must-see"
+)
+_DEMAND: Final = re.compile(
+    r"\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
+    r"|avoided|treated|considered|encouraged|taken)\b|\b(?:taste|opinion)\W*$"
 )
 _SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
 # "may have died" and "might be" leave it open; "may be used" and "may cause" tell what is usual.
@@ -152,12 +152,12 @@ def is_claim(sentence: str, said: Wording) -> bool:
     if text[-1] == ":" and (introduces or not any(map(en.is_finite, words[1:]))):
         return False  # "The four presidents were:"
     # No word that could be its verb, and no formula: a fragment.
-    verb = any(
-        (low in PRESENT or en.is_finite(word)) and word[0].islower()
-        for word, low in zip(words[1:], lows[1:], strict=True)
+    verb = any(map(en.is_finite, words[1:])) or any(
+        low in PRESENT and word[0].islower() for word, low in zip(words, lows, strict=True)
     )
-    complete = verb or _VERB_LIKE.search(" ".join(words))
-    return bool(complete) and not is_talk(Wording(words, lows))
+    return (verb or _VERB_LIKE.search(" ".join(words)) is not None) and not is_talk(
+        Wording(words, lows)
+    )
 
 
 def is_talk(said: Wording) -> bool:
@@ -169,10 +169,19 @@ def is_talk(said: Wording) -> bool:
     return bool(
         _TALK.match(text)
         or _instructs(words, lows)
-        or (_TASTE.search(text) and not _SPECIFIC.search(text))
-        or (_OWN_VIEW.search(text) and '"' not in text)
+        or (_judges(text, lows) and not _SPECIFIC.search(text))
+        or (("me" in lows or "myself" in lows) and _OWN_VIEW.search(text) and '"' not in text)
         or _leaves_open(text, lows)
     )
+
+
+def _judges(text: str, lows: list[str]) -> bool:
+    """Return whether the words say what is beautiful, boring or a matter of taste."""
+    if not _TASTE.isdisjoint(lows):
+        at = next(at for at, low in enumerate(lows) if low in _TASTE)
+        return not BE.isdisjoint(lows[max(0, at - 5) : at])
+    asked = "should" in lows or lows[-1] in ("taste", "opinion")
+    return asked and _DEMAND.search(text) is not None
 
 
 def _instructs(words: list[str], lows: list[str]) -> bool:
@@ -199,6 +208,8 @@ def _asks(text: str) -> bool:
 
 def _leaves_open(text: str, lows: list[str]) -> bool:
     """Return whether the words only say what may or might be: they have no other verb."""
+    if "may" not in lows and "might" not in lows and "could" not in lows:
+        return False
     hedge = _HEDGE.search(text)
     if hedge is None or not en.CLAUSE_OPENERS.isdisjoint(lows):
         return False
