@@ -96,17 +96,12 @@ def _split(clause: Wording, depth: int, tried: int) -> list[Wording]:
     if parsed is None:
         return [clause]
     text = " ".join(words)
-    joined = "and" in lows or "but" in lows
-    signs = {
-        "": True,
-        ",": "," in text,
-        "(": "(" in text,
-        "and": joined,
-        ",;and": joined or "," in text or ";" in text or ":" in text,
-    }
+    comma, joined = "," in text, "and" in lows or "but" in lows
+    stop = comma or joined or ";" in text or ":" in text
+    fits = (True, comma, joined, stop, "(" in text, "such as" in text or "inclu" in text or stop)
     for at in range(tried, len(_RULES)):
         needs, rule = _RULES[at]
-        parts = rule(parsed) if signs[needs] else []
+        parts = rule(parsed) if fits[needs] else ()
         if parts and (not _PAIRED.search(text) or all(map(_is_whole, parts))):
             return [
                 claim
@@ -570,8 +565,9 @@ def without_comma(words: Words) -> Words:
 
 
 # In the order in which they are tried, each with what a sentence without cannot have.
+_ANY, _COMMA, _AND, _STOP, _BRACKET, _EXAMPLE = range(6)
 _RULES: Final = (
-    ("(", _bracket), (",", _apposition), (",", _relative), (",;and", _second_clause),
-    (",", _participle), ("and", _predicates), ("", _predicate_noun), ("", _examples),
-    ("and", _items), ("", _event),
+    (_BRACKET, _bracket), (_COMMA, _apposition), (_COMMA, _relative), (_STOP, _second_clause),
+    (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun), (_EXAMPLE, _examples),
+    (_AND, _items), (_ANY, _event),
 )  # fmt: skip

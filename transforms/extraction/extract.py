@@ -48,10 +48,11 @@ def extract(
     found = []
     for index, resolved, whole in _worthy(sentences, question, paragraphs):
         claims = [resolved] if whole else split(resolved)
-        for claim in claims:
-            # "It is in Oslo, and I like it" has a part that makes no claim.
-            if len(claims) == 1 or not is_talk(claim):
-                found.append(Extracted(index, written(claim.words), query_of_wording(claim)))
+        if len(claims) > 1:  # "It is in Oslo, and I like it" has a part that makes no claim
+            claims = [claim for claim in claims if not is_talk(claim)]
+        found += [
+            Extracted(index, written(claim.words), query_of_wording(claim)) for claim in claims
+        ]
     return found
 
 

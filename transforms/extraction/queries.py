@@ -23,7 +23,6 @@ from ufo.transforms.english.verbs import (
     AUXILIARIES,
     BE,
     HAVE,
-    PRESENT,
     THIRD,
     base_of,
     is_participle,
@@ -90,13 +89,8 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     if low in AUXILIARIES and not has:
         asks, said = low, rest
     elif base and not rest.startswith("by "):  # "the tools developed by X" is not a clause
-        asks = (
-            "do"
-            if low == "have" or low in PRESENT
-            else "does"
-            if low == "has" or low in THIRD
-            else "did"
-        )
+        third = "does" if low == "has" or low in THIRD else "did"
+        asks = "do" if low in ("have", "include") else third
         said = f"{base} {rest}"
     else:
         return None
@@ -105,7 +99,8 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     if (base and asks == "did") or (low in BE and is_participle(lows[verb + 1])):
         if _TIME_AT_END.fullmatch(opening):
             return f"When {asks} {subject} {said}?"
-        if time := _TIME_AT_END.search(said):
+        dated = any(map(str.isdigit, said[-12:]))
+        if dated and (time := _TIME_AT_END.search(said)):
             return f"When {asks} {subject} {said[: time.start()].rstrip(' ,')}{opening}?"
     return f"{asks.capitalize()} {subject} {said}{opening}?"
 
