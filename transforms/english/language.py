@@ -30,7 +30,7 @@ _FUNCTION_WORDS: Final = {
         elle son sa été était mais plus fut né née ce à a""",
     "s": """el la los las de y es en un una por con del se su para como más pero fue al nació no
         hay que""",
-    "i": "il lo la gli le di che è per non una un con del della nel era sono nato nacque da a e i in",
+    "i": "il lo la gli le di che è per non una un con del della nel era sono nato nacque a e i in",
     "p": "os um uma do da dos das em no na não com é que para por foi mais ele nasceu de e o a se",
     "n": """het een en van zijn dat niet te op met aan bij door uit naar hij wordt werd werden
         heeft geboren de is in was""",

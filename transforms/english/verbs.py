@@ -43,7 +43,7 @@ THIRD: Final = word_set(
     " extends requires carries grows argues reflects contributes dies belongs brings publishes"
     " protects discusses relates originates occupies maintains varies encourages recognizes"
     " develops reaches directs establishes joins retains explains moves knows sits opens means"
-    " include specializes holds leads helps runs collaborates focuses governs regulates facilitates depends suggests prevents"
+    " include specializes holds leads helps runs focuses governs depends suggests prevents"
 )
 # They look like past forms.
 _NO_PAST: Final = word_set("hundred breed speed united need indeed talented renowned sacred naked")

@@ -149,7 +149,7 @@ def _apposition(clause: Clause) -> list[Words]:
 
 def _relative(clause: Clause) -> list[Words]:
     """Cut "…, which is a city in Germany.", said of the name or title right before the comma."""
-    words, lows, _, verb, subject = clause
+    words, lows, _, verb, _ = clause
     commas = (at for at in range(verb + 1, len(words) - 3) if words[at][-1] == ",")
     at = next((at for at in commas if lows[at + 1] in ("who", "which")), 0)
     # A verb after a later comma may be that of the first subject.
@@ -168,8 +168,8 @@ def _relative(clause: Clause) -> list[Words]:
         first -= 1
     name, before = _bare(words[first:end]), lows[first - 1]
     # "The mayor of Paris, who": not of Paris. "Rome and Paris, which": not of Paris alone.
-    shared = (
-        before in ("and", "or", "&", "for") or before in en.PREPOSITIONS and lows[at + 1] == "who"
+    shared = before in ("and", "or", "&", "for") or (
+        before in en.PREPOSITIONS and lows[at + 1] == "who"
     )
     if shared or not (title or is_name(name[name[:1] == ["the"] :])):
         return []
@@ -313,7 +313,8 @@ def _predicate_noun(clause: Clause) -> list[Words]:
     origin = 0 < len(noun) < 6 and _ORIGIN.fullmatch(words[verb + 2]) and en.is_person(lows[-1])
     if not origin or any(map(en.is_capital, noun)) or lows[verb + 3] in _NOT_OF_ORIGIN:
         return []
-    return [words[: verb + 1] + [words[verb + 2]], words[: verb + 1] + _with_article(noun)]
+    head = words[: verb + 1]
+    return [[*head, words[verb + 2]], [*head, *_with_article(noun)]]
 
 
 def _is_a(clause: Clause) -> bool:

@@ -54,9 +54,9 @@ _NUMBERING: Final = word_set("no no. nr rank position index id") | {""}  # "#" i
 _SECTIONS: Final = _VALUE_HEADS | _ASIDES | word_set(
     "early later life years career work works legacy personal private family background education"
     " death birth history overview introduction biography awards honors recognition achievements"
-    " contributions discoveries marriage children impact influence health retirement childhood youth"
-    " final timeline key notable major basic quick politics research writing writings table profile"
-    " data style reception plot cast production release geography climate economy culture"
+    " contributions discoveries marriage children impact influence health retirement childhood"
+    " youth final timeline key notable major basic quick politics research writing writings profile"
+    " table data style reception plot cast production release geography climate economy culture"
     " demographics other additional further professional academic political beginnings"
 )  # fmt: skip
 

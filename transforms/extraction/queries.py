@@ -9,24 +9,8 @@ always stays.
 import re
 from typing import Final
 
-from ufo.transforms.english.grammar import (
-    CLAUSE_OPENERS,
-    DETERMINERS,
-    POSSESSIVES,
-    PREPOSITIONS,
-    STOP_WORDS,
-    SUBJECT_PRONOUNS,
-    core,
-    without_adverbs,
-)
-from ufo.transforms.english.verbs import (
-    AUXILIARIES,
-    BE,
-    HAVE,
-    THIRD,
-    base_of,
-    is_participle,
-)
+from ufo.transforms.english import grammar as en
+from ufo.transforms.english.verbs import AUXILIARIES, BE, HAVE, THIRD, base_of, is_participle
 from ufo.transforms.extraction.clause import first_verb, subject_start
 from ufo.transforms.extraction.wording import Wording, wording
 
@@ -38,7 +22,7 @@ _DATE: Final = (
 _TIME: Final = re.compile(_DATE, re.IGNORECASE)
 _TIME_AT_END: Final = re.compile(_DATE + ",?$", re.IGNORECASE)
 _PLACE: Final = re.compile(r"\b(?:in|at|near) (?:the )?[A-Z]")
-_NO_SUBJECTS: Final = SUBJECT_PRONOUNS | POSSESSIVES | PREPOSITIONS | {"there"}
+_NO_SUBJECTS: Final = en.SUBJECT_PRONOUNS | en.POSSESSIVES | en.PREPOSITIONS | {"there"}
 _MAX_SUBJECT: Final = 12
 
 
@@ -61,8 +45,8 @@ def _keywords(words: list[str]) -> str:
     """Return the distinct content words in order; all words if there is none."""
     kept: dict[str, str] = {}
     for word in words:
-        low = core(word)
-        if low and low not in STOP_WORDS:
+        low = en.core(word)
+        if low and low not in en.STOP_WORDS:
             kept.setdefault(low, word.strip('.,;:!?"“”()[]'))
     return " ".join(kept.values() if kept else words)
 
@@ -73,12 +57,12 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     if (
         not start < verb < min(start + _MAX_SUBJECT, len(words) - 1)
         or lows[start] in _NO_SUBJECTS
-        or not CLAUSE_OPENERS.isdisjoint(lows[start:verb])
+        or not en.CLAUSE_OPENERS.isdisjoint(lows[start:verb])
     ):
         return None
-    end = max(start + 1, without_adverbs(lows, start, verb))
+    end = max(start + 1, en.without_adverbs(lows, start, verb))
     # The "A." of an initial keeps its capital.
-    head = words[start].lower() if words[start].lower() in DETERMINERS else words[start]
+    head = words[start].lower() if words[start].lower() in en.DETERMINERS else words[start]
     subject = " ".join([head, *words[start + 1 : end]]).rstrip(",")
     rest = " ".join(words[verb + 1 :])
     opening = " ".join(words[:start]).rstrip(",")

@@ -23,10 +23,11 @@ _GENDERS: Final = {
     "he": word_set("man boy king prince emperor sir mr his him himself"),
     "she": word_set("woman girl queen princess empress lady mrs ms actress her herself"),
 }
-_RELATIVES: Final = word_set(
-    "father mother parents brother sister son daughter wife husband uncle aunt cousin friend"
-    " grandfather grandmother partner colleague grandson nephew niece spouse successor"
-)
+_RELATIVES: Final = {
+    "he": word_set("father brother son husband uncle nephew grandfather grandson"),
+    "she": word_set("mother sister daughter wife aunt niece grandmother"),
+    "": word_set("parents cousin friend partner colleague spouse successor child children"),
+}
 # "It is believed that", "It was in 1905 that", "It takes", "It rains": refers to nothing.
 _EXPLETIVE: Final = re.compile(
     r"it (?:(?:has been|(?:may|can|should|must|would|will) be|is|was) "
@@ -39,10 +40,11 @@ _EXPLETIVE: Final = re.compile(
 _BEFORE_PEOPLE: Final = {"with", "by", "and", "to"}
 _SHARES: Final = word_set("some one many most several all both")  # "Some of his works"
 _COUNTING: Final = en.DETERMINERS | {"over", "more", "about"}  # "Over 500 people"
+_ARTICLES: Final = frozenset({"a", "an", "the"})
 _PLURAL: Final = PLURAL - {"have"}
 _MAX_SUBJECT_WORDS: Final = 7
 _MAX_PEOPLE: Final = 40  # who was named long ago is not meant; it also keeps the search linear
-_SOMEBODY: Final = "?"
+_SOMEBODY: Final = "?"  # a subject without a name, before the pronoun that is known to be theirs
 
 
 class Subjects:
@@ -92,7 +94,7 @@ class Subjects:
             and lows[start + 1 : start + 2] == ["of"]
             and len(words) > start + 3
         ):
-            start += 2
+            start += 2  # "Some of his works"
         kind, _, of = "".join(lows[start + 1 : start + 2]).replace("’", "'").partition("'")
         name, end = self._kinds.get(kind, "") if lows[start] == "the" else "", start + 2
         if name and len(words) > end and (of or en.is_finite(words[end])):
@@ -106,12 +108,11 @@ class Subjects:
         words = [*words[:start], *name.split(), *words[end:]]
         return Wording(words, en.lower(words))
 
-    def _meet(self, name: str, pronoun: str = "") -> None:
+    def _meet(self, name: str) -> None:
         if len(self._people) > _MAX_PEOPLE:
-            self._people = {
-                known: self._people[known] for known in [self._topic] if known in self._people
-            }
-        self._people.setdefault(name, pronoun)
+            self._people = {self._topic: self._people.get(self._topic, "")}
+            self._here &= {self._topic}
+        self._people.setdefault(name, "")
         self._here.add(name)
 
     def _meant(self, words: list[str], lows: list[str], start: int) -> str:
@@ -123,10 +124,8 @@ class Subjects:
         if words[start][-1] in ",;:" or _EXPLETIVE.match(" ".join(words[start : start + 10])):
             return ""
         if pronoun in _GENDERS and self._doubted:
-            born = "born" in lows[start : start + 4]
-            if not born and not (
-                lows[start + 1] in BE and any(map(en.is_person, lows[start + 2 :]))
-            ):
+            is_a = lows[start + 1] in BE and any(map(en.is_person, lows[start + 2 :]))
+            if not is_a and "born" not in lows[start : start + 4]:
                 return ""
             self._meet(self._doubted)
             self._doubted = ""
@@ -137,28 +136,30 @@ class Subjects:
 
     def _person(self, pronoun: str) -> str:
         """Return the person of this section who alone can be meant, "" if that is unsure."""
+        subject = self._subject
+        if subject[:1] == _SOMEBODY:
+            if subject[1:] in ("", pronoun):
+                return ""
+            subject = ""
         people = self._here if self._own else self._people
         fitting = [name for name in people if self._people[name] in ("", pronoun)]
-        several = len(fitting) > 1
-        last = self._alone and self._subject in fitting and " " in self._subject
-        if len(fitting) > 1 and not last:
+        name = fitting[0] if len(fitting) == 1 else ""
+        if len(fitting) > 1 and self._alone and subject in fitting and " " in subject:
+            name = subject
+        elif len(fitting) > 1:
             # Who is known to be a "he", else the topic, if the sentence before is not of another.
             known = [name for name in fitting if self._people[name]] or [self._topic]
-            fitting = [name for name in known if name in fitting and self._subject in (name, "")]
-            fitting = fitting if len(known) == 1 else []
-        elif len(fitting) > 1:
-            fitting = [self._subject]
-        if len(fitting) != 1 or fitting[0] not in self._here or self._subject == _SOMEBODY:
+            alone = len(known) == 1 and known[0] in fitting and subject in (known[0], "")
+            name = known[0] if alone and (not self._fresh or known[0] == self._topic) else ""
+        if name not in self._here:
             return ""
-        if self._fresh and several and fitting[0] != self._topic:
-            return ""
-        self._people[fitting[0]] = pronoun
-        return fitting[0]
+        self._people[name] = pronoun
+        return name
 
     def _it(self, pronoun: str) -> str:
         if not self._subject and self._here <= {self._thing} and pronoun == "it":
             return self._thing  # nothing but the topic was named
-        known = self._number == pronoun and self._is_said and self._subject != _SOMEBODY
+        known = self._number == pronoun and self._is_said and self._subject[:1] != _SOMEBODY
         return self._subject if known else ""
 
     def _full_name(self, words: list[str], lows: list[str], start: int) -> str:
@@ -184,13 +185,11 @@ class Subjects:
         self._is_said = verb > start and lows[verb] in BE
         if lows[start] in en.POSSESSIVES:
             # "His father, Nils Dahl, was a farmer": a later "he" may be the father.
-            about = any(
-                low in _RELATIVES or en.is_person(low)
-                for low in lows[start + 1 : max(verb, start + 3)]
-            )
-            self._subject = _SOMEBODY if about else ""
+            said = set(lows[start + 1 : max(verb, start + 3)])
+            about = [pronoun for pronoun, nouns in _RELATIVES.items() if not nouns.isdisjoint(said)]
+            self._subject = _SOMEBODY + about[0] if about else ""
         elif lows[start] in _PRONOUNS:
-            self._subject = name or (_SOMEBODY if lows[start] in _GENDERS else "")
+            self._subject = name or (_SOMEBODY + lows[start] if lows[start] in _GENDERS else "")
         elif name and lows[start] == "the":
             self._subject = "" if name.endswith("'s") else name
         else:
@@ -213,24 +212,21 @@ class Subjects:
 
     def _note_kind(self, words: list[str], lows: list[str], verb: int) -> None:
         """Remember that "The Sea" is the film, until another film is spoken of."""
-        for at, low in enumerate(lows[:-1] if self._kinds else ()):
-            other = low in self._kinds and (
-                words[at + 1][0] in '"“' or en.is_capital(words[at + 1])
-            )
-            if other or low[:-1] in self._kinds:
-                self._kinds[low if other else low[:-1]] = ""
-        if (
-            self._is_said
-            and self._subject
-            and lows[verb + 1 : verb + 2] in (["a"], ["an"], ["the"])
-        ):
-            end = verb + 2
-            while end < len(words) and (en.is_noun(words[end]) or not words[end][0].islower()):
-                end += 1
-                if words[end - 1][-1] in ",.;":
+        for low, word in zip(lows, words[1:], strict=False) if self._kinds else ():
+            if low in self._kinds and (word[0] in '"“' or en.is_capital(word)):
+                self._kinds[low] = ""
+            elif low[:-1] in self._kinds:
+                self._kinds[low[:-1]] = ""
+        if self._is_said and self._subject and "".join(lows[verb + 1 : verb + 2]) in _ARTICLES:
+            noun = verb + 1
+            for at in range(verb + 2, len(words)):
+                if words[at - 1][-1] in ",.;" or not (
+                    en.is_noun(words[at]) or not words[at].islower()
+                ):
                     break
-            kind = lows[end - 1]
-            if end > verb + 2 and words[end - 1][0].islower() and not en.is_person(kind):
+                noun = at
+            kind = lows[noun]
+            if noun > verb + 1 and words[noun][0].islower() and not en.is_person(kind):
                 known = self._kinds.setdefault(kind, self._subject)
                 self._kinds[kind] = known if known == self._subject else ""
 
@@ -258,7 +254,7 @@ class Subjects:
         return name
 
     def _known(self, name: str) -> str:
-        """Return the topic for its name with a title or a middle name, and a known name for its end."""
+        """Return the topic for its name with a title or middle name, a known name for its end."""
         words, topic = name.split(), self._topic.split()
         longer = len(words) < 6 and words[0] != "The" and set(topic) < set(words)
         ends = [known for known in self._people if known.endswith(" " + name)]

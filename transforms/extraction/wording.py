@@ -80,10 +80,10 @@ _TALK: Final = re.compile(
     re.IGNORECASE,
 )
 _IMPERATIVES: Final = PRESENT | word_set(
-    "add avoid bake book browse buy call check choose click compare consider contact cook create cut"
+    "add avoid bake book browse buy call check choose click compare consider contact cook cut"
     " download drink enable ensure evaluate fill gather identify install look mix monitor open pick"
-    " place plan pour prepare press pull put read remove repeat report research review search select"
-    " serve set shortlist start stir stop store talk track try turn verify visit wait wash"
+    " place plan pour prepare press pull put read remove repeat report research review search"
+    " select serve set shortlist start stir stop store talk track try turn verify visit wait wash"
 )
 _AFTER_IMPERATIVE: Final = word_set(
     "the a an your you yourself these those this any all some it them each every whether online up"
@@ -92,8 +92,8 @@ _AFTER_IMPERATIVE: Final = word_set(
 )
 _TASTE: Final = word_set(
     "amazing awesome beautiful boring breathtaking charming delicious delightful enjoyable fun"
-    " fantastic fascinating gorgeous horrible incredible interesting lovely loveliest magnificent worth"
-    " outstanding pleasant stunning superb terrible wonderful subjective personal must-see"
+    " fantastic fascinating gorgeous horrible incredible interesting lovely loveliest magnificent"
+    " worth outstanding pleasant stunning superb terrible wonderful subjective personal must-see"
 )
 _DEMAND: Final = re.compile(
     r"\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
