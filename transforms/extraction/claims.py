@@ -211,8 +211,9 @@ def _participle(clause: Clause) -> list[Words]:
     """Cut "X began in 1990, appearing in films": X appeared in films."""
     words, lows, _, verb, subject = clause
     past = verbs.is_past(lows[verb]) or lows[verb] in ("was", "has", "had")
-    passive = lows[verb] in verbs.BE and verbs.is_participle(lows[verb + 1])
-    if not is_name(subject) or not past or (passive and lows[verb + 1] != "born"):
+    following = "".join(lows[verb + 1 : verb + 2])
+    passive = lows[verb] in verbs.BE and verbs.is_participle(following) and following != "born"
+    if not is_name(subject) or not past or passive:
         return []
     for at in range(verb + 2, len(words) - 1):
         if lows[at] in en.CLAUSE_OPENERS:

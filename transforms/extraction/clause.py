@@ -34,8 +34,8 @@ NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | word_set(
     " tuesday wednesday thursday friday saturday sunday today yesterday nowadays perhaps maybe"
     " instead indeed moreover furthermore meanwhile hence second third fourth last next less few"
     " little long much none nothing nobody everyone everything something same rather quite"
-    " hello sometimes nearby elsewhere overall yes well please thanks born question tell give write name explain"
-    " describe others"
+    " hello sometimes nearby elsewhere overall yes well please thanks born question tell give write"
+    " name explain describe others"
 )
 _IS_ADVERB: Final = re.compile(r".*(?:al|ous|ent|ant|ate|ive|ful|ar|re)ly")
 # Words that make a capitalised name that of a thing.
