@@ -453,8 +453,8 @@ def _event(clause: Clause) -> list[Words]:
     heads = [at for at in range(event + 1, len(words)) if lows[at] in before]
     if len(heads) < 2 or heads[0] > event + 3:
         return []
-    begins = [event + 1, *heads[1:], len(words)]
-    return [_bare(words[start : event + 1] + words[a:b]) for a, b in pairwise(begins)]
+    rest = [words[start : event + 1] + words[a:b] for a, b in pairwise([*heads[1:], len(words)])]
+    return list(map(_bare, [words[: heads[1]], *rest]))
 
 
 # In the order in which they are tried, each with what a sentence without cannot have.

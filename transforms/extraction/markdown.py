@@ -10,7 +10,7 @@ from typing import Final
 from ufo.transforms.english.grammar import STOP_WORDS, core
 from ufo.transforms.english.word_set import word_set
 from ufo.transforms.extraction.clause import bare_name, is_name, only_opens
-from ufo.transforms.extraction.wording import is_claim, wording
+from ufo.transforms.extraction.wording import is_claim, is_talk, wording
 
 _HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
 _BOLD: Final = re.compile(r"\s*(\*\*|__)(?=\S)([^*_:.!?]{2,60})(?:\*\*|__):?\s*$")
@@ -96,7 +96,7 @@ class Reader:
         said = {low for low in map(core, words) if low not in STOP_WORDS and low.isalpha()}
         named = bool(words) and is_name(words) and not only_opens(core(words[0]))
         topic = self._topics[-1] if said <= _SECTIONS else bare_name(words) if named else ""
-        if topic and not self._topics[0] and len(self._topics) == 1:
+        if topic and not self._topics[0] and level == 1:
             self._topics[0] = topic  # the title
         self._levels.append(level)
         self._topics.append(topic)
@@ -116,11 +116,15 @@ class Reader:
         value = " ".join(wording(found["value"]).words).rstrip(".")
         if not value or label.lower() in _ASIDES or _is_sentence(value):
             return None
+        if is_talk(wording(value)):
+            return []
+        if label.lower() not in _KINDS and re.match(r"(?:an?|the) ", value):
+            return [f"{label} is {value}."]
         return [_said(self.topic, label, value)]
 
     def _row(self, line: str) -> list[str]:
         cells = [
-            " ".join(wording(cell).words)
+            " ".join(wording(cell).words).rstrip(".")
             for cell in _CELLS.split(_RULING.sub("", line).strip().strip("|"))
         ]
         if not self._columns or _RULING.search(line):
@@ -158,8 +162,6 @@ def _said(topic: str, label: str, value: str) -> str:
     low = label.lower()
     if _is_sentence(value):
         return f"{topic}, {low}: {value}." if topic else f"{label}: {value}."
-    if low not in _KINDS and re.match(r"(?:an?|the) ", value):
-        return f"{label} is {value}."
     event = _EVENTS.get(_OF_EVENTS.get(low, low))
     if not topic:
         return f"{label}: {value}."

@@ -215,8 +215,9 @@ class Subjects:
         for low, word in zip(lows, words[1:], strict=False) if self._kinds else ():
             if low in self._kinds and (word[0] in '"“' or en.is_capital(word)):
                 self._kinds[low] = ""
-            elif low[:-1] in self._kinds:
-                self._kinds[low[:-1]] = ""
+            one = low[:-3] + "y" if low.endswith("ies") else low[:-1]
+            if one in self._kinds:  # "other cities"
+                self._kinds[one] = ""
         if self._is_said and self._subject and "".join(lows[verb + 1 : verb + 2]) in _ARTICLES:
             noun = verb + 1
             for at in range(verb + 2, len(words)):
