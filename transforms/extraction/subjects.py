@@ -212,7 +212,7 @@ class Subjects:
 
     def _note_kind(self, words: list[str], lows: list[str], verb: int) -> None:
         """Remember that "The Sea" is the film, until another film is spoken of."""
-        for low, word in zip(lows, words[1:], strict=False) if self._kinds else ():
+        for low, word in zip(lows, [*words[1:], " "], strict=True) if self._kinds else ():
             if low in self._kinds and (word[0] in '"“' or en.is_capital(word)):
                 self._kinds[low] = ""
             one = low[:-3] + "y" if low.endswith("ies") else low[:-1]
