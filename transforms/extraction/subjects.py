@@ -150,9 +150,11 @@ class Subjects:
         elif len(fitting) > 1:
             # Who is known to be a "he", else the topic, if the sentence before is not of another.
             known = [name for name in fitting if self._people[name]] or [self._topic]
+            if self._topic in known:
+                known = [name for name in known if name[0] != _SOMEBODY]
             alone = len(known) == 1 and known[0] in fitting and subject in (known[0], "")
             name = known[0] if alone and (not self._fresh or known[0] == self._topic) else ""
-        if name not in self._here:
+        if name not in self._here or name[0] == _SOMEBODY:
             return ""
         self._people[name] = pronoun
         return name
@@ -185,10 +187,13 @@ class Subjects:
         self._fresh = False
         self._is_said = verb > start and lows[verb] in BE
         if lows[start] in en.POSSESSIVES:
-            # "His father, Nils Dahl, was a farmer": a later "he" may be the father.
+            # "His father, Nils Dahl, was a farmer" is about another person.
             said = set(lows[start + 1 : max(verb, start + 3)])
             about = [pronoun for pronoun, nouns in _RELATIVES.items() if not nouns.isdisjoint(said)]
             self._subject = _SOMEBODY + about[0] if about else ""
+            if about:  # a later "he" may be the father
+                self._people[self._subject] = about[0]
+                self._here.add(self._subject)
         elif lows[start] in _PRONOUNS:
             self._subject = name or (_SOMEBODY + lows[start] if lows[start] in _GENDERS else "")
         elif name and lows[start] == "the":
@@ -209,7 +214,7 @@ class Subjects:
                 named = self._known(bare_name(words[first:end]))
                 self._meet(named)
                 self._alone = self._alone and named == self._subject
-        if self._people.get(self._subject) == "":
+        if self._alone and self._people.get(self._subject) == "":
             found = [gender for gender, said in _GENDERS.items() if not said.isdisjoint(lows)]
             self._people[self._subject] = found[0] if len(found) == 1 else ""
 
