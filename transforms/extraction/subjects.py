@@ -151,10 +151,10 @@ class Subjects:
             # Who is known to be a "he", else the topic, if the sentence before is not of another.
             known = [name for name in fitting if self._people[name]] or [self._topic]
             if self._topic in known:
-                known = [name for name in known if name[0] != _SOMEBODY]
+                known = [name for name in known if name[:1] != _SOMEBODY]
             alone = len(known) == 1 and known[0] in fitting and subject in (known[0], "")
             name = known[0] if alone and (not self._fresh or known[0] == self._topic) else ""
-        if name not in self._here or name[0] == _SOMEBODY:
+        if name not in self._here or name[:1] == _SOMEBODY:
             return ""
         self._people[name] = pronoun
         return name
