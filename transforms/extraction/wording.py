@@ -93,11 +93,7 @@ _AFTER_IMPERATIVE: Final = word_set(
 _TASTE: Final = word_set(
     "amazing awesome beautiful boring breathtaking charming delicious delightful enjoyable fun"
     " fantastic fascinating gorgeous horrible incredible interesting lovely loveliest magnificent"
-    " worth outstanding pleasant stunning superb terrible wonderful subjective personal must-see"
-)
-_DEMAND: Final = re.compile(
-    r"\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
-    r"|avoided|treated|considered|encouraged|taken)\b|\b(?:taste|opinion)\W*$"
+    " worth outstanding pleasant stunning superb terrible wonderful subjective personal taste"
 )
 _SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
 # "may have died" and "might be" leave it open; "may be used" and "may cause" tell what is usual.
@@ -105,7 +101,7 @@ _HEDGE: Final = re.compile(
     r"\b(?:(?:may|might|could)(?: (?:\w+ly|or|may|might|not|also|perhaps|well|very))* have"
     r"(?: \w+ly)*(?P<been> been)? (?P<done>\w+)|might be (?P<is>\w+))"
 )
-_OWN_VIEW: Final = re.compile(r"\b(?:me|myself)\b(?!.*[”»])")
+_OWN: Final = frozenset({"me", "myself"})
 _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b|=")
 
 
@@ -166,19 +162,16 @@ def is_talk(said: Wording) -> bool:
     return bool(
         _TALK.match(text)
         or _instructs(words, lows)
-        or (_judges(text, lows) and not _SPECIFIC.search(text))
-        or (("me" in lows or "myself" in lows) and _OWN_VIEW.search(text) and '"' not in text)
+        or (not _TASTE.isdisjoint(lows) and _judges(lows) and not _SPECIFIC.search(text))
+        or (not _OWN.isdisjoint(lows) and '"' not in text and "”" not in text)
         or _leaves_open(text, lows)
     )
 
 
-def _judges(text: str, lows: list[str]) -> bool:
+def _judges(lows: list[str]) -> bool:
     """Return whether the words say what is beautiful, boring or a matter of taste."""
-    if not _TASTE.isdisjoint(lows):
-        at = next(at for at, low in enumerate(lows) if low in _TASTE)
-        return not BE.isdisjoint(lows[max(0, at - 5) : at])
-    asked = "should" in lows or lows[-1] in ("taste", "opinion")
-    return asked and _DEMAND.search(text) is not None
+    found = (at for at, low in enumerate(lows) if low in _TASTE)
+    return any(not BE.isdisjoint(lows[max(0, at - 5) : at]) for at in found)
 
 
 def _instructs(words: list[str], lows: list[str]) -> bool:
