@@ -93,7 +93,11 @@ _AFTER_IMPERATIVE: Final = word_set(
 _TASTE: Final = word_set(
     "amazing awesome beautiful boring breathtaking charming delicious delightful enjoyable fun"
     " fantastic fascinating gorgeous horrible incredible interesting lovely loveliest magnificent"
-    " worth outstanding pleasant stunning superb terrible wonderful subjective personal taste"
+    " worth outstanding pleasant stunning superb terrible wonderful"
+)
+_MATTERS: Final = frozenset({"subjective", "personal", "taste", "opinion"})
+_VERY: Final = word_set(
+    "truly really very so such quite simply absolutely a an one of the most just"
 )
 _SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
 # "may have died" and "might be" leave it open; "may be used" and "may cause" tell what is usual.
@@ -162,7 +166,7 @@ def is_talk(said: Wording) -> bool:
     return bool(
         _TALK.match(text)
         or _instructs(words, lows)
-        or (not _TASTE.isdisjoint(lows) and _judges(lows) and not _SPECIFIC.search(text))
+        or (_judges(lows) and not _SPECIFIC.search(text))
         or (not _OWN.isdisjoint(lows) and '"' not in text and "”" not in text)
         or _leaves_open(text, lows)
     )
@@ -170,8 +174,13 @@ def is_talk(said: Wording) -> bool:
 
 def _judges(lows: list[str]) -> bool:
     """Return whether the words say what is beautiful, boring or a matter of taste."""
-    found = (at for at, low in enumerate(lows) if low in _TASTE)
-    return any(not BE.isdisjoint(lows[max(0, at - 5) : at]) for at in found)
+    for at, low in enumerate(lows) if not _TASTE.isdisjoint(lows) else ():
+        be = at - 1
+        while be > 0 and lows[be] in _VERY:
+            be -= 1
+        if low in _TASTE and lows[be] in BE:
+            return True
+    return lows[-1] in _MATTERS and not BE.isdisjoint(lows[-5:])
 
 
 def _instructs(words: list[str], lows: list[str]) -> bool:
