@@ -106,6 +106,7 @@ _HEDGE: Final = re.compile(
     r"(?: \w+ly)*(?P<been> been)? (?P<done>\w+)|might be (?P<is>\w+))"
 )
 _OWN: Final = frozenset({"me", "myself"})
+_OWN_VIEW: Final = re.compile(r'^[^"”]*\b(?:me|myself)\b[^"”]*$')
 _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b|=")
 
 
@@ -167,7 +168,7 @@ def is_talk(said: Wording) -> bool:
         _TALK.match(text)
         or _instructs(words, lows)
         or (_judges(lows) and not _SPECIFIC.search(text))
-        or (not _OWN.isdisjoint(lows) and '"' not in text and "”" not in text)
+        or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)
         or _leaves_open(text, lows)
     )
 
