@@ -65,17 +65,15 @@ def ruled(found: Match, said_of: Probabilities) -> Probabilities:
     """Return a verifier's probabilities of a pair, held to the rules above."""
     supported, refuted, _ = said_of
     against = grounds(found)
-    away = elsewhere(found) != ""
     if supported >= SUPPORTED_FROM:
         sure = bool(against) and against[0].sure
-        if away or sure or lacks_number(found) or other_name(found):
+        if sure or elsewhere(found) or lacks_number(found) or other_name(found):
             refuted *= (1 - _UNSURE) / max(1 - supported, 1e-9)
-            supported = _UNSURE
-    held = Probabilities(supported, refuted, 1 - supported - refuted)
-    if held.outcome == REFUTED and not against:
-        half = (1 - supported) / 2
-        held = Probabilities(supported, half, half)  # A tie is no contradiction.
-    return held
+            said_of = Probabilities(_UNSURE, refuted, 1 - _UNSURE - refuted)
+    if said_of.outcome == REFUTED and not against:
+        half = (1 - said_of.supported) / 2
+        return Probabilities(said_of.supported, half, half)  # A tie is no contradiction.
+    return said_of
 
 
 def lacks_number(found: Match) -> bool:

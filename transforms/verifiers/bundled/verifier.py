@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 from tokenizers import Tokenizer
-from ufo.transforms.verifiers.overlap.features import NAMES, features
+from ufo.transforms.verifiers.overlap import WEIGHTS, features
 
 from ufo.schemas.models import digest, onnx_session
 from ufo.transforms.verifiers.base import Array, Head, Pair, Probabilities, Verifier
@@ -23,7 +23,7 @@ TOKENIZER: Final = "tokenizer.json"
 SETTINGS: Final = "verifier.json"
 FIGURES: Final = "figures.json"
 INPUTS: Final = (
-    *NAMES,
+    *WEIGHTS,
     "model_supported",  # log-odds of supported against the rest, by the model alone
     "model_refuted",  # log-odds of refuted against noans
 )
@@ -34,7 +34,7 @@ _MEASURED: Final = {
     "begin_wow": "dialogue",
     "claims": "whole claims by the web",
 }
-_SAID: Final = NAMES.index("said")
+_SAID: Final = 0
 
 
 class BundledVerifier(Verifier):
