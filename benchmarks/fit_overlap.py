@@ -29,8 +29,8 @@ from benchmarks.regressions import (  # noqa: E402
     examples_of_families,
     regression,
 )
-from ufo.transforms.verifiers.base import Pair  # noqa: E402
-from ufo.transforms.verifiers.overlap import WEIGHTS, features  # noqa: E402
+from ufo.transforms.verifiers.base import Pair, Probabilities  # noqa: E402
+from ufo.transforms.verifiers.overlap import WEIGHTS, features, probabilities  # noqa: E402
 
 NAMES = tuple(WEIGHTS)
 # What each of the developers' sets weighs; all training pairs together weigh `TRAINING`. Claims
@@ -90,6 +90,12 @@ def fit(parts: Sequence[Examples]) -> dict[str, float]:
     truth = np.concatenate([part.labels for part in parts]) == SUPPORTED
     weights = np.concatenate([part.weights for part in parts])
     return regression(vectors, truth, weights, NAMES, NAMES, PENALTY)
+
+
+def apply(weights: Mapping[str, float], vectors: Array) -> list[Probabilities]:
+    """Return the probabilities of pairs with these features."""
+    known = [weights[name] for name in NAMES]
+    return [probabilities(row, known, weights["intercept"]) for row in vectors.tolist()]
 
 
 def vectors_of(pairs: Sequence[Pair]) -> Array:

@@ -9,7 +9,7 @@ What a verifier calls supported or contradicted is held to rules here, the same 
 - neither where the passage is about another subject.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -61,21 +61,6 @@ def grounds(found: Match) -> Sequence[Ground]:
     return sorted(about, key=lambda one: (not one.sure, -one.share))
 
 
-def ruled(found: Match, said_of: Probabilities) -> Probabilities:
-    """Return a verifier's probabilities of a pair, held to the rules above."""
-    supported, refuted, _ = said_of
-    against = grounds(found)
-    if supported >= SUPPORTED_FROM:
-        sure = bool(against) and against[0].sure
-        if sure or elsewhere(found) or lacks_number(found) or other_name(found):
-            refuted *= (1 - _UNSURE) / max(1 - supported, 1e-9)
-            said_of = Probabilities(_UNSURE, refuted, 1 - _UNSURE - refuted)
-    if said_of.outcome == REFUTED and not against:
-        half = (1 - said_of.supported) / 2
-        return Probabilities(said_of.supported, half, half)  # A tie is no contradiction.
-    return said_of
-
-
 def lacks_number(found: Match) -> bool:
     """Return whether the claim has a number or date that neither passage nor title says."""
     return bool(found.claim.numbered & ~found.said)
@@ -84,6 +69,40 @@ def lacks_number(found: Match) -> bool:
 def other_name(found: Match) -> bool:
     """Return whether another name stands where the claim has one that the passage never says."""
     return any(one.sure for one in _names(found))
+
+
+def other_subject(found: Match) -> bool:
+    """Return whether the passage is about another subject than the claim."""
+    return elsewhere(found) != ""
+
+
+def contradicted(found: Match) -> bool:
+    """Return whether there is a ground against the claim that can be relied on alone."""
+    against = grounds(found)
+    return bool(against) and against[0].sure
+
+
+DENIALS: Final = (lacks_number, other_name, other_subject, contradicted)
+"""The rules that keep a passage from supporting a claim."""
+
+
+def ruled(
+    found: Match,
+    three: Probabilities,
+    denials: Sequence[Callable[[Match], bool]] = DENIALS,
+    needs_ground: bool = True,
+) -> Probabilities:
+    """Return a verifier's probabilities of a pair, held to the rules above.
+
+    `benchmarks/measure_judge.py` prints what each rule is worth; for that, some can be left out.
+    """
+    if three.supported >= SUPPORTED_FROM and any(rule(found) for rule in denials):
+        refuted = three.refuted * (1 - _UNSURE) / max(1 - three.supported, 1e-9)
+        three = Probabilities(_UNSURE, refuted, 1 - _UNSURE - refuted)
+    if needs_ground and three.outcome == REFUTED and not grounds(found):
+        half = (1 - three.supported) / 2
+        return Probabilities(three.supported, half, half)  # A tie is no contradiction.
+    return three
 
 
 def elsewhere(found: Match) -> str:

@@ -1,6 +1,6 @@
 """The verifier `overlap`: one logistic regression over what a passage says of a claim's words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from math import exp, log
@@ -45,9 +45,13 @@ class OverlapVerifier(Verifier):
         return [probabilities(features(pair)) for pair in pairs]
 
 
-def probabilities(vector: Sequence[float]) -> Probabilities:
+def probabilities(
+    vector: Sequence[float],
+    weights: Iterable[float] = WEIGHTS.values(),
+    intercept: float = INTERCEPT,
+) -> Probabilities:
     """Return the probabilities of a pair with these features."""
-    score = sum(map(mul, WEIGHTS.values(), vector), INTERCEPT)
+    score = sum(map(mul, weights, vector), intercept)
     supported = 1 / (1 + exp(-score))
     share = REFUTED_WITH_GROUND if vector[-1] else REFUTED_WITHOUT
     refuted = (1 - supported) * share

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 from tokenizers import Tokenizer
-from ufo.transforms.verifiers.overlap import WEIGHTS, features
 
 from ufo.schemas.models import digest, onnx_session
 from ufo.transforms.verifiers.base import Array, Head, Pair, Probabilities, Verifier
 from ufo.transforms.verifiers.bundled.encoding import Encoder
+from ufo.transforms.verifiers.overlap import WEIGHTS, features
 from ufo.transforms.verifiers.regressions import Regressions, chance
 
 FOLDER: Final = Path(__file__).parent
