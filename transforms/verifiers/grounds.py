@@ -181,22 +181,26 @@ def _numbered(found: Match) -> Iterator[tuple[int, Quantity]]:
 
 
 def _names(found: Match) -> Iterator[Ground]:
-    """Yield other names where the claim has one of which the passage says no word.
+    """Yield other names where the claim has one that the passage does not say.
 
-    Surely the claim's place is taken where both follow the same word ("born in"). An abbreviation
-    may stand for any name.
+    Such a name has nothing of the claim, or shares a word with the claim's name and has another of
+    its own: "Pacific Ocean" for "Indian Ocean". Surely the claim's place is taken where both follow
+    the same word ("born in"). An abbreviation may stand for any name.
     """
     claim, passage = found.claim, found.passage
     for start, end in claim.names:
-        known = any(key in passage.index or key in passage.title for key in claim.keys[start:end])
-        if start <= claim.verb or known or claim.words[start].surface.isupper():
+        name = frozenset(one.key for one in claim.words[start:end] if one.weight)
+        unsaid = frozenset(key for key in name if key not in passage.index) - passage.title
+        if start < claim.verb or not unsaid or claim.words[start].surface.isupper():
             continue
         lead, claimed = claim.words[start - 1], said(claim.words[start:end])
         parts = mask(k for k, place in enumerate(claim.places) if start <= place < end)
         for number, clause in enumerate(passage.clauses):
             for first, last in clause.names:
                 other = clause.words[first:last]
-                if first <= clause.verb or not claim.others(other) or other[0].surface.isupper():
+                keys = frozenset(one.key for one in other if one.weight)
+                instead = claim.others(other) if unsaid == name else keys & name and keys - name
+                if first < clause.verb or not instead or other[0].surface.isupper():
                     continue
                 after_same = not lead.weight and clause.words[first - 1].lower == lead.lower
                 follows = after_same and _follows(found, clause, start, first)

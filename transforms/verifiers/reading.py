@@ -40,8 +40,9 @@ class Clause:
 
     @cached_property
     def verb(self) -> int:
-        """The place of the first word that can be the verb, or the number of words."""
-        return next((at for at, one in enumerate(self.words) if at and one.finite), len(self.words))
+        """The place of the first word that can be the verb, or that after the first name."""
+        after = self.names[0][1] if self.names else len(self.words)
+        return next((at for at, one in enumerate(self.words) if at and one.finite), after)
 
     @cached_property
     def names(self) -> list[tuple[int, int]]:
