@@ -112,7 +112,7 @@ def elsewhere(found: Match) -> str:
     """
     claim, passage = found.claim, found.passage
     names = [one.key for one in claim.subject_names()]
-    if not names or any(name in passage.index or name in passage.title for name in names):
+    if not names or any(name in passage.keys or name in passage.title for name in names):
         return ""
     best = passage.clauses[found.best].subject_names() if found.best >= 0 else []
     return passage.named or (said(best) if len(best) <= _NAME else "")
@@ -132,11 +132,11 @@ def is_about(found: Match, number: int) -> bool:
     if first in PRONOUNS:
         return is_about(found, number - 1) if number else _titled(found)
     if first in POSSESSIVES:
-        return next((one.key in claim.keys for one in clause.words if one.weight), False)
+        return next((one.key in claim.has for one in clause.words if one.weight), False)
     subject = clause.subject()
     own = [one for one in subject if one.key in claim.about]
     if any(one.surface.endswith(POSSESSIVE) for one in own):
-        return all(one.key in claim.keys for one in subject)
+        return all(one.key in claim.has for one in subject)
     if own:
         names = [clause.keys[start:end] for start, end in clause.names if start < clause.verb]
         return not any(_is_namesake(frozenset(name), claim.about) for name in names)
@@ -190,7 +190,7 @@ def _names(found: Match) -> Iterator[Ground]:
     claim, passage = found.claim, found.passage
     for start, end in claim.names:
         name = frozenset(one.key for one in claim.words[start:end] if one.weight)
-        unsaid = frozenset(key for key in name if key not in passage.index) - passage.title
+        unsaid = frozenset(key for key in name if key not in passage.keys) - passage.title
         if start < claim.verb or not unsaid or claim.words[start].surface.isupper():
             continue
         lead, claimed = claim.words[start - 1], said(claim.words[start:end])
@@ -214,7 +214,7 @@ def _negations(found: Match) -> Iterator[Ground]:
     if best < 0 or bool(there) == bool(claim.denied):
         return
     for key, negation in (there or claim.denied).items():
-        if key in claim.keys and best in passage.index.get(key, ()):
+        if key in claim.has and key in passage.clauses[best].has:
             texts = (negation, "") if there else ("", negation)
             sure = _share(found, best, 0) >= _MOST
             yield Ground("negation", best, *texts, _share(found, best, 0), sure)

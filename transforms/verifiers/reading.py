@@ -31,11 +31,15 @@ _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
 
 class Clause:
-    """The words of a claim or of a sentence of a passage, with their `keys` and its `numbers`."""
+    """The words of a claim or of a sentence of a passage, with their `keys` and its `numbers`.
+
+    `has` is the set of the keys.
+    """
 
     def __init__(self, words: list[Word]) -> None:
         self.words = words
         self.keys = [word.key for word in words]
+        self.has = frozenset(self.keys)
         self.numbers = quantities(words)
 
     @cached_property
@@ -66,7 +70,7 @@ class Clause:
 
     def others(self, words: Sequence[Word]) -> bool:
         """Return whether none of the words is among these."""
-        return not any(one.key in self.keys for one in words)
+        return not any(one.key in self.has for one in words)
 
 
 def _names(words: Sequence[Word]) -> list[tuple[int, int]]:
@@ -167,8 +171,7 @@ class ReadPassage:
     """A passage: its `sentences` as written and as `clauses`; `title` has the keys of its title,
     which is `named` as written.
 
-    `index` maps a key to the numbers of the sentences that have it, `numbers` are quantities with
-    the number of their sentence, and `keys` are those of all its words.
+    `keys` are those of all its words, `numbers` its quantities with the number of their sentence.
     """
 
     def __init__(self, text: str, title: str = "") -> None:
@@ -178,11 +181,7 @@ class ReadPassage:
         titled = Clause(read(title))
         self.title = frozenset(word.key for word in titled.words if word.weight)
         self.title_numbers = titled.numbers
-        self.index: dict[str, list[int]] = {}
-        for number, clause in enumerate(self.clauses):
-            for key in {word.key for word in clause.words if word.weight}:
-                self.index.setdefault(key, []).append(number)
-        self.keys = set().union(*[clause.keys for clause in self.clauses])
+        self.keys = set().union(*[clause.has for clause in self.clauses])
         self.numbers = [(n, q) for n, clause in enumerate(self.clauses) for q in clause.numbers]
 
 
@@ -224,12 +223,11 @@ def match(pair: Pair) -> Match:
     """Look every part of the claim up in the passage. Linear in the parts and their mentions."""
     claim, passage = read_claim(pair.claim), read_passage(pair.passage, pair.title)
     masks = [0] * len(passage.sentences)
-    index, title, titled = passage.index, passage.title, 0
-    for k, item in enumerate(claim.items):
-        for number in index.get(item.key, ()):
-            masks[number] |= 1 << k
-        if item.key in title:
-            titled |= 1 << k
+    titled = mask(k for k, item in enumerate(claim.items) if item.key in passage.title)
+    said = [(k, item.key) for k, item in enumerate(claim.items) if item.key in passage.keys]
+    for number, clause in enumerate(passage.clauses):
+        there = clause.has
+        masks[number] = sum([1 << k for k, key in said if key in there])
     for k, quantity in enumerate(claim.numbers, len(claim.items)):
         for number, other in passage.numbers:
             if agree(quantity, other):
