@@ -108,12 +108,24 @@ def ruled(
 def elsewhere(found: Match) -> str:
     """Return the other subject that a passage is about, by its title or its best sentence.
 
-    It is "" where the claim's own subject is named somewhere, or has no name.
+    It is "" where passage or title name the claim's own subject, in full or shortened ("Curie"), or
+    that has no name. Under the title of a namesake ("Pierre Curie") only the full name counts. A
+    claim about "he" or "it" is of no page that has a title.
     """
     claim, passage = found.claim, found.passage
-    names = [one.key for one in claim.subject_names()]
-    if not names or any(name in passage.keys or name in passage.title for name in names):
+    name = frozenset(one.key for one in claim.subject_names())
+    if not name:
+        unknown = not PRONOUNS.union(POSSESSIVES).isdisjoint(claim.keys[:1])
+        return passage.named if unknown else ""
+    title = passage.title
+    if title and (title <= name or name <= title):
         return ""
+    namesake = _is_namesake(title, name)
+    for clause in passage.clauses:
+        for start, end in clause.names:
+            other = frozenset(clause.keys[start:end])
+            if name <= other or (other <= name and not namesake):
+                return ""
     best = passage.clauses[found.best].subject_names() if found.best >= 0 else []
     return passage.named or (said(best) if len(best) <= _NAME else "")
 
@@ -144,7 +156,9 @@ def is_about(found: Match, number: int) -> bool:
 
 
 def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
-    return bool(name & about and name - about and about - name)
+    """Return whether two names share a part while each has one of its own, initials aside."""
+    own, others = (any(len(key) > 1 for key in rest) for rest in (name - about, about - name))
+    return own and others and not name.isdisjoint(about)
 
 
 def _titled(found: Match) -> bool:
