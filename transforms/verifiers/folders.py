@@ -24,7 +24,7 @@ def config_of(folder: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise UsageError(
             f"the folder {folder!r} is not a verifier: it has neither config.json, as a model has, "
-            "nor verifier.json, as `ufo judges fit` writes it"
+            "nor verifier.json, as benchmarks/train_verifier.py writes it"
         ) from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{path!r} cannot be read: {error}") from error
