@@ -16,6 +16,7 @@ PACKAGE_DATA = {
     "ufo.pipelines.reports.html": ["*.css", "templates/*.html"],
     "ufo.transforms.llm": ["*.yaml"],
     "ufo.transforms.prompts": ["*.txt"],
+    "ufo.transforms.verifiers": ["*.json"],
     "ufo.transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
     "ufo.transforms.sources.web": ["*.yaml"],
     "ufo.webapp": ["page/**"],

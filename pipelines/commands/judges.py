@@ -9,6 +9,7 @@ from typing import Any
 from ufo.pipelines.options.settings import flags_of
 from ufo.schemas.errors import EXIT_DONE
 from ufo.transforms.judges import JUDGES
+from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.registry import Spec
 from ufo.transforms.verifiers.registry import VERIFIERS
 
@@ -53,13 +54,18 @@ def _print_abilities(row: Mapping[str, Any]) -> None:
     if row.get("flags"):
         flags = " ".join(f"--{name}" for name in row["flags"])
         print(fill(f"flags: {flags}", 100, initial_indent=" " * 4, subsequent_indent=" " * 8))
+    if row.get("judged_by"):
+        print(fill(row["judged_by"], 100, initial_indent=" " * 4, subsequent_indent=" " * 8))
     for option, default in row["options"].items():
         print(f"    {option}" + ("" if default in (None, "") else f" (default {default!r})"))
 
 
 def _installed() -> list[dict[str, Any]]:
-    verifiers = [{"kind": "verifier", **VERIFIERS.about(name)} for name in VERIFIERS.types()]
-    return [*map(_judge, JUDGES.types()), *verifiers]
+    return [*map(_judge, JUDGES.types()), *map(_verifier, VERIFIERS.types())]
+
+
+def _verifier(name: str) -> dict[str, Any]:
+    return {"kind": "verifier", **VERIFIERS.about(name), "judged_by": judged_by(name)}
 
 
 def _judge(name: str) -> dict[str, Any]:

@@ -37,7 +37,8 @@ def evaluate(
 def test_its_verdicts_its_name_and_its_accuracy_are_seen(evaluate: Any, tmp_path: Path) -> None:
     done = evaluate("--verifier", STATED)
     assert done.code == 0, done.err
-    assert "Judging offline, without a language model. Verifier stated: always right." in done.err
+    assert "Judging offline, without a language model. Verifier: stated." in done.err
+    assert "Verifier stated (a first look; for findings use a language model): always" in done.out
     (row,) = rows(tmp_path / "out", "SELECT outcome, probability, judge, model FROM evidence")
     assert (row["outcome"], row["probability"], row["judge"]) == ("refuted", 0.2, "offline")
     assert row["model"].startswith("stated@")
@@ -81,7 +82,7 @@ def test_recall_asks_it_too(tmp_path: Path, ufo: Callable[..., Any], write_lines
     words = ("recall", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
     done = ufo(*words, "--verifier", STATED)
     assert done.code == 0, done.err
-    assert "Verifier stated: always right." in done.err
+    assert "Verifier stated (a first look; for findings use a language model): always" in done.out
     (row,) = rows(tmp_path / "out", "SELECT judge, model FROM recall_verdicts")
     assert (row["judge"], row["model"].partition("@")[0]) == ("offline", "stated")
     assert ufo(*words, "--verifier", STATED, "--facts_only").code == 2

@@ -4,11 +4,10 @@ A verifier predicts whether a passage supports a claim, refutes it, or does not 
 in this process; for a model behind an endpoint write a judge (`ufo.transforms.judges`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.measured import BY_SET, MEASURED
 
 if TYPE_CHECKING:  # keeps `import ufo` fast
     import numpy as np
@@ -73,12 +72,11 @@ class Verifier:
         return ""
 
     def accuracy(self) -> str:
-        """Return a short text on its measured accuracy, "" where it is unknown."""
-        return MEASURED.get(self.name, "")
+        """Return how often it is right, as part of a sentence; "" where that is not known.
 
-    def by_set(self) -> Mapping[str, float]:
-        """Return the measured balanced accuracy by data set, and the recall on `false_claims`."""
-        return BY_SET.get(self.name, {})
+        Of the shipped ones that is in figures.json (`ufo.transforms.judges.offline`).
+        """
+        return ""
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order.

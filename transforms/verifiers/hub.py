@@ -97,7 +97,7 @@ class HubVerifier(Verifier):
         return models.onnx_file(self._folder)
 
     @cached_property
-    def _config(self) -> dict[str, Any]:
+    def _config(self) -> Mapping[str, Any]:
         if not os.path.exists(os.path.join(self._folder, _CONFIG)):
             raise UsageError(
                 f"the folder {self._folder!r} is not a verifier: it has neither {_CONFIG}, as a "
@@ -131,7 +131,8 @@ class HubVerifier(Verifier):
             return Tokenizer.from_file(path)
         from transformers import AutoTokenizer
 
-        return AutoTokenizer.from_pretrained(self._texts, **_TRUSTED).backend_tokenizer
+        made: Tokenizer = AutoTokenizer.from_pretrained(self._texts, **_TRUSTED).backend_tokenizer
+        return made
 
     @property
     def _kind(self) -> str:

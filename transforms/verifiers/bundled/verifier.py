@@ -1,7 +1,7 @@
 """Run the bundled model: word pieces of a pair in, logits out, and two regressions over them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,19 +20,12 @@ FOLDER: Final = Path(__file__).parent
 MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 SETTINGS: Final = "verifier.json"
-FIGURES: Final = "figures.json"
 INPUTS: Final = (
     *NAMES,
     "model_supported",  # log-odds of supported against the rest, by the model alone
     "model_refuted",  # log-odds of refuted against noans
 )
 """What the regressions read."""
-_MEASURED: Final = {
-    "stance": "web evidence",
-    "wice": "cited articles",
-    "begin_wow": "dialogue",
-    "claims": "whole claims by the web",
-}
 _SAID: Final = NAMES.index("said")
 
 
@@ -87,19 +80,6 @@ class BundledVerifier(Verifier):
         """Return a checksum of the model and its last layer."""
         parts = [digest(str(self._folder / name)) for name in (MODEL, TOKENIZER, SETTINGS)]
         return sha256(" ".join(parts).encode()).hexdigest()[:12]
-
-    def accuracy(self) -> str:
-        """Return how often it agreed with people on texts unlike those it learned from."""
-        known = self.by_set()
-        figures = [f"{known[name]:.2f} {of}" for name, of in _MEASURED.items() if name in known]
-        return (
-            f"balanced accuracy on people's labels of texts it had not seen: {', '.join(figures)}"
-        )
-
-    def by_set(self) -> Mapping[str, float]:
-        """Return the same figures by the sets that they are of."""
-        figures = json.loads((self._folder / FIGURES).read_text(encoding="utf-8"))["new_domain"]
-        return {name: found["balanced_accuracy"]["value"] for name, found in figures.items()}
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order; equal pairs are read once."""

@@ -59,8 +59,6 @@ def folder(tmp_path: Path) -> Path:
         "common": [WORDS.index("was"), WORDS.index("in"), WORDS.index("[UNK]")],
     }
     (tmp_path / "verifier.json").write_text(json.dumps(told))
-    figures = {"new_domain": {"stance": {"balanced_accuracy": {"value": 0.7129}}}}
-    (tmp_path / "figures.json").write_text(json.dumps(figures))
     return tmp_path
 
 
@@ -108,7 +106,3 @@ def test_the_fingerprint_is_of_model_and_last_layer(folder: Path) -> None:
     assert before == BundledVerifier(str(folder)).fingerprint()
     (folder / "verifier.json").write_text((folder / "verifier.json").read_text() + " ")
     assert BundledVerifier(str(folder)).fingerprint() != before
-
-
-def test_accuracy_says_what_was_measured(folder: Path) -> None:
-    assert "0.71 web evidence" in BundledVerifier(str(folder)).accuracy()
