@@ -222,6 +222,8 @@ class Check:
         asked, usable = usable_of(self.evidence)
         if is_many(asked - usable, asked):
             lines.append(in_numbers(asked - usable, asked))
+        if self.judged_by:
+            lines.append(self.judged_by)
         for unit in self.fact_units:
             verdict = verdicts[unit.unit_id]
             by = "" if verdict.label is None else f" by {verdict.source}"

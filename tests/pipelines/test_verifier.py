@@ -10,6 +10,7 @@ import pytest
 import ufo as python
 from tests.pipelines.llm_runs import ENVIRONMENT, rows
 from tests.transforms.judges.stated import STATED
+from ufo.transforms.judges.offline import judged_by
 
 UNUSABLE = STATED.replace(":Stated", ":Unusable")
 
@@ -46,6 +47,25 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(evaluate: Any, tmp_path
     told = json.loads(manifest.read_text())["fingerprint"]["options"]["verifier"]
     assert told["name"] == "stated"
     assert row["model"] == f"stated@{told['content'][:12]}"
+
+
+def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
+    evaluate: Any, ufo: Callable[..., Any], tmp_path: Path
+) -> None:
+    line = judged_by("overlap")
+    done = evaluate("--verifier", "overlap")
+    assert f"\n{line}\n" in done.out
+    results = tmp_path / "out"
+    assert line in " ".join(ufo("report", results).out.split())
+    assert ufo("report", results, "--html", tmp_path / "page.html").code == 0
+    assert line in (tmp_path / "page.html").read_text()
+    found = python.evaluate(["Oslo is big."], ["reference"], verifier="overlap", quiet=True)
+    assert line not in found._repr_html_()  # nobody judged: there was no reference
+    text = "Oslo was founded in 1901."
+    checked = python.check_sync(text, references=["Oslo is old."], verifier="overlap")
+    assert line in checked._repr_html_()
+    assert line in repr(checked)
+    assert checked.to_dict()["judged_by"] == line
 
 
 def test_another_verifier_is_another_run(evaluate: Any, tmp_path: Path) -> None:
