@@ -12,6 +12,7 @@ from tests.pipelines.llm_runs import ENVIRONMENT, rows
 from tests.transforms.judges.stated import STATED
 from ufo.transforms.judges.offline import judged_by
 
+REFUTING = "0.2 0.7 0.1\n\nOslo was founded in 1801."
 UNUSABLE = STATED.replace(":Stated", ":Unusable")
 
 
@@ -22,10 +23,10 @@ def evaluate(
     write_lines: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Any]:
-    """One response, and a reference that states its probabilities."""
+    """One response, and a reference that states its probabilities and a ground for them."""
     for name in ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
-    record = {"response": "Oslo was founded in 1901.", "reference_answers": "0.2 0.7 0.1 said."}
+    record = {"response": "Oslo was founded in 1901.", "reference_answers": REFUTING}
     path = write_lines(tmp_path / "in.jsonl", [record])
 
     def run(*flags: object) -> Any:
@@ -111,7 +112,7 @@ def test_recall_asks_it_too(tmp_path: Path, ufo: Callable[..., Any], write_lines
 def test_one_text_from_python() -> None:
     checked = python.check_sync(
         "Oslo was founded in 1901.",
-        references=["0.2 0.7 0.1"],
+        references=[REFUTING],
         sources=["reference"],
         judge="offline",
         verifier=STATED,
