@@ -57,7 +57,7 @@ def _date(words: Sequence[Word], at: int) -> list[Quantity]:
     word, size = words[at], len(words)
     if word.kind == "date":
         year, month, day = map(int, word.surface.split("-"))
-        return _dated(words, at, at + 1, (year, year), month, day)
+        return _dated(words, at, at + 1, (float(year), float(year)), month, day)
     if _is_year(word):
         low = word.value or 0
         return _dated(words, at, at + 1, (low, low + (9 if word.kind == "decade" else 0)))
@@ -72,8 +72,8 @@ def _date(words: Sequence[Word], at: int) -> list[Quantity]:
         month = MONTHS.get(words[end].lower, 0) if end < size else 0
         end += 1
     if month and end < size and _is_year(words[end]) and words[end].kind == NUMBER:
-        year = words[end].value or 0
-        return _dated(words, at, end + 1, (year, year), month, day)
+        said_year = words[end].value or 0.0
+        return _dated(words, at, end + 1, (said_year, said_year), month, day)
     return _dated(words, at, end, None, month, day) if month and day else []
 
 
@@ -98,8 +98,8 @@ def _dated(
 ) -> list[Quantity]:
     written, found = said(words[at:end]), []
     if month:
-        low, high = (100 * month + day, 100 * month + (day or 99))
-        found.append(Quantity(DAY, low, high, at, end, written))
+        first = 100 * month
+        found.append(Quantity(DAY, first + day, first + (day or 99), at, end, written))
     if years:
         low, high = years
         before = words[at - 1].lower if at and not month else ""

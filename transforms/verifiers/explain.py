@@ -54,7 +54,9 @@ def _differs(one: Ground) -> str:
 def _unsettled(found: Match, against: Sequence[Ground]) -> str:
     other = elsewhere(found)
     if other:
-        return f'is about "{" ".join(other.split())}", not "{_subject(found)}"'
+        own = " ".join([word.surface for word in found.claim.subject_names()])
+        named = f'not "{own}"' if own else "the claim does not say whom it is about"
+        return f'is about "{" ".join(other.split())}", {named}'
     if against and against[0].sure:
         return f"{_differs(against[0])}, but does not settle it"
     missing = _parts(found, said=False)
@@ -63,10 +65,6 @@ def _unsettled(found: Match, against: Sequence[Ground]) -> str:
     if not found.claim.everything:
         return "the claim has no content words"
     return "says the words of the claim, but does not settle it"
-
-
-def _subject(found: Match) -> str:
-    return " ".join([word.surface for word in found.claim.subject_names()])
 
 
 def _parts(found: Match, *, said: bool) -> str:
