@@ -20,34 +20,25 @@ _ENGLISH_CODES: Final = frozenset({"en", "eng", "english"})
 # Function words by language, one letter a language. Words that two share count for both, so that
 # "is", "in" and "a", English and Dutch or Portuguese, decide nothing by themselves.
 _FUNCTION_WORDS: Final = {
-    "e": """the of and to is was that it with as his are at this have from or had by they you which
-        were her all their there been has when who will more if out about after its would than them
-        into only some could these two may then other first any over such most between both through
-        during each she he for not no but be an a in on how what where why does did your our my we
-        can known many while also born became led won made several including""",
+    "e": """the of and to is was that it with as his are at this have from or had by they which were
+        her all their there been has when who will out about than into only could these its then he
+        she for not no but be an a in on how what where why does did your my we can known also born
+        became won made several""",
     "d": """der die das und ist nicht ein eine einer einen einem des dem den mit von zu auf für sich
-        auch als nach wurde wird sind bei oder aus aber hat haben werden war seine ihre sein über
-        zum zur ich wir sie es er im in an am durch noch nur wie kann geboren unter vor zwischen""",
-    "f": """le la les des et est un une du de dans pour que qui sur pas avec par sont au aux en ce
-        cette il elle ses son sa été était mais plus ou où leur nous vous je ont avait comme fut né
-        née deux a à dans chez""",
-    "s": """el la los las de y es en un una por con del se su para como más pero fue lo al sus este
-        esta entre era ser son tiene también nació desde hasta muy sin sobre donde cuando porque yo
-        años que no a""",
-    "i": """il lo la gli le di che è per non una un sono con del della dei delle nel nella alla
-        anche ha più era dal dalla come questo questa suo sua stato stata tra degli ma fu nato
-        nata nacque si da a e i in""",
-    "p": """os as um uma do da dos das em no na nos nas não com é que para por ao foi mais como são
-        seu sua ou também pelo pela até ele ela nasceu isso muito entre de e o a se""",
-    "n": """het een en van ik zijn dat niet te voor op met er aan om ook bij door uit naar maar dan
-        hij ze wordt werd werden heeft deze dit over haar geboren zij wij je nog de is in was""",
-    "l": """nie na się jest to że jak co ale po tak być był była było od dla przez jego jej są oraz
-        który która które roku ze tym tego został lub pod do za w z i""",
-    "v": """och att det som på är av för med den till inte om ett han var har hon från kan sig eller
-        men og af ikke der jeg hun blev være en i et""",
-    "t": "ve bir bu için ile olarak da de daha çok olan gibi kadar",
+        auch als wurde wird sind bei oder aus hat er sie es ich wir im in an am über zum""",
+    "f": """le la les des et est un une du de dans pour que qui sur pas avec par sont au cette il
+        elle son sa été était mais plus fut né née ce à a""",
+    "s": """el la los las de y es en un una por con del se su para como más pero fue al nació no
+        hay que""",
+    "i": "il lo la gli le di che è per non una un con del della nel era sono nato nacque a e i in",
+    "p": "os um uma do da dos das em no na não com é que para por foi mais ele nasceu de e o a se",
+    "n": """het een en van zijn dat niet te op met aan bij door uit naar hij wordt werd werden
+        heeft geboren de is in was""",
+    "l": "nie na się jest to że po od przez są oraz który która roku został do za w z i",
+    "v": "och att det som på är av för med den till inte om ett han var och af ikke jeg hun en i",
+    "t": "ve bir bu için ile olarak çok olan gibi",
     "m": "yang dan di dari untuk dengan ini itu adalah pada tidak",
-    "r": "nu care din pe cu este pentru mai sunt sau fost și în la de",
+    "r": "nu care din pe cu este pentru sunt sau fost și în la de",
     "u": "ja ei että hän joka ovat mutta kun",
     "h": "az és hogy nem egy volt meg van",
     "c": "je se na za su od kao koji v že byl jako jsou",

@@ -1,35 +1,71 @@
 """Split a sentence into the claims it makes where that is safe, else keep it whole.
 
-Rules over words, no parser: each knows one construction and applies only where nothing else could
-be meant. No name and no number is lost: what a rule takes apart goes into one of its claims. What
-counts as one claim follows the atomic facts that people wrote for FActScore (Min et al., 2023),
-less the splits that only a reader who understands the sentence could make.
+Rules over words, no parser: each knows one construction, gives the clauses that replace the one it
+is given, and nothing where anything else could be meant. What counts as one claim follows the
+atomic facts that people wrote for FActScore (Min et al., 2023), less the splits that only a reader
+who understands the sentence could make. What is said is kept: each name and number goes into one of
+the claims.
 """
 
 import re
+from itertools import pairwise
 from typing import Final
 
-from ufo.transforms.english.grammar import lower
-from ufo.transforms.extraction.clause import Words, parse
-from ufo.transforms.extraction.rules import RULES
+from ufo.transforms.english import grammar as en
+from ufo.transforms.english import verbs
+from ufo.transforms.english.word_set import word_set
+from ufo.transforms.extraction import clause as of
+from ufo.transforms.extraction.clause import Clause, Words, is_name, may_be_person
 from ufo.transforms.extraction.wording import Wording
 
-# These rules were not made for longer sentences.
-_MAX_WORDS: Final = 90
+_MAX_WORDS: Final = 90  # these rules were not made for longer sentences
 _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
-_SAYS_SOMETHING: Final = re.compile(r"[^\W_]")
-_ENDS: Final = re.compile(r"[.!?…]$|[.!?][\"”'’)]$")
-_QUOTES: Final = "\"”'’"
-_PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
+_MAX_ITEM: Final = 6
+_PAIRED: Final = re.compile(r"[\"()\[\]“”«»]")
+_STOPS: Final = (".", "!", "?", "…")
+_QUOTES: Final = ('"', "”", "'", "’")
+
+_DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4})"
+_LIFE: Final = re.compile(rf"\((born |b\. )?({_DATE})(?: ?[–—-] ?(?:died )?({_DATE}))?\)")
+_ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
+_ADJECTIVAL: Final = re.compile(r"(?:al|ic|ive|ous|ful|ent|ant|ary|y|ed)$")
+_EVENTS: Final = word_set("born died away founded established built formed")
+# After these the predicates may be those of another subject, or a choice.
+_ENDS: Final = en.CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"}
+_UNSURE: Final = en.CLAUSE_OPENERS | {"not", "or"}
+_BEFORE_ITEMS: Final = (en.PREPOSITIONS | _ENDS) - {"of"}
+_BEFORE_VERB: Final = en.ADVERBS | verbs.AUXILIARIES | {"been"}
+_OWN_SUBJECTS: Final = en.DETERMINERS | {"he", "she", "it", "they"}
+# "films and animated series": a participle that mostly stands before a noun is not a predicate.
+_ADJECTIVES: Final = word_set("acclaimed advanced animated applied limited mixed related organized")
+# What is said of several together is not said of each.
+_TOGETHER: Final = _UNSURE | word_set(
+    "between both either neither among consist consists consisted comprised composed divided"
+    " combined together two three four five six seven eight nine ten nor of"
+)
+_QUANTIFIERS: Final = word_set("numerous several various many other some over few multiple")
+_AMOUNTS: Final = word_set("number variety series host range wide few couple dozen")
+# "English teacher", "American football player": not who comes from there.
+_NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
+# ", making it": what the whole clause did, not its subject.
+_OF_THE_CLAUSE: Final = word_set(
+    "making leading resulting causing allowing killing leaving forcing ensuring giving meaning"
+    " marking bringing ranging including being according following during having helping creating"
+)
 
 
 def split(sentence: Wording) -> list[Wording]:
     """Return the claims of one (resolved) sentence, in order; empty only if it says nothing."""
-    pieces = _split(sentence, 0) if len(sentence.words) <= _MAX_WORDS else [sentence]
-    if len(pieces) > 1 and all(map(_is_whole, pieces)):
-        return pieces
-    return [sentence] if _SAYS_SOMETHING.search(" ".join(sentence.words)) else []
+    words, lows = sentence
+    text = " ".join(words)
+    if len(words) <= _MAX_WORDS:
+        if ',"' in text or ",”" in text:
+            words = [w[:-2] + w[-1] + "," if w.endswith((',"', ",”")) else w for w in words]
+        pieces = _split(Wording(words, lows), 0, 0)
+        if len(pieces) > 1:
+            return pieces
+    return [sentence] if re.search(r"[^\W_]", text) else []
 
 
 def written(words: Words) -> str:
@@ -37,23 +73,394 @@ def written(words: Words) -> str:
     text = " ".join(words).lstrip(" ,;:").rstrip(" ,;:—–-")
     if text[-2:-1] == "," and text[-1] in _QUOTES:
         text = text[:-2] + text[-1]  # the comma was that of the sentence
-    if not _ENDS.search(text):
+    if not text.endswith(_STOPS) and not (text.endswith((*_QUOTES, ")")) and text[-2:-1] in _STOPS):
         text += "."
     return text[0].upper() + text[1:] if text[:2].islower() else text
 
 
-def _split(clause: Wording, depth: int) -> list[Wording]:
+def _split(clause: Wording, depth: int, tried: int) -> list[Wording]:
     """Split a clause into claims by the first rule that applies, and the parts likewise."""
-    parsed = parse(*clause) if depth < _MAX_DEPTH and len(clause.words) >= _MIN_WORDS else None
-    parts = next((parts for rule in RULES if (parts := rule(parsed))), []) if parsed else []
-    if not parts:
+    words, lows = clause
+    parsed = of.parse(words, lows) if depth < _MAX_DEPTH and len(words) >= _MIN_WORDS else None
+    if parsed is None:
         return [clause]
-    return [claim for part in parts for claim in _split(Wording(part, lower(part)), depth + 1)]
+    text = " ".join(words)
+    comma, joined = "," in text, "and" in lows or "but" in lows
+    stop = comma or joined or ";" in text or ":" in text
+    fits = (True, comma, joined, stop, "(" in text, "such as" in text or "inclu" in text or stop)
+    for at in range(tried, len(_RULES)):
+        needs, rule = _RULES[at]
+        parts = rule(parsed) if fits[needs] else ()
+        if parts and (not _PAIRED.search(text) or all(map(_is_whole, parts))):
+            said = [Wording(part, en.lower(part)) for part in parts]
+            return [claim for part in said for claim in _split(part, depth + 1, at)]
+    return [clause]
 
 
-def _is_whole(piece: Wording) -> bool:
+def _is_whole(piece: Words) -> bool:
     """Return whether quotation marks and brackets are closed in the piece that opened them."""
-    text = " ".join(piece.words)
-    return text.count('"') % 2 == 0 and all(
-        text.count(left) == text.count(right) for left, right in _PAIRS
+    text = " ".join(piece)
+    pairs = ("()", "[]", "“”", "«»")
+    return text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
+
+
+def _bare(words: Words) -> Words:
+    """Return the words without a comma at their end."""
+    last = words[-1].rstrip(",") if words else ""
+    return [*words[:-1], last] if last else words[:-1]
+
+
+def _bracket(clause: Clause) -> list[Words]:
+    """Cut "X (born 3 May 1946) is a politician" and "X (1879–1955) was a physicist"."""
+    words, lows, start, verb, _ = clause
+    opening = next((at for at in range(1, verb) if words[at][0] == "("), 0)
+    life = _LIFE.fullmatch(" ".join(words[opening:verb])) if opening and not start else None
+    # not the years of a war or a company
+    if not life or not (life[1] or life[3]) or not may_be_person(lows[:opening]):
+        return []
+    told = [("was born", life[2]), ("died", life[3])] if life[3] else [("was born", life[2])]
+    dated = [f"{verb} {'in' if len(date) == 4 else 'on'} {date}" for verb, date in told]
+    return [*([*words[:opening], *said.split()] for said in dated), words[:opening] + words[verb:]]
+
+
+def _apposition(clause: Clause) -> list[Words]:
+    """Cut "X, a chemist, found Y", "X, also known as Y, is" and "X, who was ill, left"."""
+    words, lows, start, _, _ = clause
+    end = start + of.name_length(words, start)
+    if end == start or words[end - 1][-1] != ",":  # "The old town, also known as …"
+        end = next((k for k in range(start, min(len(words), start + 6)) if words[k][-1] == ","), 0)
+        end += 1
+        if lows[end : end + 1] not in (["also"], ["formerly"], ["better"]):
+            return []
+    close = next((at for at in range(end, len(words) - 2) if words[at][-1] == ","), 0)
+    verb = _past_adverbs(lows, close + 1)
+    if end >= len(words) - 3 or not close or not en.is_finite(words[verb]):
+        return []
+    name, said, low = _bare(words[start:end]), _bare(words[end : close + 1]), lows[end]
+    past = verbs.is_past(lows[verb]) or lows[verb] in ("was", "had")
+    if low in ("who", "which") and en.is_finite(words[end + 1]):
+        said = said[1:]
+    elif low in ("a", "an", "the") or low in of.REDUCED or lows[end + 1] == "known":
+        said = ["was" if past or low == "born" else "is", *said]
+    else:
+        return []
+    return [[*name, *said], [*words[:start], *name, *words[close + 1 :]]]
+
+
+def _relative(clause: Clause) -> list[Words]:
+    """Cut "…, which is a city in Germany.", said of the name or title right before the comma."""
+    words, lows, _, verb, _ = clause
+    commas = (at for at in range(verb + 1, len(words) - 3) if words[at][-1] == ",")
+    at = next((at for at in commas if lows[at + 1] in ("who", "which")), 0)
+    # A verb after a later comma may be that of the first subject.
+    later = any(a[-1] == "," and en.is_finite(b) for a, b in pairwise(words[at + 2 :]))
+    if not at or later or not en.is_finite(words[at + 2]) or lows[at + 2] in verbs.PLURAL:
+        return []
+    first = end = at + 1
+    if lows[at + 1] == "which" and lows[end - 2] in ("in", "on") and lows[end - 1].isdigit():
+        first = end = end - 2  # "founded the company in 1936, which"
+    title = words[end - 1].endswith(('",', "”,"))
+    while first > verb + 1 and (
+        en.is_capital(words[first - 1]) or words[first - 1] in ("of", "the")
+    ):
+        first -= 1
+    while title and first > verb + 1 and words[first][0] not in '"“':
+        first -= 1
+    name, before = _bare(words[first:end]), lows[first - 1]
+    # "The mayor of Paris, who": not of Paris. "Rome and Paris, which": not of Paris alone.
+    shared = before in ("and", "or", "&", "for") or (
+        before in en.PREPOSITIONS and lows[at + 1] == "who"
     )
+    if shared or not (title or is_name(name[name[:1] == ["the"] :])):
+        return []
+    return [words[: at + 1], [*name, *words[at + 2 :]]]
+
+
+def _second_clause(clause: Clause) -> list[Words]:
+    """Cut "X was born in Ulm, and Y died in Princeton." before the subject of its own."""
+    words, lows, start, verb, subject = clause
+    for joint in range(verb + 2, len(words) - 2):
+        at = joint + (lows[joint] in ("and", "but", "while", "whereas", "although", "because"))
+        stop, low = words[joint - 1][-1], lows[at]
+        pronoun = low in ("he", "she", "his", "her")
+        if not (stop in ";:" or (at > joint and (stop == "," or pronoun))):
+            continue
+        length = of.name_length(words, at)
+        if not length and low in _OWN_SUBJECTS:
+            length = next((n for n in range(1, 6) if en.is_finite("".join(words[at + n :][:1]))), 0)
+        own = at + length  # the verb of the second subject
+        if not 0 < length < 6 or own >= len(words) or words[own - 1][-1] in ",;:":
+            continue
+        if not (lows[own] in verbs.AUXILIARIES or verbs.is_past(lows[own])):
+            continue
+        named = words[at : at + 1]
+        if low in en.POSSESSIVES | {"he", "she", "it", "they"} and lows[start] != low:
+            # Whom a pronoun means is certain where the clause before names one person only.
+            names = of.names_in(words[:joint], lows, verb)
+            rivals = any(may_be_person(lows[a:b], lows[a - 1]) for a, b in names)
+            if not pronoun or rivals or not is_name(subject):
+                return []
+            name = " ".join(subject)
+            named = [name + ("'s" if low in en.POSSESSIVES and not name.endswith("'s") else "")]
+        second = [*" ".join(named).split(), *words[at + 1 :]]
+        return [words[:joint], second] if _ENDS.isdisjoint(lows[start:joint]) else []
+    return []
+
+
+def _participle(clause: Clause) -> list[Words]:
+    """Cut "X began in 1990, appearing in films": X appeared in films."""
+    words, lows, _, verb, subject = clause
+    past = verbs.is_past(lows[verb]) or lows[verb] in ("was", "has", "had")
+    following = "".join(lows[verb + 1 : verb + 2])
+    passive = lows[verb] in verbs.BE and verbs.is_participle(following) and following != "born"
+    if not is_name(subject) or not past or passive:
+        return []
+    for at in range(verb + 2, len(words) - 1):
+        if lows[at] in en.CLAUSE_OPENERS:
+            return []
+        if words[at - 1][-1] == "," and _is_gerund(words[at]):
+            rest = [verbs.past_of_gerund(words[at])]
+            for word, after in pairwise([*words[at + 1 :], ""]):
+                also = rest[-1] == "and" and _is_gerund(word) and not en.is_noun(after or "a")
+                rest.append(verbs.past_of_gerund(word) if also else word)
+            return [_bare(words[:at]), [*subject, *rest]]
+    return []
+
+
+def _is_gerund(word: str) -> bool:
+    return word.endswith("ing") and len(word) > 5 and word not in _OF_THE_CLAUSE
+
+
+def _predicates(clause: Clause) -> list[Words]:
+    """Cut "X was born in Ulm, studied in Zurich and died in Princeton.", repeating the subject."""
+    words, lows, start, verb, subject = clause
+    if not subject or not _ENDS.isdisjoint(lows[start:verb]):
+        return []
+    cuts: list[tuple[int, int]] = []  # (end of the predicate before, beginning of the next)
+    listed: list[tuple[int, int]] = []  # commas that count only if an "and" ends the list
+    for at in range(verb + 1, len(words) - 1):
+        if lows[at] in _ENDS:
+            break
+        if lows[at] in ("and", "but") and _is_predicate(words, _past_adverbs(lows, at + 1)):
+            cuts += [*listed, (at, at + 1)]
+            listed = []
+        elif words[at - 1][-1] == "," and _is_predicate(words, at):
+            listed.append((at, at))
+    ends = [*(end for end, _ in cuts), len(words)]
+    begins = [verb, *(begin for _, begin in cuts)]
+    if not cuts or not all(map(_says_something, [lows] * len(ends), begins, ends)):
+        return []  # "was born and raised in Ulm": what follows belongs to both
+    parts = zip(begins[1:], ends[1:], strict=True)
+    rest = [[*subject, *_shared(clause, begin), *words[begin:end]] for begin, end in parts]
+    return [words[: ends[0]], *rest]
+
+
+def _past_adverbs(lows: Words, at: int) -> int:
+    return next((k for k in range(at, len(lows) - 1) if lows[k] not in en.ADVERBS), len(lows) - 1)
+
+
+def _is_predicate(words: Words, at: int) -> bool:
+    """Return whether a predicate can begin here: a finite verb or participle before other words."""
+    low = words[at]
+    verb = en.is_finite(low) or verbs.is_participle(low)
+    if not verb or at + 1 >= len(words) or low in _ADJECTIVES or words[at + 1] in ("and", "or"):
+        return False
+    # "a grumpy and opinionated woman"
+    described = en.core(words[at - 3]) in ("a", "an") and _ADJECTIVAL.search(words[at - 2])
+    return not (described and en.is_noun(words[at + 1]))
+
+
+def _says_something(lows: Words, begin: int, end: int) -> bool:
+    """Return whether anything follows the verb of the predicate."""
+    at = next((k for k in range(begin, end) if lows[k] not in _BEFORE_VERB), end)
+    low = lows[min(at, end - 1)]
+    return at + (verbs.is_participle(low) or verbs.is_past(low)) < end
+
+
+def _shared(clause: Clause, begin: int) -> Words:
+    """Return the "was", "has" or "has been" that a participle at `begin` shares with the first."""
+    words, lows, _, verb, _ = clause
+    at = _past_adverbs(lows, begin)
+    first = next((k for k in range(verb + 1, begin) if lows[k] not in _BEFORE_VERB), begin)
+    alike = verbs.is_participle(lows[first]) and verbs.is_participle(lows[at])
+    if lows[verb] not in verbs.BE | verbs.HAVE or not alike:
+        return []
+    shared = [words[verb], *(["been"] if "been" in lows[verb : verb + 3] else [])]
+    # "was elected and received the prize" has an object of its own, "was elected and died" none.
+    objects = lows[at + 1] in en.DETERMINERS or en.is_capital(words[at + 1])
+    active = lows[at] in verbs.INTRANSITIVE or objects
+    perfect = lows[verb] in verbs.HAVE and len(shared) == 1
+    return shared if perfect or lows[at] in verbs.PARTICIPLE_ONLY or not active else []
+
+
+def _predicate_noun(clause: Clause) -> list[Words]:
+    """Cut "X is an actor known for Y" and "X was a physicist who did Y": both are said of X; and
+    "X is a Norwegian actor" into where from and what."""
+    words, lows, _, verb, subject = clause
+    if not subject or not _is_a(clause):
+        return []
+    for at in range(verb + 3, len(words) - 1):
+        low = lows[at]
+        if low in ("who", "that", "which") and en.is_finite(words[at + 1]):
+            return [_bare(words[:at]), [*subject, *words[at + 1 :]]]
+        known = low in ("best", "widely", "well") and lows[at + 1] == "known"
+        if (low in of.REDUCED or known) and lows[at - 1] not in ("and", "or", "also", "formerly"):
+            be = "was" if low == "born" else words[verb]
+            return [_bare(words[:at]), [*subject, be, *words[at:]]]
+        placed = low in ("from", "in") and en.is_capital(words[at + 1])
+        if low in en.CLAUSE_OPENERS or (low in en.PREPOSITIONS and not placed):
+            return []
+    noun = words[verb + 3 :]
+    origin = 0 < len(noun) < 6 and _ORIGIN.fullmatch(words[verb + 2]) and en.is_person(lows[-1])
+    if not origin or any(map(en.is_capital, noun)) or lows[verb + 3] in _NOT_OF_ORIGIN:
+        return []
+    head = words[: verb + 1]
+    return [[*head, words[verb + 2]], [*head, *_with_article(noun)]]
+
+
+def _is_a(clause: Clause) -> bool:
+    """Return whether the clause says what its subject "is a" or "was an"."""
+    lows, verb = clause.lows, clause.verb
+    return lows[verb] in ("is", "was") and "".join(lows[verb + 1 : verb + 2]) in ("a", "an")
+
+
+def _with_article(noun: Words) -> Words:
+    if noun[0].lower() in ("a", "an"):
+        return noun
+    return ["an" if noun[0][:1].lower() in "aeiou" else "a", *noun]
+
+
+def _examples(clause: Clause) -> list[Words]:
+    """Cut "X acted in films such as A and B": X acted in films, in A, in B."""
+    words, lows, _, verb, subject = clause
+    if words[verb][-1] == ":" or lows[verb] in ("include", "includes", "included"):
+        said = words[verb] if words[verb][-1] != ":" else "include"
+        found = _listed(words[verb + 1 :])
+        return [[*words[:verb], said, *item] for item in found] if len(found) > 1 else []
+    marks = (k for k in range(verb + 2, len(words) - 2) if lows[k] in ("including", "such"))
+    at = next(marks, 0)
+    if not at or not subject or (lows[at] == "such" and lows[at + 1] != "as"):
+        return []
+    begin = at + 1 + (lows[at] == "such")
+    found = _listed(words[begin:])
+    if kind := _kind_start(clause, at):
+        return [_bare(words[:at]), *([*words[:kind], *item] for item in found)]
+    return [[*words[:begin], *item] for item in found] if len(found) > 1 else []
+
+
+def _kind_start(clause: Clause, at: int) -> int:
+    """Return where the noun phrase begins of which examples are given at `at`, 0 if unclear:
+    an example can stand in its place. "Many prizes for films, including" are prizes; "many prizes
+    for films such as" are films."""
+    words, lows, _, verb, _ = clause
+    such = lows[at] == "such"
+    near = at - 1
+    while near - 1 > verb and not (_breaks(words[near - 1]) or words[near - 1][-1] in ",;:"):
+        if lows[near - 1] == "of":
+            break
+        near -= 1
+    counted = next((k for k in range(at - 1, verb, -1) if _quantifies(lows, k)), at)
+    while _quantifies(lows, counted - 1) and counted - 1 > verb:
+        counted -= 1
+    plural = words[at - 1].rstrip(",").endswith("s")
+    others = any(word.endswith("s") for word in words[verb + 1 : near])
+    first = counted
+    if counted == at or (such and plural and near > counted):
+        first = near if plural and lows[near] != "the" and (such or not others) else at
+    before = lows[first - 1]
+    takes = before in en.PREPOSITIONS or _breaks(words[first - 1])
+    refused = before in verbs.BE | verbs.HAVE | {"of", "than"}
+    broken = any(word[-1] in ",;:" for word in words[first : at - 1])
+    return first if verb < first < at and takes and not broken and not refused else 0
+
+
+def _quantifies(lows: Words, at: int) -> bool:
+    amount = lows[at] == "a" and lows[at + 1] in _AMOUNTS
+    return lows[at] in _QUANTIFIERS or amount or lows[at].rstrip("+").isdigit()
+
+
+def _listed(words: Words) -> list[Words]:
+    """Return the items of a list that these words are as a whole, one item if that is unsure."""
+    found: list[Words] = [[]]
+    quoted = False
+    for word in words:
+        found[-1].append(word)
+        quoted ^= word.count('"') % 2 == 1 or ("“" in word) != ("”" in word)
+        if word[-1] == "," and not quoted:
+            found.append([])
+    last = found.pop()
+    joint = next((k for k, word in enumerate(last) if word in ("and", "or")), -1)
+    found = [*map(_bare, found), *([last[:joint]] if joint else []), last[joint + 1 :]]
+    if joint < 0 or not all(found):
+        return [words]
+    titles = all(item[0][0] in '"“' for item in found)
+    plain = all(len(item) <= _MAX_ITEM and not any(map(_breaks, item)) for item in found[:-1])
+    single = any(len(item) == 1 and en.is_capital(item[0]) for item in found)
+    capitals = {en.is_capital(item[item[0] in ("the", "a", "an")]) for item in found if item[1:]}
+    several = plain and (len(found) > 2 or not single) and len(capitals) < 2
+    return found if titles or several else [words]
+
+
+def _breaks(word: str) -> bool:
+    """Return whether the items of a list are before or after this word: a verb or a preposition."""
+    low = en.core(word)
+    return low in _BEFORE_ITEMS or en.is_finite(word) or verbs.is_participle(low)
+
+
+def _items(clause: Clause) -> list[Words]:
+    """Cut "X was an English actor, director and producer." and "X played in A, B, and C."."""
+    words, lows, _, verb, subject = clause
+    joint = max((at for at in range(verb + 2, len(words) - 1) if lows[at] == "and"), default=0)
+    if not subject or not joint:
+        return []
+    first = end = joint
+    while first - 1 > verb and not _breaks(words[first - 1]):
+        first -= 1
+    while end < len(words) and not (end > joint + 1 and lows[end] in _BEFORE_ITEMS):
+        end += 1
+    items, tail = _listed(words[first:end]), words[end:]
+    several = sum(map(en.is_finite, words[verb + 1 : first])) > 1  # it would say them again
+    gerunds = items[-1][0].endswith("ing") and not items[0][0].endswith("ing")
+    if len(items) < 2 or several or gerunds or not _TOGETHER.isdisjoint(lows[verb:first]):
+        return []
+    if any(map(_breaks, items[-1])) or items[0][0][0].isdigit():
+        return []
+    lasts = [en.core(item[-1]) for item in items]
+    names = sum(en.is_capital(item[0]) for item in items)
+    before, opening, long = lows[first - 1], lows[first], len(items) > 2
+    is_a = (_is_a(clause) and first == verb + 1) or (opening in ("a", "an") and before == "as")
+    if is_a and (long or all(map(en.is_person, lasts))):
+        items = list(map(_with_article, items))
+    elif before == "for" and opening in en.POSSESSIVES and not en.is_capital(words[first + 1]):
+        items = [item if item[0] == words[first] else [words[first], *item] for item in items]
+    else:
+        plural = all(last.endswith("s") for last in lasts) and (long or not tail)
+        listed = before in en.PREPOSITIONS and opening not in en.DETERMINERS and not names
+        listed = names == len(items) or (listed and not _ADJECTIVAL.search(lasts[0]))
+        if not plural and (tail or not long or not listed):
+            return []
+    return [[*words[:first], *item, *tail] for item in items]
+
+
+def _event(clause: Clause) -> list[Words]:
+    """Cut "X was born on 14 March 1879 in Ulm.": the date and the place are two claims."""
+    words, lows, start, verb, _ = clause
+    event = verb + (lows[verb] in verbs.BE or lows[verb : verb + 2] == ["passed", "away"])
+    known = "".join(lows[event : event + 1]) in _EVENTS and _UNSURE.isdisjoint(lows[event:])
+    if not known or any(map(en.is_finite, words[event + 1 :])):
+        return []
+    before = ("on", "in", "at", "to" if lows[event] == "born" else "by")
+    heads = [at for at in range(event + 1, len(words)) if lows[at] in before]
+    if len(heads) < 2 or heads[0] > event + 3:
+        return []
+    rest = [words[start : event + 1] + words[a:b] for a, b in pairwise([*heads[1:], len(words)])]
+    return list(map(_bare, [words[: heads[1]], *rest]))
+
+
+# In the order in which they are tried, each with what a sentence without cannot have.
+_ANY, _COMMA, _AND, _STOP, _BRACKET, _EXAMPLE = range(6)
+_RULES: Final = (
+    (_BRACKET, _bracket), (_COMMA, _apposition), (_COMMA, _relative), (_STOP, _second_clause),
+    (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun), (_EXAMPLE, _examples),
+    (_AND, _items), (_ANY, _event),
+)  # fmt: skip

@@ -2,20 +2,18 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from ufo.schemas.records import InputRecord
 from ufo.transforms.english.grammar import lower
+from ufo.transforms.english.language import is_english
 from ufo.transforms.extraction.claims import split, written
-from ufo.transforms.extraction.markdown import Reader
-from ufo.transforms.extraction.names import asks_for_person, opening_name, topic_of
+from ufo.transforms.extraction.clause import asks_for_person, opening_name, topic_of
+from ufo.transforms.extraction.markdown import Reader, introduced
 from ufo.transforms.extraction.queries import query_of_wording
-from ufo.transforms.extraction.subjects import resolve
-from ufo.transforms.extraction.wording import Wording, wording
-from ufo.transforms.extraction.worthiness import is_claim, is_talk
+from ufo.transforms.extraction.subjects import Subjects
+from ufo.transforms.extraction.wording import Wording, is_claim, is_talk, wording
 from ufo.transforms.sentences import Span
-
-# A paragraph without end is none; this also keeps the search for names linear.
-_MAX_PARAGRAPH: Final = 40
 
 
 class Extracted(NamedTuple):
@@ -24,6 +22,18 @@ class Extracted(NamedTuple):
     sentence_index: int
     claim: str
     query: str
+
+
+def extract_record(
+    record: InputRecord, spans: Sequence[Span], whole: bool = False
+) -> list[Extracted]:
+    """Return the claims of a response in any language; `whole`: one for each checkable sentence."""
+    texts = [record.text[span.start : span.end] for span in spans]
+    if is_english(record.text, record.language):
+        extractor = extract_sentences if whole else extract
+        return extractor(texts, record.question, paragraph_starts(record.text, spans))
+    # What of it is checkable is not known, but all of it is said: a claim a sentence.
+    return [Extracted(number, text, text) for number, text in enumerate(texts)]
 
 
 def extract(
@@ -38,10 +48,11 @@ def extract(
     found = []
     for index, resolved, whole in _worthy(sentences, question, paragraphs):
         claims = [resolved] if whole else split(resolved)
-        for claim in claims:
-            # "It is in Oslo, and I like it" has a part that makes no claim.
-            if len(claims) == 1 or not is_talk(claim):
-                found.append(Extracted(index, written(claim.words), query_of_wording(claim)))
+        if len(claims) > 1:  # "It is in Oslo, and I like it" has a part that makes no claim
+            claims = [claim for claim in claims if not is_talk(claim)]
+        found += [
+            Extracted(index, written(claim.words), query_of_wording(claim)) for claim in claims
+        ]
     return found
 
 
@@ -75,20 +86,27 @@ def _worthy(
     sentences with a claim; what Markdown says without a sentence is one claim a statement."""
     topic = topic_of(question)
     person = topic != "" and asks_for_person(question)
-    reader = Reader(topic)
-    starts = {*paragraphs, *range(0, len(sentences), _MAX_PARAGRAPH)}
+    reader, subjects = Reader(topic), Subjects()
+    subjects.section(topic, person)
+    starts = set(paragraphs)
     found = []
-    for first, last in pairwise(sorted({0, *starts, len(sentences)})):
-        wordings = [wording(sentence) for sentence in sentences[first:last]]
-        resolved = resolve(wordings, topic, person)
-        for index, said in enumerate(wordings, first):
-            statements = reader.read(sentences[index])
-            if statements is not None:
-                found += [(index, wording(one), True) for one in statements]
-                topic = topic or reader.topic
-            elif is_claim(sentences[index], said):
-                found.append((index, resolved[index - first], False))
-                # What the text opens with is what an opening "he" later on is about.
-                topic = topic or opening_name(said.words)
+    for index, sentence in enumerate(sentences):
+        if reader.heading(sentence):
+            known = bool(topic) and reader.is_own
+            subjects.section(reader.topic, person and not reader.is_own, reader.is_own, known)
+            continue
+        if index in starts:
+            subjects.paragraph()
+        statements = reader.read(sentence)
+        if statements is not None:
+            found += [(index, wording(one), True) for one in statements]
+            continue
+        said = wording(introduced(sentence))
+        resolved = subjects.read(said)
+        if is_claim(sentence, said):
+            found.append((index, resolved, False))
+            # What the text opens with is what an opening "he" later on is about.
+            if not topic and (topic := opening_name(said.words)):
                 reader.name(topic)
+                subjects.name(topic)
     return found

@@ -9,25 +9,8 @@ always stays.
 import re
 from typing import Final
 
-from ufo.transforms.english.grammar import (
-    CLAUSE_OPENERS,
-    DETERMINERS,
-    POSSESSIVES,
-    PREPOSITIONS,
-    STOP_WORDS,
-    SUBJECT_PRONOUNS,
-    core,
-    without_adverbs,
-)
-from ufo.transforms.english.verbs import (
-    AUXILIARIES,
-    BE,
-    HAVE,
-    PAST_TO_BASE,
-    THIRD,
-    THIRD_TO_BASE,
-    is_participle,
-)
+from ufo.transforms.english import grammar as en
+from ufo.transforms.english.verbs import AUXILIARIES, BE, HAVE, THIRD, base_of, is_participle
 from ufo.transforms.extraction.clause import first_verb, subject_start
 from ufo.transforms.extraction.wording import Wording, wording
 
@@ -39,7 +22,7 @@ _DATE: Final = (
 _TIME: Final = re.compile(_DATE, re.IGNORECASE)
 _TIME_AT_END: Final = re.compile(_DATE + ",?$", re.IGNORECASE)
 _PLACE: Final = re.compile(r"\b(?:in|at|near) (?:the )?[A-Z]")
-_NO_SUBJECTS: Final = SUBJECT_PRONOUNS | POSSESSIVES | PREPOSITIONS | {"there"}
+_NO_SUBJECTS: Final = en.SUBJECT_PRONOUNS | en.POSSESSIVES | en.PREPOSITIONS | {"there"}
 _MAX_SUBJECT: Final = 12
 
 
@@ -62,8 +45,8 @@ def _keywords(words: list[str]) -> str:
     """Return the distinct content words in order; all words if there is none."""
     kept: dict[str, str] = {}
     for word in words:
-        low = core(word)
-        if low and low not in STOP_WORDS:
+        low = en.core(word)
+        if low and low not in en.STOP_WORDS:
             kept.setdefault(low, word.strip('.,;:!?"“”()[]'))
     return " ".join(kept.values() if kept else words)
 
@@ -74,23 +57,24 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     if (
         not start < verb < min(start + _MAX_SUBJECT, len(words) - 1)
         or lows[start] in _NO_SUBJECTS
-        or not CLAUSE_OPENERS.isdisjoint(lows[start:verb])
+        or not en.CLAUSE_OPENERS.isdisjoint(lows[start:verb])
     ):
         return None
-    end = max(start + 1, without_adverbs(lows, start, verb))
+    end = max(start + 1, en.without_adverbs(lows, start, verb))
     # The "A." of an initial keeps its capital.
-    head = words[start].lower() if words[start].lower() in DETERMINERS else words[start]
+    head = words[start].lower() if words[start].lower() in en.DETERMINERS else words[start]
     subject = " ".join([head, *words[start + 1 : end]]).rstrip(",")
     rest = " ".join(words[verb + 1 :])
     opening = " ".join(words[:start]).rstrip(",")
     opening = f" {opening[0].lower()}{opening[1:]}" if opening else ""
     low = lows[verb]
     has = low in HAVE and not any(map(is_participle, lows[verb + 1 : verb + 4]))
-    base = "have" if has else PAST_TO_BASE.get(low) or THIRD_TO_BASE.get(low)
+    base = "have" if has else low not in AUXILIARIES and base_of(low)
     if low in AUXILIARIES and not has:
         asks, said = low, rest
     elif base and not rest.startswith("by "):  # "the tools developed by X" is not a clause
-        asks = "do" if low == "have" else "does" if low == "has" or low in THIRD else "did"
+        third = "does" if low == "has" or low in THIRD else "did"
+        asks = "do" if low in ("have", "include") else third
         said = f"{base} {rest}"
     else:
         return None
@@ -99,7 +83,8 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     if (base and asks == "did") or (low in BE and is_participle(lows[verb + 1])):
         if _TIME_AT_END.fullmatch(opening):
             return f"When {asks} {subject} {said}?"
-        if time := _TIME_AT_END.search(said):
+        dated = any(map(str.isdigit, said[-12:]))
+        if dated and (time := _TIME_AT_END.search(said)):
             return f"When {asks} {subject} {said[: time.start()].rstrip(' ,')}{opening}?"
     return f"{asks.capitalize()} {subject} {said}{opening}?"
 

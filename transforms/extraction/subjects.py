@@ -1,34 +1,18 @@
-"""Replace pronouns at the beginning of sentences by names: who "he", "she", "it" and "they" are.
+"""Replace what opens a sentence by the name it stands for: "he", "her work", "the film".
 
-Only what is safe is rewritten: "he" and "she" where one person can be meant, "it" and "they" where
-the sentence before says what its subject is. All else is left as written, for a wrong name makes
-a wrong claim.
+Only what is safe is rewritten, from the section that the sentence is in: "he" and "she" where one
+person can be meant, "it" and "they" where the sentence before says what its subject is, "the film"
+where one film was named. All else is left as written, for a wrong name makes a wrong claim.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
-from ufo.transforms.english.grammar import (
-    DETERMINERS,
-    POSSESSIVES,
-    is_finite,
-    is_noun,
-    lower,
-    without_adverbs,
-)
+from ufo.transforms.english import grammar as en
 from ufo.transforms.english.verbs import BE, PLURAL, is_past
 from ufo.transforms.english.word_set import word_set
-from ufo.transforms.extraction.clause import first_verb, subject_start
-from ufo.transforms.extraction.names import (
-    NO_NAMES,
-    bare_name,
-    may_be_person,
-    name_length,
-    names_in,
-    only_opens,
-    opening_name_length,
-)
+from ufo.transforms.extraction import clause
+from ufo.transforms.extraction.clause import NO_NAMES, bare_name, may_be_person
 from ufo.transforms.extraction.wording import Wording
 
 _PRONOUNS: Final = {
@@ -38,6 +22,11 @@ _PRONOUNS: Final = {
 _GENDERS: Final = {
     "he": word_set("man boy king prince emperor sir mr his him himself"),
     "she": word_set("woman girl queen princess empress lady mrs ms actress her herself"),
+}
+_RELATIVES: Final = {
+    "he": word_set("father brother son husband uncle nephew grandfather grandson"),
+    "she": word_set("mother sister daughter wife aunt niece grandmother"),
+    "": word_set("parents cousin friend partner colleague spouse successor child children"),
 }
 # "It is believed that", "It was in 1905 that", "It takes", "It rains": refers to nothing.
 _EXPLETIVE: Final = re.compile(
@@ -49,37 +38,82 @@ _EXPLETIVE: Final = re.compile(
 )
 # A single name after one of these may be a person's: "with Dahl", not "in Oslo".
 _BEFORE_PEOPLE: Final = {"with", "by", "and", "to"}
-_COUNTING: Final = DETERMINERS | {"over", "more", "about"}  # "Over 500 people"
+_SHARES: Final = word_set("some one many most several all both")  # "Some of his works"
+_COUNTING: Final = en.DETERMINERS | {"over", "more", "about"}  # "Over 500 people"
+_ARTICLES: Final = frozenset({"a", "an", "the"})
 _PLURAL: Final = PLURAL - {"have"}
 _MAX_SUBJECT_WORDS: Final = 7
+_MAX_PEOPLE: Final = 40  # who was named long ago is not meant; it also keeps the search linear
+_SOMEBODY: Final = "?"  # a subject without a name, before the pronoun that is known to be theirs
 
 
-class _Paragraph:
-    """Who was named so far, and what the sentence before was about."""
+class Subjects:
+    """Who was named so far in a text, and what the sentence before was about."""
 
-    def __init__(self, topic: str, person: bool) -> None:
-        self.topic = topic
+    def __init__(self) -> None:
         # The people named, each with the pronoun that is known to be theirs, or "".
-        self.people: dict[str, str] = {}
-        if topic and (person or may_be_person(lower(topic.split()))):
-            self.people[topic] = ""
-        self.thing = "" if self.people and (person or " " in topic) else topic
-        self.subject = ""
-        self.number = ""  # of the thing: "it" or "they"; "it" also for a single name of anything
-        self.is_said = False  # whether the sentence before says what its subject is
+        self._people: dict[str, str] = {}
+        self.section("", False)
+
+    def section(self, topic: str, person: bool, own: bool = False, doubted: bool = False) -> None:
+        """Begin a section about `topic`, "" where that is unknown; `person`: it is a person's.
+
+        A heading in a text about somebody may be another person, or a thing: where that is
+        `doubted`, a "he" is taken for it only where the sentence introduces a person.
+        """
+        self._topic = topic
+        self._doubted = topic if doubted else ""
+        self._own = own
+        self._fresh = True  # at the beginning of a paragraph
+        self._here: set[str] = set()  # the people that the section names
+        self._kinds: dict[str, str] = {}  # "film" -> the one film that was named, "" for several
+        if topic and not doubted and (person or may_be_person(en.lower(topic.split()))):
+            self._meet(topic)
+        self._thing = "" if topic in self._here and (person or " " in topic) else topic
+        self._subject = ""
+        self._number = ""  # of the thing: "it" or "they"; "it" also for a single name of anything
+        self._is_said = False  # whether the sentence before says what its subject is
+        self._alone = False  # whether it names nobody but its subject
+
+    def paragraph(self) -> None:
+        """Begin a paragraph of the section."""
+        self._fresh, self._alone = True, False
+
+    def name(self, topic: str) -> None:
+        """Say what the text is about, as its first sentence tells."""
+        self._topic = topic
 
     def read(self, said: Wording) -> Wording:
         """Return the sentence with its opening named, where that is safe."""
         words, lows = said
         if len(words) < 2:
             return said
-        start = subject_start(words, lows)
-        name = self._meant(words, lows, start) if start + 1 < len(words) else ""
+        start = clause.subject_start(words, lows)
+        if (
+            lows[start] in _SHARES
+            and lows[start + 1 : start + 2] == ["of"]
+            and len(words) > start + 3
+        ):
+            start += 2  # "Some of his works"
+        kind, _, of = "".join(lows[start + 1 : start + 2]).replace("’", "'").partition("'")
+        name, end = self._kinds.get(kind, "") if lows[start] == "the" else "", start + 2
+        if name and len(words) > end and (of or en.is_finite(words[end])):
+            name += "'s" if of else ""
+        else:
+            end = start + 1
+            name = self._meant(words, lows, start) if len(words) > end else ""
         self._note(words, lows, start, name)
         if not name:
             return said
-        words = [*words[:start], *name.split(), *words[start + 1 :]]
-        return Wording(words, lower(words))
+        words = [*words[:start], *name.split(), *words[end:]]
+        return Wording(words, en.lower(words))
+
+    def _meet(self, name: str) -> None:
+        if len(self._people) > _MAX_PEOPLE:
+            self._people = {self._topic: self._people.get(self._topic, "")}
+            self._here &= {self._topic}
+        self._people.setdefault(name, "")
+        self._here.add(name)
 
     def _meant(self, words: list[str], lows: list[str], start: int) -> str:
         """Return the name to put for the word at `start`, "" where it stays."""
@@ -89,27 +123,44 @@ class _Paragraph:
             return self._full_name(words, lows, start)
         if words[start][-1] in ",;:" or _EXPLETIVE.match(" ".join(words[start : start + 10])):
             return ""
-        name = self._person(pronoun) if pronoun in _GENDERS else self._thing(pronoun)
-        if not name or low not in POSSESSIVES:
+        if pronoun in _GENDERS and self._doubted:
+            is_a = lows[start + 1] in BE and any(map(en.is_person, lows[start + 2 :]))
+            if not is_a and "born" not in lows[start : start + 4]:
+                return ""
+            self._meet(self._doubted)
+            self._doubted = ""
+        name = self._person(pronoun) if pronoun in _GENDERS else self._it(pronoun)
+        if not name or low not in en.POSSESSIVES:
             return name
         return name + ("'" if pronoun == "they" and name.endswith("s") else "'s")
 
     def _person(self, pronoun: str) -> str:
-        fitting = [name for name, known in self.people.items() if known in ("", pronoun)]
-        if len(fitting) > 1:
+        """Return the person of this section who alone can be meant, "" if that is unsure."""
+        subject = self._subject
+        if subject[:1] == _SOMEBODY:
+            if subject[1:] in ("", pronoun):
+                return ""
+            subject = ""
+        people = self._here if self._own else self._people
+        fitting = [name for name in people if self._people[name] in ("", pronoun)]
+        name = fitting[0] if len(fitting) == 1 else ""
+        if len(fitting) > 1 and self._alone and subject in fitting and " " in subject:
+            name = subject
+        elif len(fitting) > 1:
             # Who is known to be a "he", else the topic, if the sentence before is not of another.
-            known = [name for name in fitting if self.people[name]] or [self.topic]
-            fitting = [name for name in known if name in fitting and self.subject in (name, "")]
-            fitting = fitting if len(known) == 1 else []
-        if len(fitting) != 1:
+            known = [name for name in fitting if self._people[name]] or [self._topic]
+            alone = len(known) == 1 and known[0] in fitting and subject in (known[0], "")
+            name = known[0] if alone and (not self._fresh or known[0] == self._topic) else ""
+        if name not in self._here:
             return ""
-        self.people[fitting[0]] = pronoun
-        return fitting[0]
+        self._people[name] = pronoun
+        return name
 
-    def _thing(self, pronoun: str) -> str:
-        if not self.subject and self.people.keys() <= {self.thing} and pronoun == "it":
-            return self.thing  # nothing but the topic was named
-        return self.subject if self.number == pronoun and self.is_said else ""
+    def _it(self, pronoun: str) -> str:
+        if not self._subject and self._here <= {self._thing} and pronoun == "it":
+            return self._thing  # nothing but the topic was named
+        known = self._number == pronoun and self._is_said and self._subject[:1] != _SOMEBODY
+        return self._subject if known else ""
 
     def _full_name(self, words: list[str], lows: list[str], start: int) -> str:
         """Return the full name that the last name at `start` must stand for."""
@@ -118,72 +169,96 @@ class _Paragraph:
         if (
             not word[0].isupper()
             or len(word) < 3
-            or name_length(words, start) > 1
+            or clause.name_length(words, start) > 1
             # "Long before that", "Holm disease" and "Holm 2" are not the person
-            or (lows[start] in NO_NAMES and not is_finite(following))
-            or (bare == word and (following[0].isdigit() or is_noun(following)))
+            or (lows[start] in NO_NAMES and not en.is_finite(following))
+            or (bare == word and (following[0].isdigit() or en.is_noun(following)))
         ):
             return ""
-        full = [name for name in self.people if name.endswith(f" {bare}")]
+        full = [name for name in self._people if name.endswith(f" {bare}")]
         return full[0] + word[len(bare) :] if len(full) == 1 else ""
 
     def _note(self, words: list[str], lows: list[str], start: int, name: str) -> None:
         """Remember whom the sentence names, and what it is about."""
-        verb = first_verb(words, lows, start)
-        self.is_said = verb > start and lows[verb] in BE
-        if lows[start] in _PRONOUNS:
-            self.subject = name if lows[start] not in POSSESSIVES else ""
+        verb = clause.first_verb(words, lows, start)
+        self._fresh = False
+        self._is_said = verb > start and lows[verb] in BE
+        if lows[start] in en.POSSESSIVES:
+            # "His father, Nils Dahl, was a farmer": a later "he" may be the father.
+            said = set(lows[start + 1 : max(verb, start + 3)])
+            about = [pronoun for pronoun, nouns in _RELATIVES.items() if not nouns.isdisjoint(said)]
+            self._subject = _SOMEBODY + about[0] if about else ""
+        elif lows[start] in _PRONOUNS:
+            self._subject = name or (_SOMEBODY + lows[start] if lows[start] in _GENDERS else "")
+        elif name and lows[start] == "the":
+            self._subject = "" if name.endswith("'s") else name
         else:
-            self.subject = self._subject(words, lows, start, verb) if verb > start else ""
-        for first, end in names_in(words, lows, start):
+            self._subject = self._find(words, lows, start, verb) if verb > start else ""
+        self._note_kind(words, lows, verb)
+        self._alone = True
+        for first, end in clause.names_in(words, lows, start):
             before = lows[first - 1] if first else ""
-            if end < len(words) and is_noun(words[end]) and words[end - 1][-1].isalnum():
+            if end < len(words) and en.is_noun(words[end]) and words[end - 1][-1].isalnum():
                 continue  # "a South Korean diplomat" is not a person's name
             opened = first == start + 1 and lows[start] in NO_NAMES  # "When Holm left"
             single = before in _BEFORE_PEOPLE or is_past(before) or opened
             if (single or end - first > 1) and may_be_person(lows[first:end], before):
-                self.people.setdefault(self._known(bare_name(words[first:end])), "")
-        if self.people.get(self.subject) == "":
+                named = self._known(bare_name(words[first:end]))
+                self._meet(named)
+                self._alone = self._alone and named == self._subject
+        if self._people.get(self._subject) == "":
             found = [gender for gender, said in _GENDERS.items() if not said.isdisjoint(lows)]
-            self.people[self.subject] = found[0] if len(found) == 1 else ""
+            self._people[self._subject] = found[0] if len(found) == 1 else ""
 
-    def _subject(self, words: list[str], lows: list[str], start: int, verb: int) -> str:
+    def _note_kind(self, words: list[str], lows: list[str], verb: int) -> None:
+        """Remember that "The Sea" is the film, until another film is spoken of."""
+        for low, word in zip(lows, [*words[1:], " "], strict=True) if self._kinds else ():
+            if low in self._kinds and (word[0] in '"“' or en.is_capital(word)):
+                self._kinds[low] = ""
+            one = low[:-3] + "y" if low.endswith("ies") else low[:-1]
+            if one in self._kinds:  # "other cities"
+                self._kinds[one] = ""
+        if self._is_said and self._subject and "".join(lows[verb + 1 : verb + 2]) in _ARTICLES:
+            noun = verb + 1
+            for at in range(verb + 2, len(words)):
+                if words[at - 1][-1] in ",.;" or not (
+                    en.is_noun(words[at]) or not words[at].islower()
+                ):
+                    break
+                noun = at
+            kind = lows[noun]
+            if noun > verb + 1 and words[noun][0].islower() and not en.is_person(kind):
+                known = self._kinds.setdefault(kind, self._subject)
+                self._kinds[kind] = known if known == self._subject else ""
+
+    def _find(self, words: list[str], lows: list[str], start: int, verb: int) -> str:
         """Return the subject of a sentence, "" if it has none."""
         plural = lows[verb] in _PLURAL
-        self.number = "they" if plural else "it"
-        end = start + opening_name_length(words, lows, start)
-        verb = without_adverbs(lows, max(start, end), verb)
+        self._number = "they" if plural else "it"
+        end = start + clause.opening_name_length(words, lows, start)
+        verb = en.without_adverbs(lows, max(start, end), verb)
         if end > start and (words[end - 1][-1] == "," or words[end][0] == "(" or end == verb):
             person = may_be_person(lows[start:end])
         else:
             counted = lows[start] in _COUNTING and verb - start > 1
-            opens = end > start or (only_opens(lows[start]) and not counted)
+            opens = end > start or (clause.only_opens(lows[start]) and not counted)
             commas = any(word[-1] in ",;:" for word in words[start:verb])
-            long = not 0 < verb - start <= _MAX_SUBJECT_WORDS
-            if opens or commas or long or lows[start] in POSSESSIVES:
+            commas = commas or any(low.endswith(("'s", "’s")) for low in lows[start:verb])
+            if opens or commas or not 0 < verb - start <= _MAX_SUBJECT_WORDS:
                 return ""
             end = verb
             person = any(not said.isdisjoint(lows[start:verb]) for said in _GENDERS.values())
         name = self._known(bare_name(words[start:end]))
         if person and not plural:
-            self.people.setdefault(name, "")
-            self.number = "it" if end == start + 1 else ""
+            self._meet(name)
+            self._number = "it" if end == start + 1 else ""
         return name
 
     def _known(self, name: str) -> str:
-        """Return the topic for its name with a middle name or only its last name, else the name."""
-        first, _, last = self.topic.partition(" ")
-        middle = first != "The" and name.startswith(first + " ") and name.endswith(" " + last)
-        ends = [known for known in self.people if known.endswith(" " + name)]
-        return self.topic if last and middle else ends[0] if len(ends) == 1 else name
-
-
-def resolve(wordings: Sequence[Wording], topic: str = "", person: bool = False) -> list[Wording]:
-    """Return the sentences of one paragraph, their opening pronouns replaced where that is safe.
-
-    Opening means the subject or its possessive ("He was", "In 1905, she published", "Its capital
-    is"); a last name there becomes the full name it can only be short for. `topic` is the name
-    that the text is about, "" where unknown; `person` says that it is a person's.
-    """
-    paragraph = _Paragraph(topic, person)
-    return [paragraph.read(said) for said in wordings]
+        """Return the topic for its name with a title or middle name, a known name for its end."""
+        words, topic = name.split(), self._topic.split()
+        longer = len(words) < 6 and words[0] != "The" and set(topic) < set(words)
+        ends = [known for known in self._people if known.endswith(" " + name)]
+        if self._topic in self._people and longer and may_be_person(en.lower(words)):
+            return name if words[-1] in ("Jr", "Jr.", "II", "III") else self._topic
+        return ends[0] if len(ends) == 1 else name

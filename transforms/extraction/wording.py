@@ -1,9 +1,16 @@
-"""Take off what stands around a statement: list markers, Markdown, citations, discourse words."""
+"""Take off what stands around a statement, and recognise sentences without a checkable claim.
+
+Questions, greetings, refusals, instructions, opinions and hedges make no claim. Conservative: only
+where the form of the sentence shows it. What is believed ("is believed to have been born in 1564")
+can be checked and stays; what is no more than possible ("may have been born in 1564") is a hedge.
+"""
 
 import re
 from typing import Final, NamedTuple
 
-from ufo.transforms.english.grammar import lower
+from ufo.transforms.english import grammar as en
+from ufo.transforms.english.verbs import BE, PRESENT, is_participle
+from ufo.transforms.english.word_set import word_set
 
 _SYMBOLS: Final = r"\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _MARKER: Final = re.compile(
@@ -17,29 +24,89 @@ _MARKUP: Final = re.compile(r"[\[*_`~]")
 _EMPHASIS: Final = re.compile(r"\*\*|__|~~|(?<!\w)[*_`](?=\S)|(?<=\S)[*_`](?!\w)|`")
 # Openings that say how a statement relates to the text, not what it says.
 _DISCOURSE: Final = re.compile(
-    r"""(?:
-    (?:however|moreover|furthermore|additionally|therefore|thus|hence|consequently|accordingly
-      |nevertheless|nonetheless|meanwhile|overall|finally|lastly|(?:first|second|third)(?:ly)?
-      |similarly|likewise|conversely|instead|indeed|notably|interestingly|(?:more|most)?\s*importantly
-      |specifically|ultimately|unfortunately|sadly|fortunately|also|besides|next|then|still|yes|no
-      |well|sure|certainly|absolutely|actually|generally|essentially|basically|of\ course|after\ all
-      |in\ (?:fact|short|general|particular|summary|conclusion|contrast|other\ words)
-      |in\ addition(?:\ to\ (?:this|that|these|those))?|as\ (?:a\ result|such|well)|by\ contrast
-      |by\ the\ way|on\ the\ other\ hand|at\ the\ same\ time|for\ (?:example|instance)|fun\ fact
-      |that\ (?:being\ )?said|to\ (?:summarize|sum\ up)|contrary\ to\ popular\ belief
-      |as\ (?:mentioned|noted|stated)\ (?:above|before|earlier)
-      |(?:as\ of|based\ on|according\ to|up\ to|to)\ (?:the\ best\ of\ )?my\ [^,]{0,60}
-    ),\s+
-    |(?:please\ )?(?:note|(?:keep|bear)\ in\ mind)\ that\s+
-    |(?:and|but|so|yet)\s+(?=[a-z])(?!far\b|called\b)
-    |(?:it\ (?:is|was|(?:should|must|can)\ be)|it's)\ (?:also\ |generally\ |widely\ |often\ )*
-      (?:(?:important|interesting|worth)\ (?:to\ )?)?
-      (?:not(?:e|ing|ed)|(?:mention|remember)(?:ing|ed)?)\ that\s+
-    |i\ (?:think|believe|know)\ (?:that\ )?
-    |(?:the|my|a)\ (?:short\ |correct\ )?answer\ is\ that\s+
-    )+""",
-    re.IGNORECASE | re.VERBOSE,
+    # "Originally, it was red" says when.
+    r"(?:(?:(?!initial|original|recent|current|former|previous|ear|ital|emi|mol)\w{3,}ly|however"
+    r"|moreover|furthermore|therefore|thus|hence|nevertheless|nonetheless|meanwhile|overall|first"
+    r"|second|third|likewise|instead|indeed|(?:more|most) importantly|also|besides|next|then|still"
+    r"|yes|no|well|sure|of course|after all|fun fact|that (?:being )?said|to (?:summarize|sum up)"
+    r"|in (?:fact|short|general|particular|summary|conclusion|contrast|other words)|by contrast"
+    r"|in addition(?: to (?:this|that|these|those))?|as (?:a result|such|well)|by the way"
+    r"|on the other hand|at the same time|for (?:example|instance)|contrary to popular belief"
+    r"|as (?:mentioned|noted|stated) \w+"
+    r"|(?:as of|based on|according to|up to|to) (?:the best of )?my [^,]{0,60}),\s+"
+    r"|(?:please )?(?:note|(?:keep|bear) in mind) that\s+|this is because\s+"
+    r"|(?:and|but|so|yet)\s+(?=[a-z])(?!far\b|called\b)"
+    r"|(?:it (?:is|was|(?:should|must|can) be)|it's) (?:also |generally |widely |often )*"
+    r"(?:(?:important|interesting|worth) (?:to )?)?"
+    r"(?:not(?:e|ing|ed)|(?:mention|remember)(?:ing|ed)?) that\s+"
+    r"|i (?:think|believe|know) (?:that )?|(?:the|my|a) (?:short |correct )?answer is that\s+)+",
+    re.IGNORECASE,
 )
+_QUESTION_MARKS: Final = ("?", "？", "؟")
+_POLITE: Final = word_set("please and but so also then next finally lastly first")
+# How a sentence begins that greets, answers in person, refuses, advises, doubts or judges.
+_TALK: Final = re.compile(
+    r"(?:sure|certainly|of course|absolutely|definitely|great|sorry|yes|no|well|okay|ok)"
+    r"(?:[!.,]*$|!|,? (?=i\b|i'|here|let))"
+    r"|(?:hello|hi(?! -)|hey|greetings|thanks(?! to )|thank you|goodbye|congratulations|sorry"
+    r"|apologies|happy to help|welcome to|you'?re welcome|best (?:wishes|regards)|feel free"
+    r"|good (?:morning|afternoon|evening|day|luck)|(?:great|good|excellent) question)\b"
+    r"|i(?:['’](?:m|ve|d|ll))?,? (?-i:[a-z])|my (?!lai\b|fair\b)[a-z]|to me\b|personally\b"
+    r"|as an? (?:\w+ )?(?:ai|language model|assistant|chatbot)\b|as (?:far as|per my|i)\b(?!.*\d)"
+    r"|we (?:hope|apologi[sz]e|recommend|suggest)\b|(?:hope|hoping) (?:this|that|it|you)\b"
+    r"|let (?:me|us)\b|let['’]s\b|allow me\b|(?:this is|that['’]?s) all\b|in my \w* ?(?:opin|v)"
+    r"|(?:the|this|my) (?:information|response|answer|list|data) (?:(?:provided|above|given) )+"
+    r"|do(?: not|n['’]t) (?:hesitate|forget|be)\b|keep in mind\b(?! that)"
+    r"|you (?:should|may want|might want|must|need|want|have to|are advised"
+    r"|(?:can|could|may|might) (?:also )?(?:ask|check|consider|follow|like|try|use|visit))\b"
+    r"|if you(?:['’](?:re|d)| (?:have|need|want|would|are|could|can|provide|let|like|wish|plan))\b"
+    r"|to \w+[^.]{0,80}?, (?:follow|use|try|make|you (?:can|should|need|must|may|will))\b"
+    r"|(?:see|refer to|click|visit|check out|read|(?:make|be) sure|be careful|remember)"
+    r" (?:the|this|that|to|your|with|out|here|below|our|their|it|https?:)"
+    r"|(?:it is|it['’]s) (?:\w+ )?(?:important|essential|crucial|vital|necessary|critical|best"
+    r"|recommended|advisable|a good idea|better) (?:to (?!not|mention)|for|that (?:you|we|one))"
+    r"|it(?: is|'s| was| would be) (?:\w+ )?(?:difficult|hard|impossible|not possible|un(?:clear"
+    r"|certain|known)|not (?:clear|known|certain)|too early)"
+    r" (?:to (?!note)|(?:exactly )?(?:what|who|when|where|why|how|if|whether|which)\b)"
+    r"|(?:it (?:is|was)|it['’]s) (?:\w+ )?possible that\b(?!.*, but (?!this\b|it\b|that\b))"
+    r"|there (?:is|was) (?:a|some) (?:\w+ )?possibility that\b|(?:it|this|that) (?:\w+ )?depends\b"
+    r"|there (?:is|are|was) (?:currently )?(?:no|not|insufficient|little|limited) (?:\w+ ){0,2}"
+    r"(?:definitive|clear|enough|sufficient|simple|one|consensus|reliable|information|answer)"
+    r"|(?:here|below|above) (?:is|are|was|were)\b|here's\b|the following (?:is|are)\b"
+    r"|in (?:this|the following) (?:article|answer|response|section|essay)\b"
+    r"|there (?:is|are) .*\b(?:individuals|people) with (?:that|this|the same) name\b"
+    r"|(?:perhaps|maybe|possibly)\b(?!.*\d)"
+    r"|(?:we|one|people|everyone|society|governments?) (?:should|must|ought)\b",
+    re.IGNORECASE,
+)
+_IMPERATIVES: Final = PRESENT | word_set(
+    "add avoid bake book browse buy call check choose click compare consider contact cook cut"
+    " download drink enable ensure evaluate fill gather identify install look mix monitor open pick"
+    " place plan pour prepare press pull put read remove repeat report research review search"
+    " select serve set shortlist start stir stop store talk track try turn verify visit wait wash"
+)
+_AFTER_IMPERATIVE: Final = word_set(
+    "the a an your you yourself these those this any all some it them each every whether online up"
+    " out sure for into with from about multiple different as to one enough regular also well only"
+    " at on in and by if until before after"
+)
+_TASTE: Final = word_set(
+    "amazing awesome beautiful boring breathtaking charming delicious delightful enjoyable fun"
+    " fantastic fascinating gorgeous horrible incredible interesting lovely loveliest magnificent"
+    " worth outstanding pleasant stunning superb terrible wonderful subjective personal must-see"
+)
+_DEMAND: Final = re.compile(
+    r"\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
+    r"|avoided|treated|considered|encouraged|taken)\b|\b(?:taste|opinion)\W*$"
+)
+_SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
+# "may have died" and "might be" leave it open; "may be used" and "may cause" tell what is usual.
+_HEDGE: Final = re.compile(
+    r"\b(?:(?:may|might|could)(?: (?:\w+ly|or|may|might|not|also|perhaps|well|very))* have"
+    r"(?: \w+ly)*(?P<been> been)? (?P<done>\w+)|might be (?P<is>\w+))"
+)
+_OWN_VIEW: Final = re.compile(r"\b(?:me|myself)\b(?!.*[”»])")
+_VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b|=")
 
 
 class Wording(NamedTuple):
@@ -65,4 +132,86 @@ def wording(sentence: str) -> Wording:
     if opening and opening.end() < len(text):
         text = text[opening.end() :]
         words = (text[0].upper() + text[1:]).split()
-    return Wording(words, lower(words))
+    return Wording(words, en.lower(words))
+
+
+def is_claim(sentence: str, said: Wording) -> bool:
+    """Return whether a sentence with this wording makes a claim that can be checked."""
+    text = sentence.strip()
+    words, lows = said
+    if text.startswith(("```", "~~~", "|")) or re.match("#+ ", text):
+        return False  # code, a table, a heading
+    if not words or not re.search(r"[^\W\d_]", text) or _asks(" ".join(words)):
+        return False
+    if words[0][-1] == ":" and len(words) > 1 and words[1][0].isupper():
+        words, lows = words[1:], lows[1:]  # "Budget: Determine your budget."
+    introduces = en.is_finite(words[-1]) or lows[-1] in ("following", "by", "as")
+    if text[-1] == ":" and (introduces or not any(map(en.is_finite, words[1:]))):
+        return False  # "The four presidents were:"
+    # No word that could be its verb, and no formula: a fragment.
+    verb = any(map(en.is_finite, words[1:])) or any(
+        low in PRESENT and word[0].islower() for word, low in zip(words, lows, strict=True)
+    )
+    return (verb or _VERB_LIKE.search(" ".join(words)) is not None) and not is_talk(
+        Wording(words, lows)
+    )
+
+
+def is_talk(said: Wording) -> bool:
+    """Return whether the words of a sentence or part greet, instruct, judge or only suppose."""
+    words, lows = said
+    if lows[0] in _POLITE and len(words) > 1:
+        words, lows = words[1:], lows[1:]
+    text = " ".join(words)
+    return bool(
+        _TALK.match(text)
+        or _instructs(words, lows)
+        or (_judges(text, lows) and not _SPECIFIC.search(text))
+        or (("me" in lows or "myself" in lows) and _OWN_VIEW.search(text) and '"' not in text)
+        or _leaves_open(text, lows)
+    )
+
+
+def _judges(text: str, lows: list[str]) -> bool:
+    """Return whether the words say what is beautiful, boring or a matter of taste."""
+    if not _TASTE.isdisjoint(lows):
+        at = next(at for at, low in enumerate(lows) if low in _TASTE)
+        return not BE.isdisjoint(lows[max(0, at - 5) : at])
+    asked = "should" in lows or lows[-1] in ("taste", "opinion")
+    return asked and _DEMAND.search(text) is not None
+
+
+def _instructs(words: list[str], lows: list[str]) -> bool:
+    """Return whether the words begin with an imperative ("Preheat the oven", "Mix well")."""
+    low, following = lows[0], "".join(lows[1:2])
+    if low in _IMPERATIVES:
+        return following in _AFTER_IMPERATIVE
+    # "Ivan the Terrible", "Despite the rain", "Vitamin A", "Painted the wall" and "Is the" are not.
+    return (
+        following in ("the", "your", "a", "an")
+        and words[1].islower()
+        and len(words) > 2
+        and words[2][0].islower()
+        and en.is_noun(low)
+        and not low.endswith(("ed", "ing", "ly", "s"))
+    )
+
+
+def _asks(text: str) -> bool:
+    """Ends with a question mark that is the sentence's own, not that of a title it quotes."""
+    end = text.rstrip("\"'”’»)_ ")
+    return end.endswith(_QUESTION_MARKS) and (len(end) == len(text) or text[0] in "\"'“‘«(")
+
+
+def _leaves_open(text: str, lows: list[str]) -> bool:
+    """Return whether the words only say what may or might be: they have no other verb."""
+    if "may" not in lows and "might" not in lows and "could" not in lows:
+        return False
+    hedge = _HEDGE.search(text)
+    if hedge is None or not en.CLAUSE_OPENERS.isdisjoint(lows):
+        return False
+    done = (hedge["done"] or hedge["is"]).lower()
+    participle = bool(hedge["been"]) or is_participle(done)
+    if participle == bool(hedge["is"]) or done == "need":
+        return False
+    return not any(map(en.is_finite, (text[: hedge.start()] + text[hedge.end() :]).split()))

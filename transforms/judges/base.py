@@ -157,15 +157,15 @@ class Judge:
 
     async def extract(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return the checkable claims of the response, in the order of its sentences."""
-        from ufo.transforms.extraction.drafts import claims
+        from ufo.transforms.extraction import extract_record
 
-        return Drafts([Draft(*unit) for unit in claims(record, sentences)])
+        return Drafts([Draft(*unit) for unit in extract_record(record, sentences)])
 
     async def extract_sentences(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return one claim for each sentence with a checkable claim (`--units sentence`)."""
-        from ufo.transforms.extraction.drafts import sentence_claims
+        from ufo.transforms.extraction import extract_record
 
-        return Drafts([Draft(*unit) for unit in sentence_claims(record, sentences)])
+        return Drafts([Draft(*unit) for unit in extract_record(record, sentences, whole=True)])
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
         """Return a query for each claim, in order."""

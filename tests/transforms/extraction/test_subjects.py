@@ -2,14 +2,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from ufo.transforms.extraction import subjects
+from ufo.transforms.extraction.subjects import Subjects
 from ufo.transforms.extraction.wording import wording
 
 
 def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> list[str]:
     """The sentences with their openings resolved; those that do not change as given."""
     given = [wording(sentence) for sentence in sentences]
-    resolved = subjects.resolve(given, topic, person)
+    subjects = Subjects()
+    subjects.section(topic, person)
+    resolved = [subjects.read(said) for said in given]
     return [
         sentence if after is before else " ".join(after.words)
         for sentence, before, after in zip(sentences, given, resolved, strict=True)

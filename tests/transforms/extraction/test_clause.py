@@ -1,6 +1,6 @@
 import pytest
 
-from ufo.transforms.extraction.names import asks_for_person, opening_name, topic_of
+from ufo.transforms.extraction.clause import asks_for_person, opening_name, topic_of
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 import pytest
 
-from ufo.transforms.extraction.wording import wording
-from ufo.transforms.extraction.worthiness import is_claim
+from ufo.transforms.extraction.wording import is_claim, wording
 
 
 @pytest.mark.parametrize(
