@@ -14,6 +14,7 @@ PACKAGE_DATA = {
     "ufo": ["py.typed"],
     "ufo.schemas.views": ["*.sql"],
     "ufo.pipelines.reports.html": ["*.css", "templates/*.html"],
+    "ufo.transforms.english": ["*.toml"],
     "ufo.transforms.llm": ["*.yaml"],
     "ufo.transforms.prompts": ["*.txt"],
     "ufo.transforms.verifiers": ["*.json"],

@@ -11,9 +11,15 @@ from typing import Final
 
 import Stemmer
 
-from ufo.transforms.english.frequency import VERY_COMMON
 from ufo.transforms.english.grammar import Memo, is_finite
-from ufo.transforms.english.lexicon import DEMONYMS, MONTHS, NUMBER_WORDS, ORDINALS, STOP_WORDS
+from ufo.transforms.english.lexicon import (
+    COUNTRIES,
+    MONTHS,
+    NUMBER_WORDS,
+    ORDINALS,
+    STOP_WORDS,
+    VERY_COMMON,
+)
 
 TOKEN: Final = re.compile(
     r"[a-z]++(?![^\W_]|['’])"  # most words, first because it is fast
@@ -35,11 +41,6 @@ COMMON: Final = 0.5
 _stemmer: Final = Stemmer.Stemmer("english", 0)
 _stem: Final = _stemmer.stemWord
 _VERY_COMMON: Final = frozenset(_stemmer.stemWords(list(VERY_COMMON)))
-_COUNTRIES: Final = {
-    word: _stem(words[0])
-    for words in map(str.split, DEMONYMS.split("|"))
-    for word in words
-}  # fmt: skip
 
 
 class Word:
@@ -65,7 +66,7 @@ class Word:
         if self.kind:
             self.key = f"{self.value:g} {self.kind}" if self.value is not None else surface
         elif not stop:
-            self.key = _COUNTRIES.get(self.lower) or _stem(self.lower)
+            self.key = _stem(COUNTRIES.get(self.lower, self.lower))
         common = self.key in _VERY_COMMON
         self.weight = 0.0 if stop else COMMON if common and not self.kind else 1.0
         capital = surface[0].isupper()
