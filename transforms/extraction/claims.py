@@ -27,9 +27,11 @@ _STOPS: Final = (".", "!", "?", "…")
 _QUOTES: Final = ('"', "”", "'", "’")
 
 _DATE: Final = r"(?:\d{1,2} [A-Z][a-z]+,? \d{4}|[A-Z][a-z]+ \d{1,2}, \d{4}|\d{4})"
-_LIFE: Final = re.compile(rf"\((born |b\. )?({_DATE})(?: ?[–—-] ?(?:died )?({_DATE}))?\)")
+_LIFE: Final = re.compile(
+    rf"\((born |b\. )?({_DATE}(?:,? in [^()–]+)?)(?: ?[–—-] ?(?:died )?({_DATE}))?\)"
+)
 _ORIGIN: Final = re.compile(r"[A-Z][a-z]+(?:an|ish|ese|ench|utch|wiss|reek|aeli|aqi|zech)")
-_ADJECTIVAL: Final = re.compile(r"(?:al|ic|ive|ous|ful|ent|ant|ary|y|ed)$")
+_ADJECTIVAL: Final = re.compile(r"(?:al|ic|ive|ous|ful|ent|ant|ary|y|ed|long|rich|strong|old)$")
 _EVENTS: Final = word_set("born died away founded established built formed")
 # After these the predicates may be those of another subject, or a choice.
 _ENDS: Final = en.CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"}
@@ -45,7 +47,8 @@ _TOGETHER: Final = _UNSURE | word_set(
     " combined together two three four five six seven eight nine ten nor of"
 )
 _QUANTIFIERS: Final = word_set("numerous several various many other some over few multiple")
-_AMOUNTS: Final = word_set("number variety series host range wide few couple dozen")
+_AMOUNTS: Final = word_set("number variety series host range wide few couple dozen multitude")
+_POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not who comes from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
 # ", making it": what the whole clause did, not its subject.
@@ -101,7 +104,9 @@ def _is_whole(piece: Words) -> bool:
     """Return whether quotation marks and brackets are closed in the piece that opened them."""
     text = " ".join(piece)
     pairs = ("()", "[]", "“”", "«»")
-    return text.count('"') % 2 == 0 and all(text.count(a) == text.count(b) for a, b in pairs)
+    return text.count('"') % 2 == 0 and all(
+        text.count(pair[0]) == text.count(pair[1]) for pair in pairs
+    )
 
 
 def _bare(words: Words) -> Words:
@@ -119,7 +124,7 @@ def _bracket(clause: Clause) -> list[Words]:
     if not life or not (life[1] or life[3]) or not may_be_person(lows[:opening]):
         return []
     told = [("was born", life[2]), ("died", life[3])] if life[3] else [("was born", life[2])]
-    dated = [f"{verb} {'in' if len(date) == 4 else 'on'} {date}" for verb, date in told]
+    dated = [f"{verb} {'in' if date[:4].isdigit() else 'on'} {date}" for verb, date in told]
     return [*([*words[:opening], *said.split()] for said in dated), words[:opening] + words[verb:]]
 
 
@@ -171,6 +176,8 @@ def _relative(clause: Clause) -> list[Words]:
     shared = before in ("and", "or", "&", "for") or (
         before in en.PREPOSITIONS and lows[at + 1] == "who"
     )
+    role = name[name[:1] == ["the"] :][:1]  # "the Chairman of the Bank, which"
+    shared = shared or any(map(en.is_person, en.lower(role)))
     if shared or not (title or is_name(name[name[:1] == ["the"] :])):
         return []
     return [words[: at + 1], [*name, *words[at + 2 :]]]
@@ -343,6 +350,8 @@ def _examples(clause: Clause) -> list[Words]:
         return []
     begin = at + 1 + (lows[at] == "such")
     found = _listed(words[begin:])
+    if found[0][0] in en.PREPOSITIONS:
+        return []
     if kind := _kind_start(clause, at):
         return [_bare(words[:at]), *([*words[:kind], *item] for item in found)]
     return [[*words[:begin], *item] for item in found] if len(found) > 1 else []
@@ -369,8 +378,9 @@ def _kind_start(clause: Clause, at: int) -> int:
         first = near if plural and lows[near] != "the" and (such or not others) else at
     before = lows[first - 1]
     takes = before in en.PREPOSITIONS or _breaks(words[first - 1])
-    refused = before in verbs.BE | verbs.HAVE | {"of", "than"}
-    broken = any(word[-1] in ",;:" for word in words[first : at - 1])
+    refused = before in verbs.BE | verbs.HAVE | {"of", "than"} or lows[at - 1] in _POSTS
+    inner = pairwise(words[first:at])  # not "cases involving issues"
+    broken = any(a[-1] in ",;:" or (a[-1] == "s" and b.endswith("ing")) for a, b in inner)
     return first if verb < first < at and takes and not broken and not refused else 0
 
 
@@ -420,10 +430,12 @@ def _items(clause: Clause) -> list[Words]:
         end += 1
     items, tail = _listed(words[first:end]), words[end:]
     several = sum(map(en.is_finite, words[verb + 1 : first])) > 1  # it would say them again
-    gerunds = items[-1][0].endswith("ing") and not items[0][0].endswith("ing")
+    opens = [item[0].lower() for item in items]
+    gerunds = any(low.endswith("ing") for low in opens[1:]) and not opens[0].endswith("ing")
     if len(items) < 2 or several or gerunds or not _TOGETHER.isdisjoint(lows[verb:first]):
         return []
-    if any(map(_breaks, items[-1])) or items[0][0][0].isdigit():
+    mixed = not {"a", "an"}.isdisjoint(opens[1:]) and opens[0] not in ("a", "an", "the")
+    if mixed or any(map(_breaks, items[-1])) or opens[0][0].isdigit() or opens[-1][0].isdigit():
         return []
     lasts = [en.core(item[-1]) for item in items]
     names = sum(en.is_capital(item[0]) for item in items)
@@ -431,7 +443,7 @@ def _items(clause: Clause) -> list[Words]:
     is_a = (_is_a(clause) and first == verb + 1) or (opening in ("a", "an") and before == "as")
     if is_a and (long or all(map(en.is_person, lasts))):
         items = list(map(_with_article, items))
-    elif before == "for" and opening in en.POSSESSIVES and not en.is_capital(words[first + 1]):
+    elif before == "for" and opening in en.POSSESSIVES and "to" not in tail[:1]:
         items = [item if item[0] == words[first] else [words[first], *item] for item in items]
     else:
         plural = all(last.endswith("s") for last in lasts) and (long or not tail)
@@ -446,10 +458,15 @@ def _event(clause: Clause) -> list[Words]:
     """Cut "X was born on 14 March 1879 in Ulm.": the date and the place are two claims."""
     words, lows, start, verb, _ = clause
     event = verb + (lows[verb] in verbs.BE or lows[verb : verb + 2] == ["passed", "away"])
+    born = "born" in lows[event : event + 1]
     known = "".join(lows[event : event + 1]) in _EVENTS and _UNSURE.isdisjoint(lows[event:])
-    if not known or any(map(en.is_finite, words[event + 1 :])):
+    if (
+        not known
+        or (not born and "to" in lows[event:])
+        or any(map(en.is_finite, words[event + 1 :]))
+    ):
         return []
-    before = ("on", "in", "at", "to" if lows[event] == "born" else "by")
+    before = ("on", "in", "at", "to" if born else "by")
     heads = [at for at in range(event + 1, len(words)) if lows[at] in before]
     if len(heads) < 2 or heads[0] > event + 3:
         return []

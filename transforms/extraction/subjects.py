@@ -28,6 +28,7 @@ _RELATIVES: Final = {
     "she": word_set("mother sister daughter wife aunt niece grandmother"),
     "": word_set("parents cousin friend partner colleague spouse successor child children"),
 }
+_KIN: Final = frozenset[str]().union(*_RELATIVES.values())
 # "It is believed that", "It was in 1905 that", "It takes", "It rains": refers to nothing.
 _EXPLETIVE: Final = re.compile(
     r"it (?:(?:has been|(?:may|can|should|must|would|will) be|is|was) "
@@ -38,7 +39,7 @@ _EXPLETIVE: Final = re.compile(
 )
 # A single name after one of these may be a person's: "with Dahl", not "in Oslo".
 _BEFORE_PEOPLE: Final = {"with", "by", "and", "to"}
-_SHARES: Final = word_set("some one many most several all both")  # "Some of his works"
+_SHARES: Final = en.DETERMINERS | {"one"}  # "Some of his works"
 _COUNTING: Final = en.DETERMINERS | {"over", "more", "about"}  # "Over 500 people"
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _PLURAL: Final = PLURAL - {"have"}
@@ -149,9 +150,11 @@ class Subjects:
         elif len(fitting) > 1:
             # Who is known to be a "he", else the topic, if the sentence before is not of another.
             known = [name for name in fitting if self._people[name]] or [self._topic]
+            if self._topic in known:
+                known = [name for name in known if name[:1] != _SOMEBODY]
             alone = len(known) == 1 and known[0] in fitting and subject in (known[0], "")
             name = known[0] if alone and (not self._fresh or known[0] == self._topic) else ""
-        if name not in self._here:
+        if name not in self._here or name[:1] == _SOMEBODY:
             return ""
         self._people[name] = pronoun
         return name
@@ -184,10 +187,13 @@ class Subjects:
         self._fresh = False
         self._is_said = verb > start and lows[verb] in BE
         if lows[start] in en.POSSESSIVES:
-            # "His father, Nils Dahl, was a farmer": a later "he" may be the father.
+            # "His father, Nils Dahl, was a farmer" is about another person.
             said = set(lows[start + 1 : max(verb, start + 3)])
             about = [pronoun for pronoun, nouns in _RELATIVES.items() if not nouns.isdisjoint(said)]
             self._subject = _SOMEBODY + about[0] if about else ""
+            if about:  # a later "he" may be the father
+                self._people[self._subject] = about[0]
+                self._here.add(self._subject)
         elif lows[start] in _PRONOUNS:
             self._subject = name or (_SOMEBODY + lows[start] if lows[start] in _GENDERS else "")
         elif name and lows[start] == "the":
@@ -200,13 +206,15 @@ class Subjects:
             before = lows[first - 1] if first else ""
             if end < len(words) and en.is_noun(words[end]) and words[end - 1][-1].isalnum():
                 continue  # "a South Korean diplomat" is not a person's name
+            if en.is_noun(before or "a") and not (en.is_person(before) or before in _KIN):
+                continue  # "the film Jan Holm"
             opened = first == start + 1 and lows[start] in NO_NAMES  # "When Holm left"
             single = before in _BEFORE_PEOPLE or is_past(before) or opened
             if (single or end - first > 1) and may_be_person(lows[first:end], before):
                 named = self._known(bare_name(words[first:end]))
                 self._meet(named)
                 self._alone = self._alone and named == self._subject
-        if self._people.get(self._subject) == "":
+        if self._alone and self._people.get(self._subject) == "":
             found = [gender for gender, said in _GENDERS.items() if not said.isdisjoint(lows)]
             self._people[self._subject] = found[0] if len(found) == 1 else ""
 
@@ -257,8 +265,9 @@ class Subjects:
     def _known(self, name: str) -> str:
         """Return the topic for its name with a title or middle name, a known name for its end."""
         words, topic = name.split(), self._topic.split()
-        longer = len(words) < 6 and words[0] != "The" and set(topic) < set(words)
-        ends = [known for known in self._people if known.endswith(" " + name)]
+        alike = bool(topic) and words[-1] == topic[-1] and words[0][:3] == topic[0][:3]
+        longer = len(words) < 6 and words[0] != "The" and (alike or set(topic) < set(words))
+        ends = [known for known in self._people if f" {name} " in f" {known} "]
         if self._topic in self._people and longer and may_be_person(en.lower(words)):
             return name if words[-1] in ("Jr", "Jr.", "II", "III") else self._topic
         return ends[0] if len(ends) == 1 else name
