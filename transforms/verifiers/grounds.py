@@ -30,6 +30,8 @@ _HALF: Final = 0.5  # A sentence that says less of the rest of the claim speaks 
 _MOST: Final = 0.75  # The same for a negation, which is of the whole.
 _REACH: Final = 12  # Words from what is said of a subject to the date or name that it is said with.
 _NAME: Final = 4  # Words of a name at most; more are a heading or a list.
+_DEFINITE: Final = frozenset(("the", "this", "that"))
+_THING: Final = 2  # Content words of what such a word may stand for: "the French company".
 _UNSURE: Final = 0.49  # How likely supported may be where a rule denies it.
 
 
@@ -133,9 +135,8 @@ def elsewhere(found: Match) -> str:
 def is_about(found: Match, number: int) -> bool:
     """Return whether a sentence of the passage speaks of the claim's subject.
 
-    It does where it has it for a subject, or begins with a pronoun after such a sentence; under the
-    subject's title also where its own subject has no name. "His father" and "Pierre Curie" are
-    other subjects than "Marie Curie".
+    It does where it has it for a subject, or begins with a pronoun after such a sentence, or with
+    "the film" under its title. "His father" and "Pierre Curie" are not "Marie Curie".
     """
     claim, clause = found.claim, found.passage.clauses[number]
     first = clause.keys[0] if clause.keys else ""
@@ -149,10 +150,14 @@ def is_about(found: Match, number: int) -> bool:
     own = [one for one in subject if one.key in claim.about]
     if any(one.surface.endswith(POSSESSIVE) for one in own):
         return all(one.key in claim.has for one in subject)
+    if own and not claim.subject_names():
+        keys = frozenset(one.key for one in subject)
+        return keys <= claim.about or claim.about <= keys
     if own:
         names = [clause.keys[start:end] for start, end in clause.names if start < clause.verb]
         return not any(_is_namesake(frozenset(name), claim.about) for name in names)
-    return _titled(found) and not clause.subject_names()
+    known = first in _DEFINITE and len(subject) <= _THING
+    return _titled(found) and not clause.subject_names() and known
 
 
 def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
@@ -213,7 +218,8 @@ def _names(found: Match) -> Iterator[Ground]:
             for first, last in clause.names:
                 other = clause.words[first:last]
                 keys = frozenset(one.key for one in other if one.weight)
-                instead = claim.others(other) if unsaid == name else keys & name and keys - name
+                shared = bool(keys & name) and not (keys - name <= claim.has)
+                instead = shared if unsaid < name else claim.others(other)
                 if first < clause.verb or not instead or other[0].surface.isupper():
                     continue
                 after_same = not lead.weight and clause.words[first - 1].lower == lead.lower
