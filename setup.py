@@ -14,8 +14,10 @@ PACKAGE_DATA = {
     "ufo": ["py.typed"],
     "ufo.schemas.views": ["*.sql"],
     "ufo.pipelines.reports.html": ["*.css", "templates/*.html"],
+    "ufo.transforms.english": ["*.toml"],
     "ufo.transforms.llm": ["*.yaml"],
     "ufo.transforms.prompts": ["*.txt"],
+    "ufo.transforms.verifiers": ["*.json"],
     "ufo.transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
     "ufo.transforms.sources.web": ["*.yaml"],
     "ufo.webapp": ["page/**"],
@@ -140,8 +142,7 @@ setup(
         "numpy>=1.26,<3",  # BM25 postings
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "tantivy>=0.27,<0.28",  # BM25 of large indexes
-        "scipy>=1.13,<2",  # statistics of reports; the regressions that verifiers are fitted by
-        "threadpoolctl>=3.5,<4",  # the same sums on every machine when they are fitted
+        "scipy>=1.13,<2",  # statistics of reports
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
         "onnxruntime>=1.20,<2",  # the verifiers and embedders that are ONNX models

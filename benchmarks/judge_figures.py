@@ -101,6 +101,7 @@ def figures(said: Said, labels: Sequence[str], weight: Array) -> dict[str, float
     as the set is, `ece_even` with supported and not supported equally frequent. For the false
     records, `refuted_*` counts one as recognised where more passages refute than support it, and
     `unsupported_*` where supporting passages are not in the majority: refuted or undecided.
+    `refuted_called` counts the records of which more passages refute than support them.
     """
     named = np.array(labels)
     truth = named == SUPPORTED
@@ -117,6 +118,7 @@ def figures(said: Said, labels: Sequence[str], weight: Array) -> dict[str, float
             three = precision_recall_f1(called, false, weight)
             names = [f"{name}_{of}" for of in ("precision", "recall", "f1")]
             found |= zip(names, three, strict=True)
+        found["refuted_called"] = float((weight * said.refuted).sum())
     return found
 
 

@@ -10,7 +10,6 @@ import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +46,6 @@ class Record:
     def pairs(self) -> list[Pair]:
         """Return a pair for each passage."""
         return [Pair(self.claim, passage) for passage in self.passages]
-
-
-def key_of(pair: Pair) -> str:
-    """Return the key of a pair in a file of scores: SHA-256 of claim, newline and passage."""
-    return sha256(f"{pair.claim}\n{pair.passage}".encode()).hexdigest()
 
 
 def load(data: Path) -> dict[str, list[Record]]:

@@ -1,31 +1,28 @@
 """Measure verifiers against people, on the sets that `judge_sets.py` reads.
 
-    python benchmarks/measure_judge.py [--data FOLDER] [--quick] [--verifier overlap]
-        [--scores FILE] [--pairs FILE]
+    python benchmarks/measure_judge.py [--data FOLDER] [--quick] [--verifier overlap,bundled]
+        [--write]
 
-Every verifier is measured as it is shipped. Where its weights were fitted on these very records,
-that flatters it: of `overlap` there is therefore also `overlap, out of fold`, fitted without the
-documents that each record is measured by, and beside it `shared words`, the same procedure with
-one feature: the share of the claim's content words that the passage says. On records that nothing
-was fitted on, the shipped figures are the ones to read.
+What a verifier says is held to the rules of the judge (`ufo.transforms.verifiers.grounds`); beside
+each there is the same without them, and with each rule alone.
 
-`--scores` takes the out-of-fold probabilities that a training script wrote, in JSON Lines with
-`set`, `key`, `supported`, `refuted` and `noans`; `key` is the SHA-256 of claim, newline and
-passage in hexadecimal. `--pairs` writes the pairs to score in that form: `set`, `key`, `claim`,
-`passage`, `label` (of the record that the pair belongs to) and `document`.
+`out of domain` is what a user's own texts meet: nothing was fitted on records of the measured sets.
+`bundled` is shipped that way. `overlap` is shipped fitted on these very records, which flatters it,
+so it is fitted again: `overlap, out of domain` on the pairs of `verifier/pairs.jsonl.gz` alone,
+`overlap, out of fold` on all but the documents that each record is measured by. `shared words` is
+that with one feature, the share of the claim's words that the passage says.
 
 `figures` in `judge_figures.py` says what each figure is; the intervals are of 95 %, bootstrapped by
-document. For the table of false claims, read the set `claims`: `refuted_recall` and
-`refuted_precision` where a claim is called false only if more passages refute than support it,
-`unsupported_recall` and `unsupported_precision` where it is called false unless more support it.
-`overlap, other sets alone` needs the training pairs, `verifier/pairs.jsonl.gz`; without them the
-folds are fitted on the sets that there are. The last line is JSON: set, verifier, figure.
+document. Of the set `claims`, `refuted_precision` and `refuted_recall` are what users are told: of
+the claims that it calls contradicted, the share that people found false, and of the false ones the
+share that it calls contradicted. `--write` writes the figures out of domain to
+`transforms/verifiers/figures.json`. The last line is JSON: set, verifier, figure.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -37,23 +34,28 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import fit_overlap  # noqa: E402
 from benchmarks.judge_figures import Said, summary  # noqa: E402
-from benchmarks.judge_sets import DATA, Record, key_of, load  # noqa: E402
-from benchmarks.regressions import Examples, examples_of, fit  # noqa: E402
-from ufo.transforms.english.words import read  # noqa: E402
-from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier  # noqa: E402
-from ufo.transforms.verifiers.overlap.features import NAMES  # noqa: E402
-from ufo.transforms.verifiers.overlap.verifier import OverlapVerifier  # noqa: E402
+from benchmarks.judge_sets import DATA, Record, load  # noqa: E402
+from benchmarks.regressions import Array, Examples, examples_of  # noqa: E402
+from ufo.transforms.verifiers.base import Probabilities, Verifier  # noqa: E402
+from ufo.transforms.verifiers.grounds import DENIALS, ruled  # noqa: E402
+from ufo.transforms.verifiers.overlap import OverlapVerifier  # noqa: E402
+from ufo.transforms.verifiers.reading import match  # noqa: E402
 from ufo.transforms.verifiers.registry import make_verifier  # noqa: E402
 
+FIGURES = ROOT / "transforms" / "verifiers" / "figures.json"
+TOLD = ("balanced_accuracy", "auc", "refuted_precision", "refuted_recall", "refuted_called")
+"""What FIGURES has of a set."""
 FOLDS = 5
+OUT_OF_DOMAIN = ", out of domain"
 Sets = Mapping[str, Sequence[Record]]
-Rows = list[list[Probabilities]]
+Rows = dict[str, list[list[Probabilities]]]
+Vectors = Mapping[str, Sequence[Array]]
 
 
-def predicted(verifier: Verifier, sets: Sets) -> tuple[dict[str, Rows], float]:
+def predicted(verifier: Verifier, sets: Sets) -> tuple[Rows, float]:
     """Return what a verifier says of every record, and the seconds that a pair took."""
     verifier.open()
-    rows: dict[str, Rows] = {}
+    rows: Rows = {}
     pairs, start = 0, perf_counter()
     for name, records in sets.items():
         asked = [pair for record in records for pair in record.pairs()]
@@ -65,80 +67,118 @@ def predicted(verifier: Verifier, sets: Sets) -> tuple[dict[str, Rows], float]:
     return rows, seconds
 
 
-def from_file(path: Path, sets: Sets) -> dict[str, Rows]:
-    """Return the probabilities that a file has, of the sets that it covers."""
-    known: dict[tuple[str, str], Probabilities] = {}
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            three = Probabilities(row["supported"], row["refuted"], row["noans"])
-            known[row["set"], row["key"]] = three
-    covered = {name for name, _ in known}
-    try:
-        return {
-            name: [[known[name, key_of(pair)] for pair in record.pairs()] for record in records]
-            for name, records in sets.items()
-            if name in covered
-        }
-    except KeyError as error:
-        raise SystemExit(f"{path} has no scores for the pair {error.args[0]}") from None
+def held(rows: Rows, sets: Sets, *rules: Any, needs_ground: bool = True) -> Rows:
+    """Return probabilities held to some rules of the judge."""
+    return {
+        name: [
+            [
+                ruled(match(pair), three, rules, needs_ground)
+                for pair, three in zip(record.pairs(), row, strict=True)
+            ]
+            for record, row in zip(records, rows[name], strict=True)
+        ]
+        for name, records in sets.items()
+    }
 
 
-def write_pairs(path: Path, sets: Sets) -> None:
-    """Write every pair of every set, for scripts that score them."""
-    with path.open("w", encoding="utf-8") as file:
-        for name, records in sets.items():
-            for record in records:
-                for pair in record.pairs():
-                    row = {"set": name, "key": key_of(pair), "claim": pair.claim}
-                    row |= {"passage": pair.passage, "label": record.label}
-                    file.write(json.dumps(row | {"document": record.document}) + "\n")
-
-
-def shared_words(pair: Pair) -> float:
-    """Return the share of the claim's content words that the passage says."""
-    claim = {word.stem for word in read(pair.claim) if word.kind}
-    passage = {word.stem for word in read(pair.passage) if word.kind}
-    return len(claim & passage) / max(1, len(claim))
+def by_rules(name: str, rows: Rows, sets: Sets) -> dict[str, Rows]:
+    """Return what a verifier says as the judge has it, without the rules, and with one each."""
+    plain = f"{name}, no rules"
+    found = {name: held(rows, sets, *DENIALS), plain: rows}
+    for rule in DENIALS:
+        found[f"{name}, {rule.__name__} alone"] = held(rows, sets, rule, needs_ground=False)
+    return found
 
 
 def out_of_fold(
-    vectors: Mapping[str, Sequence[Any]],
-    sets: Sets,
-    training: Examples | None,
-    repeats: int,
-) -> dict[str, list[Said]]:
+    vectors: Vectors, sets: Sets, training: Examples | None, repeats: int
+) -> list[Rows]:
     """Return, for each repeat, what weights say that were fitted on other documents."""
     documents = sorted({record.document for records in sets.values() for record in records})
-    runs: dict[str, list[Said]] = {name: [] for name in sets}
-    chosen = {
-        name: np.array([fit_overlap.representative(rows) for rows in vectors[name]])
-        for name in sets
-    }
-    labels = {name: np.array([r.label for r in records]) for name, records in sets.items()}
+    chosen = {n: np.array([fit_overlap.representative(row) for row in vectors[n]]) for n in sets}
+    labels = {n: np.array([record.label for record in records]) for n, records in sets.items()}
+    runs: list[Rows] = []
     for repeat in range(repeats):
         order = np.random.default_rng(repeat).permutation(len(documents))
         fold_of = {documents[row]: place % FOLDS for place, row in enumerate(order)}
         folds = {n: np.array([fold_of[r.document] for r in rs]) for n, rs in sets.items()}
-        said: dict[str, dict[int, list[Probabilities]]] = {name: {} for name in sets}
+        said: Rows = {name: [[]] * len(records) for name, records in sets.items()}
         for fold in range(FOLDS):
             parts = [] if training is None else [training]
             for name, share in fit_overlap.SHARES.items():
                 if name in sets:
                     seen = folds[name] != fold
                     parts.append(examples_of(chosen[name][seen], labels[name][seen], share))
-            weights = fit(parts, NAMES, fit_overlap.REFUTED_FEATURES)
+            weights = fit_overlap.fit(parts)
             for name in sets:
                 for row in map(int, np.flatnonzero(folds[name] == fold)):
                     said[name][row] = fit_overlap.apply(weights, vectors[name][row])
-        for name, records in sets.items():
-            runs[name].append(Said.of([said[name][row] for row in range(len(records))]))
+        runs.append(said)
     return runs
 
 
-def alone(vectors: Iterable[Any]) -> list[Any]:
-    """Return vectors with all features but the first put to zero."""
-    return [np.where(np.arange(rows.shape[1]) == 0, rows, 0.0) for rows in vectors]
+def shared_words(vectors: Vectors) -> dict[str, list[Array]]:
+    """Return vectors with all features but the first put to zero: the share of words said."""
+    return {
+        name: [np.where(np.arange(row.shape[1]) == 0, row, 0.0) for row in rows]
+        for name, rows in vectors.items()
+    }
+
+
+def of_overlap(sets: Sets, data: Path, quick: bool) -> dict[str, list[Rows]]:
+    """Return what `overlap` says where it was not fitted on the records, and its baseline."""
+    repeats = 1 if quick else 5
+    training = fit_overlap.training_examples(data, sets, 5 if quick else 1)
+    vectors = {
+        name: [fit_overlap.vectors_of(record.pairs()) for record in records]
+        for name, records in sets.items()
+    }
+    runs = out_of_fold(vectors, sets, training, repeats)
+    found = {"overlap, out of fold": [held(rows, sets, *DENIALS) for rows in runs]}
+    if training is not None:
+        weights = fit_overlap.fit([training])
+        away = {n: [fit_overlap.apply(weights, row) for row in rows] for n, rows in vectors.items()}
+        named = by_rules(f"overlap{OUT_OF_DOMAIN}", away, sets)
+        found |= {name: [rows] for name, rows in named.items()}
+    found["shared words"] = out_of_fold(shared_words(vectors), sets, None, repeats)
+    return found
+
+
+def measured(
+    sets: Sets, arguments: argparse.Namespace
+) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:
+    """Return the figures of each set and verifier, and the seconds a pair took each verifier."""
+    said: dict[str, list[Rows]] = {}
+    seconds: dict[str, float] = {}
+    for name in filter(None, arguments.verifier.split(",")):
+        rows, seconds[name] = predicted(make_verifier(name), sets)
+        if name == OverlapVerifier.name:
+            said[name] = [held(rows, sets, *DENIALS)]
+            said |= of_overlap(sets, arguments.data, arguments.quick)
+        else:
+            named = by_rules(f"{name}{OUT_OF_DOMAIN}", rows, sets)
+            said |= {each: [held_rows] for each, held_rows in named.items()}
+    draws = 100 if arguments.quick else 1000
+    figures = {
+        of: {
+            name: summary([Said.of(rows[of]) for rows in runs], records, draws)
+            for name, runs in said.items()
+        }
+        for of, records in sets.items()
+    }
+    return figures, seconds
+
+
+def told(result: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, dict[str, float]]]:
+    """Return what FIGURES has: by verifier and set, the figures out of domain."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for of, verifiers in result.items():
+        for name, figures in verifiers.items():
+            if name.endswith(OUT_OF_DOMAIN):
+                values = {key: figures[key]["value"] for key in TOLD if key in figures}
+                verifier = name.removesuffix(OUT_OF_DOMAIN)
+                found.setdefault(verifier, {})[of] = {"n": figures["n"]} | values
+    return found
 
 
 def main() -> None:
@@ -147,15 +187,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--quick", action="store_true", help="fewer draws, folds drawn once")
     parser.add_argument("--verifier", default="overlap", help="names, divided by commas")
-    parser.add_argument("--scores", type=Path, help="out-of-fold probabilities, JSON Lines")
-    parser.add_argument("--pairs", type=Path, help="only write the pairs to score here")
+    parser.add_argument("--write", action="store_true", help="write what users are told")
     arguments = parser.parse_args()
     sets = load(arguments.data)
     if not sets:
         parser.error(f"{arguments.data} has none of the sets")
-    if arguments.pairs:
-        write_pairs(arguments.pairs, sets)
-        return
     result, seconds = measured(sets, arguments)
     for name, verifiers in result.items():
         for verifier, figures in verifiers.items():
@@ -165,49 +201,11 @@ def main() -> None:
                 if figure != "n"
             )
             print(f"{name} ({figures['n']}) {verifier}: {values}", file=sys.stderr)
+    if arguments.write:
+        known = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+        FIGURES.write_text(json.dumps(known | told(result), indent=1) + "\n", encoding="utf-8")
     micros = {name: round(1e6 * value, 1) for name, value in seconds.items()}
     print(json.dumps(result | {"microseconds_per_pair": micros}))
-
-
-def measured(
-    sets: Sets, arguments: argparse.Namespace
-) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:
-    """Return the figures of each set and verifier, and the seconds a pair took each verifier."""
-    draws, repeats = (100, 1) if arguments.quick else (1000, 5)
-    said: dict[str, dict[str, list[Said]]] = {name: {} for name in sets}
-    seconds: dict[str, float] = {}
-    names = [name for name in arguments.verifier.split(",") if name]
-    for name in names:
-        rows, seconds[name] = predicted(make_verifier(name), sets)
-        for of, found in rows.items():
-            said[of][name] = [Said.of(found)]
-    if OverlapVerifier.name in names:
-        training = fit_overlap.training_examples(arguments.data, sets, 5 if arguments.quick else 1)
-        vectors = {
-            name: [fit_overlap.vectors_of(record.pairs()) for record in records]
-            for name, records in sets.items()
-        }
-        for of, runs in out_of_fold(vectors, sets, training, repeats).items():
-            said[of]["overlap, out of fold"] = runs
-        if training is not None:
-            weights = fit([training], NAMES, fit_overlap.REFUTED_FEATURES)
-            for of, of_records in vectors.items():
-                others = [fit_overlap.apply(weights, row) for row in of_records]
-                said[of]["overlap, other sets alone"] = [Said.of(others)]
-        for name, records in sets.items():
-            for rows_of, record in zip(vectors[name], records, strict=True):
-                rows_of[:, 0] = [shared_words(pair) for pair in record.pairs()]
-        only = {name: alone(rows) for name, rows in vectors.items()}
-        for of, runs in out_of_fold(only, sets, None, repeats).items():
-            said[of]["shared words"] = runs
-    if arguments.scores:
-        for of, found in from_file(arguments.scores, sets).items():
-            said[of][arguments.scores.stem] = [Said.of(found)]
-    figures = {
-        of: {name: summary(runs, sets[of], draws) for name, runs in verifiers.items()}
-        for of, verifiers in said.items()
-    }
-    return figures, seconds
 
 
 if __name__ == "__main__":

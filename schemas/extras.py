@@ -27,7 +27,8 @@ def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
 
     `modules` are those that are needed, by default all of the extra.
     """
-    absent = [name for name in modules or MODULES[extra] if not _installed(name)]
+    needed = MODULES[extra] if modules is None else modules
+    absent = [name for name in needed if not _installed(name)]
     if not absent:
         return None
     verb = "is" if len(absent) == 1 else "are"

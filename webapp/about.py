@@ -67,7 +67,7 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
                     abstains=kind.abstains,
                     needs_endpoint=kind.needs_endpoint,
                     remote=kind.remote,
-                    note=desk.setup.judge_note(()) if "verifier" in about["options"] else "",
+                    note=desk.setup.judge_note if "verifier" in about["options"] else "",
                 )
             )
     return found

@@ -145,8 +145,7 @@ class JudgeInfo(BaseModel):
     """A judge, and what it can do.
 
     One that does not extract judges the offline judge's claims. `remote` means that it sends
-    requests, which may cost. `note` has the measured accuracy of its
-    verifier.
+    requests, which may cost. `note` says how often its verifier is right.
     """
 
     judge: str

@@ -9,7 +9,7 @@ from ufo.indexes.manifest import read_manifest
 from ufo.schemas.errors import UfoError
 from ufo.schemas.records import Response
 from ufo.transforms.english.language import is_english
-from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.judges.offline import NAME, judged_as
 from ufo.webapp.answers import Basis
 
 _UNKNOWN = "How often it agrees with people is not known here: `ufo label` measures it."
@@ -28,10 +28,11 @@ def basis(
         sources: in the order they are asked.
         response: the one judged.
     """
-    named = ", ".join(dict.fromkeys(models))
+    models = list(dict.fromkeys(models))
+    named = ", ".join(models)
     who = f"{judge} ({named})" if named else judge
     if not note:
-        note = _measured(named, sources) if judge == "offline" else _UNKNOWN
+        note = (judged_as(models) if judge == NAME else "") or _UNKNOWN
     return Basis(
         judge=f"Judge {who}. {note}",
         sources=[_described(*one, response) for one in sources],
@@ -43,13 +44,6 @@ def options_of(text: str) -> dict[str, Any]:
     """Return the options of a row of `sources`."""
     found: dict[str, Any] = json.loads(text)
     return found
-
-
-def _measured(model: str, sources: Sequence[Asked]) -> str:
-    try:
-        return judged_by(model.partition("@")[0] or None, [type_ for _, type_, _ in sources])
-    except (UfoError, OSError):  # a verifier that another machine has
-        return _UNKNOWN
 
 
 def _described(name: str, type_: str, options: Mapping[str, Any], response: Response) -> str:

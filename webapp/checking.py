@@ -1,6 +1,6 @@
 """`/check` and `/score`: one text through all steps as events, and scores of a selection."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from time import monotonic
@@ -34,7 +34,7 @@ class Prepared:
     job: Job
     record: InputRecord
     limits: Limits
-    judge_note: Callable[[Sequence[str]], str]
+    judge_note: str
 
 
 def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Prepared]:

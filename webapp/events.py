@@ -1,6 +1,6 @@
 """Make the events of `/check`, with sums of scores, requests and cost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -8,6 +8,7 @@ from ufo.schemas.records import Evidence, FactUnit, Passage, Response, Usage
 from ufo.transforms.check_text import Answered, Asked, Step
 from ufo.transforms.extract import Extracted
 from ufo.transforms.job import Job
+from ufo.transforms.judges.offline import NAME
 from ufo.transforms.score_rows import Credibility, Scores
 from ufo.transforms.scores import score
 from ufo.webapp.answers import Basis
@@ -17,7 +18,7 @@ from ufo.webapp.basis import basis
 class Events:
     """The events of one check, and the sums that the last of them report."""
 
-    def __init__(self, job: Job, judge_note: Callable[[Sequence[str]], str]) -> None:
+    def __init__(self, job: Job, judge_note: str) -> None:
         self._job = job
         self._judge_note = judge_note
         self._units: list[FactUnit] = []
@@ -73,7 +74,7 @@ class Events:
         return basis(
             self._job.judge.name,
             [llm.model] if llm else [],
-            "" if llm else self._judge_note([one.type for one in self._job.sources]),
+            self._judge_note if self._job.judge.name == NAME else "",
             asked,
             response,
         )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from transformers import BertForSequenceClassification
+from ufo.transforms.verifiers.overlap.features import NAMES, features
 
 from benchmarks.fit_overlap import REFUTED_FEATURES, SHARES, TRAINING
 from benchmarks.judge_sets import Record
@@ -14,7 +15,6 @@ from benchmarks.verifier_training.training import logits_of
 from ufo.transforms.verifiers.base import Pair, Probabilities
 from ufo.transforms.verifiers.bundled.encoding import Encoder
 from ufo.transforms.verifiers.bundled.verifier import INPUTS, log_odds
-from ufo.transforms.verifiers.overlap.features import NAMES, features
 from ufo.transforms.verifiers.regressions import Regressions
 
 _MODEL_SUPPORTED = INPUTS.index("model_supported")

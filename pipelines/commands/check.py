@@ -113,6 +113,8 @@ def _print(found: ufo.Check) -> None:
         console.print(Text(found.headline, style="bold"))
         if found.score is not None:
             console.print(f"factuality {found.score:.3f}, coverage {found.coverage:.3f}")
+        if found.judged_by:
+            console.print(Text(found.judged_by))
         for row in _claims(found):
             print_claim(row, console)
 

@@ -60,8 +60,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     if finished.submitted:
         _print_submitted(finished, chosen.json)
         return EXIT_DONE
-    summary, lost = _summary(chosen.output, finished.name)
-    summary |= {"seconds": round(finished.seconds, 3)}
+    summary, lost = _summary(chosen, finished)
     score = summary["factuality_score"]
     nothing = _nothing_usable(summary, lost)
     below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
@@ -115,8 +114,7 @@ def _stream(chosen: "Settings") -> int:
         print(text, file=sys.stderr, flush=True)
 
     def on_window(finished: "Finished") -> None:
-        summary, lost = _summary(chosen.output, finished.name)
-        summary |= {"seconds": round(finished.seconds, 3)}
+        summary, lost = _summary(chosen, finished)
         if chosen.json:
             printed = {**summary, "path": finished.folder}
             print(json.dumps(printed, ensure_ascii=False), flush=True)
@@ -222,8 +220,9 @@ def _no_line(summary: Mapping[str, Any]) -> bool:
     return bool(summary["failures"]) and not summary["responses"]
 
 
-def _summary(output: str, name: str) -> "tuple[dict[str, Any], Unusable]":
-    with open_results(output, name, only=("cost", "scores", "failures_by_step")) as results:
+def _summary(chosen: "Settings", finished: "Finished") -> "tuple[dict[str, Any], Unusable]":
+    views = ("cost", "scores", "failures_by_step")
+    with open_results(chosen.output, finished.name, only=views) as results:
         (run,) = results.runs
         # Less than the workers took; more of it goes to disk, which needs some memory a response.
         limit = _SUMMARY_BYTES + _SUMMARY_BYTES_A_RESPONSE * run.counts["responses"]
@@ -241,6 +240,8 @@ def _summary(output: str, name: str) -> "tuple[dict[str, Any], Unusable]":
         **scored,
         **spent,
         "problem": lost.sentence or None,
+        "judged_by": chosen.judged_by(),
+        "seconds": round(finished.seconds, 3),
     }
     return summary, lost
 
@@ -254,6 +255,8 @@ def _print(summary: Mapping[str, Any], folder: str) -> None:
     else:
         print(summary["headline"])
         print(score_in_words(summary))
+        if summary["judged_by"]:
+            print(summary["judged_by"])
     if summary["requests"]:
         cost = summary["cost_usd"]
         priced = "cost unknown" if cost is None else f"${cost:,.4f}"

@@ -143,7 +143,7 @@ def setup(
         evaluate=(sys.executable, "-m", "ufo.pipelines.cli", "evaluate"),
         version=VERSION,
         judge=chosen.judge.name,
-        judge_note=partial(judged_by, chosen.verifier),
+        judge_note=judged_by(chosen.verifier),
         flags_of=partial(_flags_of, usual),
         model=chosen.client().endpoints[VERIFIER].model if reachable else None,
         index=folder,

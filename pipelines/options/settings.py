@@ -14,6 +14,7 @@ from ufo.schemas.extras import need
 from ufo.transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.base import Judge
 from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.base import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.endpoint import Endpoint, endpoints
@@ -144,6 +145,10 @@ class Settings(
         if reason:
             raise UsageError(f"the judge {self.judge.name!r} cannot judge: {reason}")
         return judge
+
+    def judged_by(self) -> str | None:
+        """Return the sentence on the verifier and how often it is right, None where none judges."""
+        return judged_by(self.verifier) if self.verifier_used() else None
 
     def verifier_used(self) -> str | None:
         """Return the name of the verifier that judges, None where none does."""

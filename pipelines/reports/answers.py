@@ -11,6 +11,7 @@ from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.extras import need
 from ufo.schemas.records import Verdict
 from ufo.transforms.extract import EXTRACT
+from ufo.transforms.judges.offline import NAME, judged_as
 from ufo.transforms.scores import is_unusable, usable_of
 from ufo.transforms.states import CONTRADICTED, headline, state_of
 
@@ -176,6 +177,13 @@ class Check:
         )
 
     @property
+    def judged_by(self) -> str:
+        """Which verifier of the offline judge decided, and how often it is right; "" if none."""
+        return judged_as(
+            row.model for row in self.evidence if row.judge == NAME and row.model is not None
+        )
+
+    @property
     def states(self) -> list[str]:
         """The state of each sentence: supported, contradicted, partly supported, not found, no
         claim or error."""
@@ -202,7 +210,8 @@ class Check:
         """Return everything as plain values, ready for JSON."""
         names = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
         rows = {name: [asdict(row) for row in getattr(self, name)] for name in names}
-        return {"text": self.text, "score": self.score, "coverage": self.coverage, **rows}
+        own = {name: getattr(self, name) for name in ("text", "score", "coverage", "judged_by")}
+        return own | rows
 
     def __repr__(self) -> str:
         """Return the headline, the score, and each claim with what became of it."""
@@ -213,6 +222,8 @@ class Check:
         asked, usable = usable_of(self.evidence)
         if is_many(asked - usable, asked):
             lines.append(in_numbers(asked - usable, asked))
+        if self.judged_by:
+            lines.append(self.judged_by)
         for unit in self.fact_units:
             verdict = verdicts[unit.unit_id]
             by = "" if verdict.label is None else f" by {verdict.source}"
@@ -231,6 +242,7 @@ class Check:
         return check_html(
             self.text,
             self.headline,
+            self.judged_by,
             self.sentences,
             dict(enumerate(self.states)),
             wrong,

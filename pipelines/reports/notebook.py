@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ufo.pipelines.reports.overview import contradicted
+from ufo.pipelines.reports.overview import contradicted, judged_by
 from ufo.pipelines.reports.templates import environment
 from ufo.schemas.records import REFUTED, Evidence, FactUnit, Passage, Sentence
 from ufo.transforms.states import run_headline
@@ -46,12 +46,14 @@ def evaluation_html(results: "Results") -> str:
         for row in shares
     ]
     wrong = ((row["claim"], row["quote"], row["source"]) for row in contradicted(results))
-    return _filled("evaluation", run_headline(results), models, sources, _quotes(wrong))
+    said = run_headline(results), judged_by(results)
+    return _filled("evaluation", *said, models, sources, _quotes(wrong))
 
 
 def check_html(
     text: str,
     said: str,
+    judged_by: str,
     sentences: Sequence[Sentence],
     states: Mapping[int, str],
     wrong: Iterable[tuple[FactUnit, Evidence | None, Passage | None]],
@@ -65,7 +67,7 @@ def check_html(
         )
         for unit, row, passage in wrong
     )
-    return _filled("check", said, list(_pieces(text, sentences, states)), quotes)
+    return _filled("check", said, judged_by, list(_pieces(text, sentences, states)), quotes)
 
 
 def refuting(

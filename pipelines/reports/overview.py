@@ -5,6 +5,7 @@ from typing import Any
 from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
+from ufo.transforms.judges.offline import NAME, judged_as
 from ufo.transforms.states import run_headline, state_of
 from ufo.transforms.votes import main_mode
 
@@ -42,6 +43,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "mode": run.mode,
         "tie": run.tie,
         "judge": run.judge,
+        "judged_by": judged_by(results),
         "sources": rows("SELECT * FROM sources WHERE run = ? ORDER BY position"),
         "counts": run.counts,
         "headline": run_headline(results),
@@ -92,6 +94,12 @@ def overview(results: Results, directory: str | None = None) -> Row:
     }
 
 
+def judged_by(results: Results) -> str:
+    """Return which verifiers judged the newest run and how often they are right, "" where none."""
+    found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
+    return judged_as(row["model"] for row in found)
+
+
 def contradicted(results: Results) -> list[Row]:
     """Return claims of the newest run that are contradicted, each with a `quote` and its `source`,
     and with the response that makes it; those with the most votes against them first."""
@@ -104,6 +112,11 @@ def _failed(row: Row) -> bool:
     return bool(row["n_error"]) or row["reason"] == UNSUPPORTED_LANGUAGE
 
 
+_VERIFIERS = """
+SELECT DISTINCT model FROM evidence
+WHERE run = ? AND judge = ? AND model IS NOT NULL
+ORDER BY model
+"""
 _SUPPORT = """
 SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS support
 FROM passage_credibility

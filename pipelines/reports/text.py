@@ -90,6 +90,7 @@ def _print_header(found: Row, console: Console) -> None:
         ("Run", f"{found['run']} ({found['mode']}: {MODES.get(found['mode'], 'unknown mode')})"),
         ("Sources", (then if found["mode"] == "seq" else ", ").join(used) or "none"),
         ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
+        *([("", found["judged_by"])] if found["judged_by"] else []),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
     ]
     for row in found["sources"]:

@@ -46,11 +46,11 @@ from ufo.schemas.records import Part
 from ufo.schemas.tables import SCHEMA_VERSION
 from ufo.transforms.columns import is_used
 from ufo.transforms.job import Job
-from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
 from ufo.transforms.read import parse as parse_line
+from ufo.transforms.verifiers.registry import make_verifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +200,11 @@ def _report_skipped(plan: Plan, earlier: Manifest, progress: Progress) -> None:
 def _report_judging(plan: Plan, progress: Progress) -> None:
     """Report the verifier that judges, if any, and the models without a price."""
     settings = plan.settings
-    if settings.verifier_used():
+    if verifier := settings.verifier_used():
         how = "without a language model"
         if settings.judge_class.needs_endpoint:
             how = "and by a model where the judge asks one"
-        progress.say(f"Judging offline, {how}. {judged_by(settings.verifier)}")
+        progress.say(f"Judging offline, {how}. Verifier: {make_verifier(verifier).name}.")
     if plan.unpriced:
         progress.say(
             f"No price is known for {', '.join(plan.unpriced)}: its cost is left empty. Give one "

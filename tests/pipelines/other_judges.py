@@ -51,19 +51,6 @@ class Plain(Judge):
         return Judgement("supported", rationale=said.choices[0].text)
 
 
-class First(Judge):
-    """Takes quotations for supported, and asks the LLM judge about the rest."""
-
-    needs_endpoint = True
-    asks_llm_judge = True
-
-    def __init__(self, context: Any) -> None:
-        self.llm_judge = context.llm_judge()
-
-    async def verify(self, open_units: Any, source: Any, found: Any) -> Judged:
-        return await self.llm_judge.verify(open_units, source, found)
-
-
 class Far(Judge):
     """Asks a service that is none of a model."""
 

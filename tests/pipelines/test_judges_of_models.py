@@ -9,7 +9,9 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import at, rows
 from tests.pipelines.other_judges import judge as judge_of
+from tests.transforms.judges.stated import STATED
 
+CASCADE = Path(__file__).parents[2] / "examples/own_judge.py:Cascade"
 Ufo = Callable[..., Any]
 
 
@@ -45,16 +47,29 @@ def test_one_that_asks_a_model_gets_the_client_of_the_run(
     assert [tuple(row.values()) for row in found] == [("Plain", "offline-judge")]
 
 
-def test_one_may_ask_the_llm_judge_which_its_flags_describe(
-    tmp_path: Path, ufo: Ufo, asked: tuple[object, ...], llm_server: LlmServer
+def test_the_cascade_of_the_examples_asks_a_model_where_it_is_not_sure(
+    tmp_path: Path,
+    ufo: Ufo,
+    asked: tuple[object, ...],
+    llm_server: LlmServer,
+    write_lines: Callable[..., Path],
 ) -> None:
-    flags = (*asked, "--formulation", "prompt", "--judge", judge_of("First"))
+    chances = {"Lima": "0.4 0.2 0.4 said.", "Oslo": "0.95 0 0.05 said.", "Rome": "0 1 0 said."}
+    records = [
+        {"id": city, "response": f"{city} is large.", "reference_answers": text}
+        for city, text in chances.items()
+    ]
+    write_lines(tmp_path / "in.jsonl", records)  # in the place of the two responses
+    words = ("--verifier", STATED, "--formulation", "prompt", "--judge", CASCADE)
+    flags = (*asked, *words)
     estimate = ufo(*flags, "--dry_run", "--json").json
     assert [row["calls"] for row in estimate["rows"] if row["step"] == "verify"] == [2]
     assert llm_server.requests == []
     done = ufo(*flags)
     assert done.code == 0, done.err
-    assert {row["judge"] for row in rows(tmp_path / "out", "FROM evidence")} == {"llm"}
+    found = rows(tmp_path / "out", "SELECT judge FROM evidence ORDER BY response_id")
+    assert [row["judge"] for row in found] == ["llm", "offline", "llm"]
+    assert "Verifier stated (a first look" in done.out
 
 
 def test_a_dry_run_sends_nothing_to_a_service_and_counts_each_passage(

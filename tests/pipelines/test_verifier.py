@@ -10,7 +10,9 @@ import pytest
 import ufo as python
 from tests.pipelines.llm_runs import ENVIRONMENT, rows
 from tests.transforms.judges.stated import STATED
+from ufo.transforms.judges.offline import judged_by
 
+REFUTING = "0.2 0.7 0.1\n\nOslo was founded in 1801."
 UNUSABLE = STATED.replace(":Stated", ":Unusable")
 
 
@@ -21,10 +23,10 @@ def evaluate(
     write_lines: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Any]:
-    """One response, and a reference that states its probabilities."""
+    """One response, and a reference that states its probabilities and a ground for them."""
     for name in ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
-    record = {"response": "Oslo was founded in 1901.", "reference_answers": "0.2 0.7 0.1 said."}
+    record = {"response": "Oslo was founded in 1901.", "reference_answers": REFUTING}
     path = write_lines(tmp_path / "in.jsonl", [record])
 
     def run(*flags: object) -> Any:
@@ -37,7 +39,8 @@ def evaluate(
 def test_its_verdicts_its_name_and_its_accuracy_are_seen(evaluate: Any, tmp_path: Path) -> None:
     done = evaluate("--verifier", STATED)
     assert done.code == 0, done.err
-    assert "Judging offline, without a language model. Verifier stated: always right." in done.err
+    assert "Judging offline, without a language model. Verifier: stated." in done.err
+    assert "Verifier stated (a first look; for findings use a language model): always" in done.out
     (row,) = rows(tmp_path / "out", "SELECT outcome, probability, judge, model FROM evidence")
     assert (row["outcome"], row["probability"], row["judge"]) == ("refuted", 0.2, "offline")
     assert row["model"].startswith("stated@")
@@ -45,6 +48,25 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(evaluate: Any, tmp_path
     told = json.loads(manifest.read_text())["fingerprint"]["options"]["verifier"]
     assert told["name"] == "stated"
     assert row["model"] == f"stated@{told['content'][:12]}"
+
+
+def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
+    evaluate: Any, ufo: Callable[..., Any], tmp_path: Path
+) -> None:
+    line = judged_by("overlap")
+    done = evaluate("--verifier", "overlap")
+    assert f"\n{line}\n" in done.out
+    results = tmp_path / "out"
+    assert line in " ".join(ufo("report", results).out.split())
+    assert ufo("report", results, "--html", tmp_path / "page.html").code == 0
+    assert line in (tmp_path / "page.html").read_text()
+    found = python.evaluate(["Oslo is big."], ["reference"], verifier="overlap", quiet=True)
+    assert line not in found._repr_html_()  # nobody judged: there was no reference
+    text = "Oslo was founded in 1901."
+    checked = python.check_sync(text, references=["Oslo is old."], verifier="overlap")
+    assert line in checked._repr_html_()
+    assert line in repr(checked)
+    assert checked.to_dict()["judged_by"] == line
 
 
 def test_another_verifier_is_another_run(evaluate: Any, tmp_path: Path) -> None:
@@ -81,7 +103,7 @@ def test_recall_asks_it_too(tmp_path: Path, ufo: Callable[..., Any], write_lines
     words = ("recall", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
     done = ufo(*words, "--verifier", STATED)
     assert done.code == 0, done.err
-    assert "Verifier stated: always right." in done.err
+    assert "Verifier stated (a first look; for findings use a language model): always" in done.out
     (row,) = rows(tmp_path / "out", "SELECT judge, model FROM recall_verdicts")
     assert (row["judge"], row["model"].partition("@")[0]) == ("offline", "stated")
     assert ufo(*words, "--verifier", STATED, "--facts_only").code == 2
@@ -90,7 +112,7 @@ def test_recall_asks_it_too(tmp_path: Path, ufo: Callable[..., Any], write_lines
 def test_one_text_from_python() -> None:
     checked = python.check_sync(
         "Oslo was founded in 1901.",
-        references=["0.2 0.7 0.1"],
+        references=[REFUTING],
         sources=["reference"],
         judge="offline",
         verifier=STATED,

@@ -12,6 +12,7 @@ import ufo
 from tests.llm_server import LlmServer
 from ufo.schemas.records import FactUnit, Passage
 from ufo.transforms.job import Job
+from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.sources.base import FactSource
 from ufo.webapp.desk import Setup
 from ufo.webapp.server import served
@@ -73,7 +74,7 @@ def test_a_checked_text_is_reported_as_a_page(
         if one.name == "checked":
             body["evidence"] += one.data["evidence"]
             body["passages"] += one.data["passages"]
-    assert "for wikipedia (measured on" in extracted["basis"]["judge"]
+    assert judged_by() in extracted["basis"]["judge"]
     page = client.post("/check/report.html", json=body)
     assert page.status_code == 200, page.text
     assert page.headers["content-type"].startswith("text/html")

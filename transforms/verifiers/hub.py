@@ -1,42 +1,40 @@
 """The verifier by a cross-encoder: any sequence classifier in a folder or on a model hub.
 
-It is run by onnxruntime where it has an ONNX file, else by transformers (extra `hub`). Its family
-(`ufo.transforms.verifiers.families`) defines the input format and the meaning of the outputs.
+It is run by onnxruntime where it has an ONNX file, else by transformers with torch (extra `hub`).
+Its family (`ufo.transforms.verifiers.families`) defines the input format and the meaning of the
+outputs. One pair is computed at a time and on one thread, so that a pair's probabilities do not
+depend on the others (`ufo.schemas.models.OnnxModel`).
 """
 
+import json
 import os
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
+from ufo.schemas import models
 from ufo.schemas.errors import UsageError
 from ufo.schemas.extras import missing
-from ufo.schemas.models import folder_of, onnx_file
+from ufo.transforms.sentences import segment
+from ufo.transforms.verifiers import families
 from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
-from ufo.transforms.verifiers.engines import Engine, OnnxEngine
-from ufo.transforms.verifiers.families import (
-    HHEM,
-    Family,
-    family_of,
-    is_hhem,
-    outputs_of,
-    probabilities,
-)
-from ufo.transforms.verifiers.folders import (
-    EXTRA,
-    checksum,
-    config_of,
-    said_of_tokenizer,
-)
-from ufo.transforms.verifiers.windows import Reader, best
 
+_EXTRA: Final = "hub"
+_CONFIG: Final = "config.json"
+_TOKENIZER: Final = "tokenizer.json"
+_TOKENIZER_CONFIG: Final = "tokenizer_config.json"
 _USUAL: Final = 512  # tokens, of what is limited by nothing but memory
 _BEFORE_FIRST: Final = 2  # RoBERTa counts positions from its padding token, which is 1
 _LIKE_ROBERTA: Final = ("camembert", "longformer", "mpnet")
 _EOS: Final = {"deberta-v2": "[SEP]", "roberta": "</s>"}
 _FOUNDATION: Final = "google/flan-t5-base"
+_TRUSTED: Final = {"local_files_only": True, "trust_remote_code": False}
+
+Logits = Callable[[Encoding], list[float]]
+"""Computes the outputs of one encoded pair."""
 
 
 class HubVerifier(Verifier):
@@ -49,35 +47,35 @@ class HubVerifier(Verifier):
         self._given = model
         self.name = os.path.basename(os.path.abspath(model)) if os.path.isdir(model) else model
         self._reader: Reader | None = None
-        self._engine: Engine | None = None
+        self._logits: Logits | None = None
 
     def unavailable(self) -> str | None:
         """Return an error message if files or packages are missing, or labels are unknown."""
         try:
-            outputs_of(self.name, self._family, self._config)
+            families.outputs_of(self.name, self._family, self._config)
             self._eos()
-            needs = self._needs()
+            whole = os.path.isfile(os.path.join(self._texts, _TOKENIZER))
         except UsageError as error:
             return error.message
-        absent = missing(EXTRA, needs)
+        torch = [] if self._onnx else ["torch"]
+        absent = missing(_EXTRA, torch if self._onnx and whole else [*torch, "transformers"])
         return f"it needs {absent}" if absent else None
 
     def open(self) -> None:
         """Load the model and its tokenizer."""
-        self._outputs = outputs_of(self.name, self._family, self._config)
-        self._engine = self._computed()
+        self._outputs = families.outputs_of(self.name, self._family, self._config)
+        self._logits = self._loaded()
         self._reader = Reader(self._tokenizer(), self._family, self._tokens(), self._eos())
 
     def close(self) -> None:
         """Release the model."""
-        self._engine = self._reader = None
+        self._logits = self._reader = None
 
     def fingerprint(self) -> str:
-        """Return a checksum of the model's files."""
-        own = checksum(self._folder)
-        return (
-            own if self._texts == self._folder else f"{own}-{checksum(self._texts, weights=False)}"
-        )
+        """Return a checksum of the files that the outputs depend on."""
+        weights = [self._onnx] if self._onnx else _files(self._folder, models.TENSORS)
+        own = models.checksum(self._folder, [*_files(self._folder, models.TEXTS), *weights])
+        return f"{own}-{models.checksum(self._texts, _files(self._texts, models.TEXTS))}"
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order."""
@@ -85,86 +83,227 @@ class HubVerifier(Verifier):
 
     def _predicted(self, pair: Pair) -> Probabilities:
         assert self._reader is not None
-        assert self._engine is not None
+        assert self._logits is not None
         passage = f"{pair.title}. {pair.passage}" if pair.title else pair.passage
-        windows = self._reader.read(pair.claim, passage)
-        return best(
-            [probabilities(self._engine.logits(window), self._outputs) for window in windows]
-        )
+        outputs = [self._logits(window) for window in self._reader.read(pair.claim, passage)]
+        return families.best([families.probabilities(one, self._outputs) for one in outputs])
 
     @cached_property
     def _folder(self) -> str:
-        return folder_of(self._given, EXTRA)
+        return models.folder_of(self._given, _EXTRA)
 
     @cached_property
-    def _config(self) -> dict[str, Any]:
-        return config_of(self._folder)
+    def _onnx(self) -> str | None:
+        return models.onnx_file(self._folder)
 
     @cached_property
-    def _family(self) -> Family:
-        return family_of(self._given, self._config)
+    def _config(self) -> Mapping[str, Any]:
+        if not os.path.exists(os.path.join(self._folder, _CONFIG)):
+            raise UsageError(
+                f"the folder {self._folder!r} is not a verifier: it has neither {_CONFIG}, as a "
+                "model has, nor verifier.json, as benchmarks/train_verifier.py writes it"
+            )
+        return _said(self._folder, _CONFIG)
+
+    @cached_property
+    def _family(self) -> families.Family:
+        return families.family_of(self._given, self._config)
 
     @cached_property
     def _texts(self) -> str:
         """The folder with the tokenizer: HHEM's is its foundation's."""
-        if not self._of_own_code():
+        if self._onnx or not families.is_hhem(self._config):
             return self._folder
         foundation = str(self._config.get("foundation") or _FOUNDATION)
-        return folder_of(foundation, EXTRA, weights=False)
+        return models.folder_of(foundation, _EXTRA, weights=False)
 
-    def _of_own_code(self) -> bool:
-        return is_hhem(self._config) and onnx_file(self._folder) is None
-
-    def _needs(self) -> list[str]:
-        texts = os.path.join(self._texts, "tokenizer.json")
-        if onnx_file(self._folder) is None:
-            return ["tokenizers", "torch", "transformers"]
-        more = [] if os.path.isfile(texts) else ["transformers"]
-        return ["tokenizers", "onnxruntime", *more]
-
-    def _computed(self) -> Engine:
-        onnx = onnx_file(self._folder)
-        if onnx:
-            return OnnxEngine(onnx, self._config)
-        from ufo.transforms.verifiers.torch_engines import HhemEngine, TorchEngine
-
-        if self._of_own_code():
-            return HhemEngine(self._folder, self._texts)
-        return TorchEngine(self._folder, self._config)
+    def _loaded(self) -> Logits:
+        # RoBERTa has types in its configuration, and takes none.
+        types = int(self._config.get("type_vocab_size") or 0) > 1
+        types = types and "roberta" not in self._kind
+        if self._onnx:
+            return _by_onnx(self._onnx, types)
+        return _by_torch(_model(self._folder, self._texts), types)
 
     def _tokenizer(self) -> Tokenizer:
-        path = os.path.join(self._texts, "tokenizer.json")
+        path = os.path.join(self._texts, _TOKENIZER)
         if os.path.isfile(path):
             return Tokenizer.from_file(path)
         from transformers import AutoTokenizer
 
-        made: Tokenizer = AutoTokenizer.from_pretrained(
-            self._texts, local_files_only=True, trust_remote_code=False
-        ).backend_tokenizer
+        made: Tokenizer = AutoTokenizer.from_pretrained(self._texts, **_TRUSTED).backend_tokenizer
         return made
+
+    @property
+    def _kind(self) -> str:
+        return str(self._config.get("model_type", ""))
 
     def _eos(self) -> str:
         """Return the tokenizer's end-of-text token, "" where the family's template has none."""
         if "{eos}" not in self._family.template:
             return ""
-        said = said_of_tokenizer(self._texts).get("eos_token")
-        said = said["content"] if isinstance(said, dict) else said
-        found = said or _EOS.get(str(self._config.get("model_type", "")))
+        said = _said(self._texts, _TOKENIZER_CONFIG).get("eos_token")
+        found = (said["content"] if isinstance(said, dict) else said) or _EOS.get(self._kind)
         if not found:
             raise UsageError(
                 f"nothing says how a text ends for the model {self.name!r}: give eos_token in its "
-                "tokenizer_config.json"
+                f"{_TOKENIZER_CONFIG}"
             )
         return str(found)
 
     def _tokens(self) -> int:
         """Return the model's input length in tokens."""
-        config, family = self._config, self._family
-        kind = str(config.get("model_type", ""))
-        if kind in family.tokens and not config.get("position_biased_input", True):
-            return family.tokens[kind]  # its positions are relative
+        config, lengths = self._config, self._family.tokens
+        if self._kind in lengths and not config.get("position_biased_input", True):
+            return lengths[self._kind]  # its positions are relative
         length = int(config.get("max_position_embeddings") or _USUAL)
-        if "roberta" in kind or kind in _LIKE_ROBERTA:
+        if "roberta" in self._kind or self._kind in _LIKE_ROBERTA:
             length -= _BEFORE_FIRST
-        said = said_of_tokenizer(self._texts).get("model_max_length") or length
-        return min(length, int(said), _USUAL if family.name == HHEM.name else length)
+        said = _said(self._texts, _TOKENIZER_CONFIG).get("model_max_length") or length
+        return min(length, int(said))
+
+
+class Reader:
+    """Encodes a pair as one or several inputs of up to `tokens` tokens."""
+
+    def __init__(
+        self, tokenizer: Tokenizer, family: families.Family, tokens: int, eos: str
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._template = family.template
+        self._tokens = tokens
+        self._eos = eos
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        added = tokenizer.get_added_tokens_decoder().values()
+        self._special = [one.content for one in added if one.special and len(one.content) > 1]
+
+    def read(self, claim: str, passage: str) -> list[Encoding]:
+        """Return the encoding of each window of the passage, with the claim."""
+        claim, passage = self._plain(claim), self._plain(passage)
+        whole = self._encoded(passage, claim)
+        if len(whole.ids) <= self._tokens:
+            return [whole]
+        most = self._tokens // 2
+        ends = self._ends(claim)
+        claim = claim if len(ends) <= most else claim[: ends[most - 1]]
+        return [self._fitting(window, claim) for window in self._windows(passage, claim)]
+
+    def _windows(self, passage: str, claim: str) -> Iterator[str]:
+        """Yield parts of the passage that end at a sentence's end, or within a long sentence."""
+        room = max(self._tokens - len(self._encoded("", claim).ids), 1)
+        ends, sentences = self._ends(passage), [span.end for span in segment(passage)]
+        start = first = 0
+        while first + room < len(ends):
+            last = ends[first + room - 1]
+            known = bisect_right(sentences, last)
+            end = sentences[known - 1] if known and sentences[known - 1] > start else last
+            yield passage[start:end].strip()
+            start, first = end, bisect_right(ends, end)
+        yield passage[start:].strip()
+
+    def _ends(self, text: str) -> list[int]:
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        return [end for _, end in encoding.offsets]
+
+    def _fitting(self, window: str, claim: str) -> Encoding:
+        # A window alone may have more tokens than within the passage.
+        encoding = self._encoded(window, claim)
+        while len(encoding.ids) > self._tokens and window:
+            window = window[: len(window) * self._tokens // len(encoding.ids) - 1]
+            encoding = self._encoded(window, claim)
+        encoding.truncate(self._tokens)  # where the template alone is too long
+        return encoding
+
+    def _encoded(self, passage: str, claim: str) -> Encoding:
+        if not self._template:
+            return self._tokenizer.encode(passage, claim)
+        text = families.filled(self._template, passage=passage, claim=claim, eos=self._eos)
+        return self._tokenizer.encode(text)
+
+    def _plain(self, text: str) -> str:
+        """Return the text with a space inside each special token: a passage with "</s>" must not
+        end there."""
+        for token in self._special:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
+
+
+def _by_onnx(path: str, types: bool) -> Logits:
+    model = models.OnnxModel(path)
+    output = "logits" if "logits" in model.outputs else model.outputs[0]
+
+    def logits(encoding: Encoding) -> list[float]:
+        of_text = encoding.type_ids if types else [0] * len(encoding.ids)
+        return _first(model.run(encoding.ids, of_text, output))
+
+    return logits
+
+
+def _by_torch(model: Any, types: bool) -> Logits:
+    import torch
+
+    torch.set_num_threads(1)
+    model.eval()
+
+    def logits(encoding: Encoding) -> list[float]:
+        ids = torch.tensor([encoding.ids])
+        given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        if types:
+            given["token_type_ids"] = torch.tensor([encoding.type_ids])
+        with torch.inference_mode():
+            return _first(model(**given).logits[0])
+
+    return logits
+
+
+def _first(found: Any) -> list[float]:
+    """Return the outputs of a text; a model that classifies tokens (HHEM) tells by the first."""
+    return [float(logit) for logit in (found[0] if found.ndim == 2 else found)]
+
+
+def _model(folder: str, texts: str) -> Any:
+    """Return the model of transformers in a folder: any sequence classifier, or HHEM-2.1-open.
+
+    HHEM is read without the code that comes with it: it is a T5 as its foundation in `texts` is.
+    """
+    import transformers
+    from safetensors.torch import load_file
+
+    transformers.utils.logging.disable_progress_bar()  # many workers would each show one
+    transformers.utils.logging.set_verbosity_error()
+    if folder == texts:
+        kind = transformers.AutoModelForSequenceClassification
+        return kind.from_pretrained(folder, **_TRUSTED)
+    config = transformers.AutoConfig.from_pretrained(texts, num_labels=2, **_TRUSTED)
+    model = transformers.T5ForTokenClassification(config)
+    weights = load_file(os.path.join(folder, "model.safetensors"))
+    own = {name.removeprefix("t5."): weight for name, weight in weights.items()}
+    # Tied weights are kept once.
+    own["transformer.encoder.embed_tokens.weight"] = own["transformer.shared.weight"]
+    model.load_state_dict(own)
+    return model
+
+
+def _said(folder: str, name: str) -> Mapping[str, Any]:
+    """Return what a JSON file of a folder says, empty where there is none.
+
+    Raises:
+        UsageError: it is not a JSON object.
+    """
+    path = os.path.join(folder, name)
+    if not os.path.isfile(path):
+        return {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path!r} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise UsageError(f"{path!r} is not a JSON object")
+    return found
+
+
+def _files(folder: str, endings: tuple[str, ...]) -> list[str]:
+    paths = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(endings)]
+    return [path for path in paths if os.path.isfile(path)]

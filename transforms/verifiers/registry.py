@@ -1,8 +1,8 @@
 """Create verifiers by the value of `--verifier`.
 
 It is a registered name (entry points in the group `ufo.verifiers`), a class in a file, a folder
-with `verifier.json` that `ufo judges fit` or `benchmarks/train_verifier.py` wrote, or a
-cross-encoder (`ufo.transforms.verifiers.hub`): another folder, or `organisation/model[@revision]`.
+with `verifier.json` that `benchmarks/train_verifier.py` wrote, or a cross-encoder
+(`ufo.transforms.verifiers.hub`): another folder, or `organisation/model[@revision]`.
 """
 
 import os
@@ -16,7 +16,6 @@ from ufo.schemas.models import is_hub_name
 from ufo.transforms.registry import Registry, Spec, absolute_type, code_of, is_file_type
 from ufo.transforms.verifiers.base import Verifier
 from ufo.transforms.verifiers.bundled.verifier import SETTINGS, BundledVerifier
-from ufo.transforms.verifiers.fitted import FittedVerifier, is_fitted, read_fit
 from ufo.transforms.verifiers.hub import HubVerifier
 
 VERIFIERS: Final = Registry("ufo.verifiers", Verifier, "verifier")
@@ -35,7 +34,7 @@ def make_verifier(name: str) -> Verifier:
     """Return the verifier of that name, not opened.
 
     Raises:
-        UsageError: no such verifier, folder, file or class, or a fitted one whose base has changed.
+        UsageError: no such verifier, folder, file or class.
         PluginError: the code does not load, or is not a verifier.
     """
     if name in VERIFIERS.types() or is_file_type(name):
@@ -43,8 +42,6 @@ def make_verifier(name: str) -> Verifier:
         made.name = made.name or name.rpartition(":")[2]
         return made
     if os.path.isdir(name):
-        if is_fitted(name):
-            return _fitted(name)
         if os.path.exists(os.path.join(name, SETTINGS)):
             return BundledVerifier(name)
     elif not is_hub_name(name):
@@ -114,19 +111,6 @@ def opened(name: str | None) -> Verifier:
                 ) from error
             known = _opened[name] = (content, verifier)
         return known[1]
-
-
-def _fitted(folder: str) -> Verifier:
-    fit = read_fit(folder)
-    base = make_verifier(fit.base)
-    # `unavailable` reports a base that cannot be used.
-    if base.unavailable() is None and (now := content_of(fit.base)) != fit.fingerprint:
-        raise UsageError(
-            f"the verifier {folder!r} was fitted to {fit.base!r} with the checksum "
-            f"{fit.fingerprint!r}, which is {now!r} now; fit it again: ufo judges fit RESULTS "
-            f"--verifier {fit.base} --output {folder}"
-        )
-    return FittedVerifier(Path(folder).resolve().name, base, fit)
 
 
 def _absolute(name: str) -> str:

@@ -12,18 +12,25 @@ import pytest
 import ufo as library
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import Outcome
+from ufo.transforms.judges.offline import judged_by
 
 TEXT = "Ada Lovelace was born in Paris. She wrote notes on the Analytical Engine. She liked tea."
 ABOUT = "Ada Lovelace was born in London in 1815. Her notes describe the Analytical Engine."
-SHOWN = """\
+SHOWN = f"""\
 1 of 3 claims supported, 1 contradicted, 1 not found
 factuality 0.333, coverage 0.667
+{judged_by()}
 ✗ contradicted by reference (0 for, 1 against)
   claim     Ada Lovelace was born in Paris.
   evidence  "Ada Lovelace was born in London in 1815."
   why       says "London", the claim says "Paris"
 """
 Run = Callable[..., Outcome]
+
+
+def shown(out: str) -> bool:
+    """Whether this begins with SHOWN, in lines of whatever width."""
+    return " ".join(out.split()).startswith(" ".join(SHOWN.split()))
 
 
 @pytest.fixture
@@ -36,7 +43,7 @@ def about(tmp_path: Path) -> Path:
 def test_claims_are_printed_with_what_decided_them(ufo: Run, about: Path) -> None:
     found = ufo("check", TEXT, "--references", about)
     assert (found.code, found.err) == (0, "")
-    assert found.out.startswith(SHOWN)
+    assert shown(found.out)
     assert "? not found\n  claim  Ada Lovelace liked tea." in found.out
 
 
@@ -44,7 +51,7 @@ def test_json_is_what_the_python_interface_returns(ufo: Run, about: Path) -> Non
     found = ufo("check", TEXT, "--references", about, "--json", "--mode", "all", "--passages", 2)
     same = library.check_sync(TEXT, references=[ABOUT], mode="all", passages=2)
     assert found.json == json.loads(json.dumps(same.to_dict()))
-    assert ufo("check", TEXT, "--references", about, "--mode", "all").out.startswith(SHOWN)
+    assert shown(ufo("check", TEXT, "--references", about, "--mode", "all").out)
 
 
 def test_a_file_and_stdin(ufo: Run, ufo_process: Run, about: Path, tmp_path: Path) -> None:
@@ -55,7 +62,7 @@ def test_a_file_and_stdin(ufo: Run, ufo_process: Run, about: Path, tmp_path: Pat
     assert (found.code, found.out.partition(",")[0]) == (0, "2 of 3 claims supported")
     assert found.err == f"Checking the text of the file {tmp_path}/answer.txt.\n"
     found = ufo_process("check", "-", "--references", about, input=TEXT)
-    assert (found.code, found.out.startswith(SHOWN), found.err) == (0, True, "")
+    assert (found.code, shown(found.out), found.err) == (0, True, "")
     found = ufo("check", "anwser.txt")
     assert (found.code, found.out) == (0, "No claim to check\n")
     assert found.err == "There is no file anwser.txt, so this word is the text.\n"

@@ -1,6 +1,7 @@
 """The offline judge around its verifier: what is asked, and what becomes of the answers."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -20,12 +21,12 @@ from ufo.schemas.records import (
     Passage,
 )
 from ufo.transforms.judges.base import Judged
-from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.judges.offline import judged_as, judged_by
 from ufo.transforms.judges.offline.judge import OfflineJudge
 from ufo.transforms.sources.base import Found, Retrieved
 from ufo.transforms.verifiers import registry
 from ufo.transforms.verifiers.base import Pair
-from ufo.transforms.verifiers.registry import content_of, opened
+from ufo.transforms.verifiers.registry import content_of, opened, shown
 
 TEXT = "Oslo was founded in 1901. Lima was founded in 1535."
 
@@ -43,7 +44,13 @@ def verified(
 
 
 def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported() -> None:
-    texts = ["0.6 0.3 0.1", "0.2 0.7 0.1", "0.3 0.3 0.4", "0.5 0 0.5"]
+    said, other = "Oslo was founded in 1901.", "Oslo was founded in 1905."
+    texts = [
+        f"0.6 0.3 0.1 : {said}",
+        f"0.2 0.7 0.1 : {other}",
+        f"0.3 0.3 0.4 : {said}",
+        f"0.5 0 0.5 : {said}",
+    ]
     rows = verified(OfflineJudge(STATED), [[Passage(text) for text in texts]]).evidence
     assert [(row.outcome, row.label, row.probability, row.rank) for row in rows] == [
         (SUPPORTED, 1, 0.6, 1),
@@ -72,9 +79,9 @@ def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() ->
 
 
 def test_a_passage_that_the_verifier_cannot_read_costs_only_itself() -> None:
-    passages = [[Passage("1 0 0"), Passage("no number at all"), Passage("0 1 0")]]
+    passages = [[Passage("1 0 0 : 1901"), Passage("no number at all"), Passage("0 0 1")]]
     rows = verified(OfflineJudge(STATED), passages).evidence
-    assert [(row.outcome, row.rank) for row in rows] == [(SUPPORTED, 1), (ERROR, 2), (REFUTED, 3)]
+    assert [(row.outcome, row.rank) for row in rows] == [(SUPPORTED, 1), (ERROR, 2), (NOANS, 3)]
     assert rows[1].reason == UNPARSABLE
     assert "could not convert" in (rows[1].rationale or "")
 
@@ -107,15 +114,24 @@ def test_one_that_does_not_load_ends_the_run() -> None:
         verified(OfflineJudge(broken), [[Passage("1 0 0")]])
 
 
-def test_one_line_says_which_and_how_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert judged_by(STATED) == "Verifier stated: always right."
-    assert judged_by().startswith(f"Verifier {registry.DEFAULT}: ")
-    told = judged_by("overlap", ["wikipedia", "llm"])
-    assert told == (
-        "Verifier overlap: balanced accuracy on people's labels 0.87 for wikipedia (measured on "
-        "dialogue from passages of Wikipedia); not measured for llm; of false claims it recognises "
-        "0.06."
+def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = "(a first look; for findings use a language model)"
+    assert judged_by(STATED) == f"Verifier stated {first}: always right."
+    line = re.compile(
+        rf"Verifier (overlap|bundled) {re.escape(first)}: of 10 claims that it calls contradicted "
+        r"(about \d+|hardly any) are, of 10 false ones it finds (about \d+|hardly any), "
+        r"measured on web evidence that it was not fitted on\."
     )
-    assert judged_by("overlap", ["llm"]) == judged_by("overlap")
+    for name in ("overlap", "bundled"):
+        assert line.fullmatch(judged_by(name))
+        # The line of a finished run: that of its verifier, unless this is another version of it.
+        assert judged_as([shown(name), shown(name)]) == judged_by(name)
+        assert "is not known" in judged_as([f"{name}@other"])
+    assert judged_by() == judged_by(registry.DEFAULT)
+    assert judged_as(["mine@1", "org/model@main@2"]) == (
+        f"Verifier mine {first}: how often it agrees with people is not known. "
+        f"Verifier org/model@main {first}: how often it agrees with people is not known."
+    )
+    assert judged_as([]) == ""
     monkeypatch.setattr(registry, "DEFAULT", STATED.replace(":Stated", ":Unusable"))
-    assert "cannot be used: it is broken; mend it. Verifier overlap: " in judged_by()
+    assert "cannot be used: it is broken; mend it. Verifier overlap (" in judged_by()
