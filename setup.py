@@ -15,6 +15,7 @@ PACKAGE_DATA = {
     "ufo.schemas.views": ["*.sql"],
     "ufo.pipelines.reports.html": ["*.css", "templates/*.html"],
     "ufo.transforms.english": ["*.toml"],
+    "ufo.transforms.extraction": ["*.toml"],
     "ufo.transforms.llm": ["*.yaml"],
     "ufo.transforms.prompts": ["*.txt"],
     "ufo.transforms.verifiers": ["*.json"],

@@ -7,7 +7,7 @@ is put together from them reads as it did.
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from ufo.transforms.english.verbs import AUXILIARIES, THIRD, is_past
+from ufo.transforms.english.verbs import AUXILIARIES, LISTS, THIRD, is_past
 from ufo.transforms.english.word_set import word_set
 
 T = TypeVar("T")
@@ -20,45 +20,18 @@ SUBJECT_PRONOUNS: Final = word_set("he she it they we i you this these that thos
 POSSESSIVES: Final = word_set("his her its their")
 _ARTICLES: Final = POSSESSIVES | {"the", "a", "an"}
 _NUMBERS: Final = word_set("two three four five six seven eight nine ten")
-DETERMINERS: Final = (
-    _ARTICLES
-    | _NUMBERS
-    | word_set(
-        "this that these those my our your some any no every each several many most all both"
-        " another numerous various"
-    )
-)
-PREPOSITIONS: Final = word_set(
-    "in on at by for with from to into of off over under about after before during since until"
-    " through throughout between among against without within along across around near behind"
-    " beyond above below toward towards upon onto via per as despite alongside amid following"
-    " including like according aside apart prior due besides unlike outside inside"
-)
+DETERMINERS: Final = _ARTICLES | _NUMBERS | LISTS.words("determiners")
+PREPOSITIONS: Final = LISTS.words("prepositions")
 # What opens a clause of its own: a later verb may then not belong to the first subject.
-CLAUSE_OPENERS: Final = word_set(
-    "that which who whom whose where when while because although though if unless whether how why"
-    " what whereas once so"
-)
-ADVERBS: Final = word_set(
-    "later then also subsequently eventually soon once finally often never always only still now"
-    " even again already currently initially originally previously formerly recently quickly"
-    " immediately permanently briefly successfully ultimately primarily mainly mostly largely"
-    " widely generally usually typically commonly frequently first together thus thereby"
-    " thereafter afterwards afterward nearly almost just further actively not best better well most"
-)
+CLAUSE_OPENERS: Final = LISTS.words("clause_openers")
+ADVERBS: Final = LISTS.words("adverbs")
 STOP_WORDS: Final = (
     (DETERMINERS - _NUMBERS - {"many", "several", "numerous", "various"})
     | (PREPOSITIONS - {"without", "against", "behind", "inside", "outside"})
     | CLAUSE_OPENERS | AUXILIARIES | SUBJECT_PRONOUNS
-    | word_set(
-        "such than there here him hers them theirs us me be been being am having and or but nor not"
-        " yet either neither more very just only even also s t however therefore"
-    )
+    | LISTS.words("stop_words")
 )  # fmt: skip
-_OCCUPATIONS: Final = word_set(
-    "activist admiral analyst architect athlete chef coach critic diplomat executive host judge"
-    " model naturalist nurse personality pilot playwright poet priest soprano surgeon"
-)
+_OCCUPATIONS: Final = LISTS.words("occupations")
 _OCCUPATION_ENDINGS: Final = ("ist", "ian", "er", "or", "man", "woman", "person", "ress")
 
 

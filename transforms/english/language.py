@@ -8,7 +8,7 @@ shows no other language (a name, a formula) counts as English.
 import re
 from typing import Final
 
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.word_set import Lists, word_set
 
 # A language is recognised from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000
@@ -16,29 +16,9 @@ _SAMPLE: Final = 1000
 _NOT_LATIN: Final = r"[\u0370-\u1dff\u2c00-\ua7ff\ua840-\uabff\uac00-\ufaff\U00020000-\U0003ffff]"
 _ENGLISH_CODES: Final = frozenset({"en", "eng", "english"})
 
-# Function words by language, one letter a language. Words that two share count for both, so that
+# Words that two share count for both, so that
 # "is", "in" and "a", English and Dutch or Portuguese, decide nothing by themselves.
-_FUNCTION_WORDS: Final = {
-    "e": "the of and to is was that it with as his are at this have from or had by they which were"
-    " her all their there been has when who will out about than into only could these its then he"
-    " she for not no but be an a in on how what where why does did your my we can known also born",
-    "d": "der die das und ist nicht ein eine einer einen dem den mit von zu auf für sich auch als"
-    " wurde wird sind bei oder aus hat er sie es ich wir im in an am über",
-    "f": "le la les des et est un une du de dans pour que qui sur pas avec par sont au cette il elle"
-    " ses son sa été était mais né née à a",
-    "s": "el la los las de y es en un una por con del se su para como más pero fue al nació no hay",
-    "i": "il lo la gli le di che è per non una un con del della nel era sono nato nacque e i in",
-    "p": "os um uma do da dos das em no na não com é que para por foi mais ele nasceu de e o a se",
-    "n": "het een en van zijn dat niet te op met aan bij door uit naar hij wordt werd de is in was",
-    "l": "nie na się jest to że po od przez są oraz który która roku został do za w z i",
-    "v": "och att det som på är av för med den till inte om ett han var har af ikke jeg hun en i",
-    "t": "ve bir bu için ile olarak çok olan gibi",
-    "m": "yang dan di dari untuk dengan ini itu adalah pada tidak",
-    "r": "nu care din pe cu este pentru sunt sau fost și în la de",
-    "u": "ja ei että hän joka ovat mutta kun",
-    "h": "az és hogy nem egy volt meg van",
-    "c": "je se na za su od kao koji v že byl jako jsou",
-}
+_FUNCTION_WORDS: Final = Lists("ufo.transforms.english", "languages.toml").texts
 _NAME_PARTICLES: Final = word_set("da de del della der di do dos du la le van von")
 _ENGLISH: Final = word_set(_FUNCTION_WORDS["e"])
 _FOREIGN: Final = word_set(" ".join(_FUNCTION_WORDS.values())) - _ENGLISH

@@ -7,47 +7,21 @@ by the spelling rules. The list of words in "-s" tells verbs from plural nouns.
 import re
 from typing import Final
 
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.word_set import Lists, word_set
+
+LISTS: Final = Lists("ufo.transforms.english", "grammar.toml")
 
 BE: Final = word_set("is are was were isn't aren't wasn't weren't")
 HAVE: Final = word_set("has have had hasn't haven't hadn't")
-_MODALS: Final = word_set(
-    "can could will would may might must shall should cannot can't couldn't won't wouldn't"
-)
+_MODALS: Final = LISTS.words("modals")
 AUXILIARIES: Final = BE | HAVE | _MODALS | word_set("do does did don't doesn't didn't")
 PLURAL: Final = word_set("are were have do aren't weren't haven't don't")
 
-# base, past, participle
-_IRREGULAR: Final = """
-be was been|become became become|begin began begun|bear bore born|break broke broken|
-bring brought brought|build built built|buy bought bought|catch caught caught|
-choose chose chosen|come came come|do did done|draw drew drawn|drink drank drunk|
-drive drove driven|eat ate eaten|fall fell fallen|feel felt felt|fight fought fought|
-find found found|fly flew flown|forget forgot forgotten|get got gotten|give gave given|
-go went gone|grow grew grown|have had had|hear heard heard|hold held held|keep kept kept|
-know knew known|lay laid laid|lead led led|leave left left|lose lost lost|make made made|
-mean meant meant|meet met met|pay paid paid|rise rose risen|run ran run|say said said|
-see saw seen|seek sought sought|sell sold sold|send sent sent|show showed shown|sing sang sung|
-sit sat sat|speak spoke spoken|spend spent spent|stand stood stood|steal stole stolen|
-strike struck struck|take took taken|teach taught taught|tell told told|think thought thought|
-throw threw thrown|undergo underwent undergone|understand understood understood|wear wore worn|
-win won won|withdraw withdrew withdrawn|write wrote written|lie lay lain|die died died|
-use used used|add added added|focus focused focused|control controlled controlled
-"""
 # Third persons that are seldom plural nouns.
-THIRD: Final = word_set(
-    "includes serves follows provides contains consists remains appears continues operates takes"
-    " refers represents comprises produces begins makes comes becomes owns allows resides employs"
-    " goes performs occurs describes creates connects enters discovers explores returns gives"
-    " exists receives involves promotes manages portrays teaches organizes defines applies writes"
-    " extends requires carries grows argues reflects contributes dies belongs brings publishes"
-    " protects discusses relates originates occupies maintains varies encourages recognizes"
-    " develops reaches directs establishes joins retains explains moves knows sits opens means"
-    " include specializes holds leads helps runs focuses governs depends suggests prevents"
-)
+THIRD: Final = LISTS.words("third")
 # They look like past forms.
 _NO_PAST: Final = word_set("hundred breed speed united need indeed talented renowned sacred naked")
-_FORMS: Final = [tuple(forms.split()) for forms in _IRREGULAR.split("|")]
+_FORMS: Final = [tuple(forms.split()) for forms in LISTS.texts["irregular"].split("|")]
 _BASES: Final = {past: base for base, past, _ in _FORMS}
 _PASTS: Final = {base: past for base, past, _ in _FORMS}
 PAST: Final = frozenset(_BASES)
@@ -55,11 +29,7 @@ PARTICIPLES: Final = frozenset(participle for _, _, participle in _FORMS)
 PARTICIPLE_ONLY: Final = PARTICIPLES - PAST
 PRESENT: Final = frozenset(_PASTS) | word_set("live need use want work include cause help form")
 # Verbs without an object: after "was born in Ulm and" they cannot be passive.
-INTRANSITIVE: Final = word_set(
-    "died moved lived worked served graduated appeared retired returned continued studied played"
-    " remained resided emigrated starred debuted competed participated settled performed attended"
-    " received earned joined married taught fought lectured"
-)
+INTRANSITIVE: Final = LISTS.words("intransitive")
 # What a stem ends with that lost an "e" before "-ed" ("moved", "created", not "visited").
 _LOST_E: Final = re.compile(
     r"(?:[cgvz]|[^e]u|(?<!oc)(?<!s)s|creat|(?:^|[^aeo])(?:a[bdkmprt]|i[bdklmnprv])|(?:inv|c|un)it"

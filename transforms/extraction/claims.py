@@ -15,7 +15,7 @@ from ufo.transforms.english import grammar as en
 from ufo.transforms.english import verbs
 from ufo.transforms.english.word_set import word_set
 from ufo.transforms.extraction import clause as of
-from ufo.transforms.extraction.clause import Clause, Words, is_name, may_be_person
+from ufo.transforms.extraction.clause import LISTS, Clause, Words, is_name, may_be_person
 from ufo.transforms.extraction.wording import Wording
 
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
@@ -42,20 +42,14 @@ _OWN_SUBJECTS: Final = en.DETERMINERS | {"he", "she", "it", "they"}
 # "films and animated series": a participle that mostly stands before a noun is not a predicate.
 _ADJECTIVES: Final = word_set("acclaimed advanced animated applied limited mixed related organized")
 # What is said of several together is not said of each.
-_TOGETHER: Final = _UNSURE | word_set(
-    "between both either neither among consist consists consisted comprised composed divided"
-    " combined together two three four five six seven eight nine ten nor of"
-)
+_TOGETHER: Final = _UNSURE | LISTS.words("together")
 _QUANTIFIERS: Final = word_set("numerous several various many other some over few multiple")
 _AMOUNTS: Final = word_set("number variety series host range wide few couple dozen multitude")
 _POSTS: Final = word_set("positions roles posts offices capacities")  # nobody serves in a Minister
 # "English teacher", "American football player": not who comes from there.
 _NOT_OF_ORIGIN: Final = word_set("football rules horn teacher professor scholar translator history")
 # ", making it": what the whole clause did, not its subject.
-_OF_THE_CLAUSE: Final = word_set(
-    "making leading resulting causing allowing killing leaving forcing ensuring giving meaning"
-    " marking bringing ranging including being according following during having helping creating"
-)
+_OF_THE_CLAUSE: Final = LISTS.words("of_the_clause")
 
 
 def split(sentence: Wording) -> list[Wording]:

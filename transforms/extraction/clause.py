@@ -7,44 +7,27 @@ from typing import Final, NamedTuple
 from ufo.transforms.english import grammar as en
 from ufo.transforms.english.grammar import core, is_capital, is_finite, lower
 from ufo.transforms.english.verbs import AUXILIARIES, BE
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.word_set import Lists, word_set
+
+LISTS: Final = Lists("ufo.transforms.extraction", "lists.toml")
+"""The word lists and phrases of the rules."""
 
 Words = list[str]
 
 # The participles that stand for a relative clause: "a city located in", "an actor known for".
-REDUCED: Final = word_set(
-    "born known located situated founded based released published directed written established"
-    " built named called produced created developed composed designed launched recorded owned"
-    " formed"
-)
+REDUCED: Final = LISTS.words("reduced")
 _OPENINGS: Final = en.PREPOSITIONS | REDUCED | {"raised", "educated", "later", "today"}
 _MAX_SUBJECT: Final = 12
 _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
-_UNREPEATABLE: Final = word_set(
-    "there it neither either both what not no nobody none one this that these those"
-)
-_PARTICLES: Final = word_set(
-    "of the and & da de di du del della der den van von zu la le el al bin ibn dos das y e"
-)
+_UNREPEATABLE: Final = LISTS.words("unrepeatable")
+_PARTICLES: Final = LISTS.words("particles")
 # Words that are capitalised at the start of a sentence, or always, and are no name by themselves.
 _FUNCTION_WORDS: Final = en.STOP_WORDS | en.PREPOSITIONS | en.ADVERBS | en.DETERMINERS
-NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | word_set(
-    "january february march april may june july august september october november december monday"
-    " tuesday wednesday thursday friday saturday sunday today yesterday nowadays perhaps maybe"
-    " instead indeed moreover furthermore meanwhile hence second third fourth last next less few"
-    " little long much none nothing nobody everyone everything something same rather quite"
-    " hello sometimes nearby elsewhere overall yes well please thanks born question tell give write"
-    " name explain describe others"
-)
+NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | LISTS.words("no_names")
 _IS_ADVERB: Final = re.compile(r".*(?:al|ous|ent|ant|ate|ive|ful|ar|re)ly")
 # Words that make a capitalised name that of a thing.
-_THING_WORDS: Final = word_set(
-    "academy army association award awards bank battle bridge church city club college company"
-    " council county department empire festival film foundation games hospital institute island"
-    " islands lake league museum ocean orchestra palace park party prize republic river school sea"
-    " series society station street system theater theatre tower treaty union university war world"
-)
+_THING_WORDS: Final = LISTS.words("thing_words")
 _PLACE_PREPOSITIONS: Final = word_set("in at from near across on the a an")
 _ABBREVIATION: Final = re.compile(r"\b(?:\w|[JS]r|Inc|Co|Ltd|St)\.$")
 _ASKS_FOR_PERSON: Final = re.compile(

@@ -9,7 +9,7 @@ from typing import Final
 
 from ufo.transforms.english.grammar import STOP_WORDS, core
 from ufo.transforms.english.word_set import word_set
-from ufo.transforms.extraction.clause import bare_name, is_name, only_opens
+from ufo.transforms.extraction.clause import LISTS, bare_name, is_name, only_opens
 from ufo.transforms.extraction.wording import is_claim, is_talk, wording
 
 _HEADING: Final = re.compile(r"\s*(#{1,6})\s+(.+?)\s*#*\s*$")
@@ -31,10 +31,7 @@ _DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d|[A-Z][a-z]+ \d{1,2},? \d{4}")
 # What happened once: "Born: 1867" is that somebody was born in 1867.
 _EVENTS: Final = {
     name: f"was {name}"
-    for name in word_set(
-        "born buried built completed created designed discovered elected established founded"
-        " incorporated introduced invented launched opened published released written"
-    )
+    for name in LISTS.words("events")
 } | {
     "died": "died", "deceased": "died", "death": "died", "birth": "was born",
     "release": "was released", "opening": "was opened", "publication": "was published",
@@ -43,23 +40,13 @@ _OF_EVENT: Final = re.compile(
     r"(?:(?:date|place) of )?(birth|death|release|opening|publication) ?(?:date|place)?"
 )
 # Labels that name what the item is about, and none of its properties.
-_ASIDES: Final = word_set(
-    "note example tip warning answer question step summary conclusion source sources reference"
-    " references edit update disclaimer important remember"
-)
+_ASIDES: Final = LISTS.words("asides")
 # "Occupation: a chemist" says it of the topic, "Polonium: a metal" of what it names.
 _KINDS: Final = word_set("genre job occupation position profession role status type")
 _VALUE_HEADS: Final = word_set("value detail details information description fact facts")
 _NUMBERING: Final = word_set("no no. nr rank position index id") | {""}  # "#" is a marker
 # A heading of these words alone is about what the text is about.
-_SECTIONS: Final = _VALUE_HEADS | _ASIDES | word_set(
-    "early later life years career work works legacy personal private family background education"
-    " death birth history overview introduction biography awards honors recognition achievements"
-    " contributions discoveries marriage children impact influence health retirement childhood"
-    " youth final timeline key notable major basic quick politics research writing writings profile"
-    " table data style reception plot cast production release geography climate economy culture"
-    " demographics other additional further professional academic political beginnings"
-)  # fmt: skip
+_SECTIONS: Final = _VALUE_HEADS | _ASIDES | LISTS.words("sections")  # fmt: skip
 
 
 _UNKNOWN: Final = "?"  # what a section is about whose heading is no name

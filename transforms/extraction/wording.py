@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from ufo.transforms.english import grammar as en
 from ufo.transforms.english.verbs import BE, PRESENT, is_participle
 from ufo.transforms.english.word_set import word_set
+from ufo.transforms.extraction.clause import LISTS
 
 _SYMBOLS: Final = r"\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _MARKER: Final = re.compile(
@@ -22,83 +23,17 @@ _CITATION: Final = re.compile(r"\s?\[(?:\d+(?:\s*[,–-]\s*\d+)*|citation needed
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP: Final = re.compile(r"[\[*_`~]")
 _EMPHASIS: Final = re.compile(r"\*\*|__|~~|(?<!\w)[*_`](?=\S)|(?<=\S)[*_`](?!\w)|`")
-# Openings that say how a statement relates to the text, not what it says.
 _DISCOURSE: Final = re.compile(
-    # "Originally, it was red" says when.
-    r"(?:(?:(?!initial|original|recent|current|former|previous|ear|ital|emi|mol)\w{3,}ly|however"
-    r"|moreover|furthermore|therefore|thus|hence|nevertheless|nonetheless|meanwhile|overall|first"
-    r"|second|third|likewise|instead|indeed|(?:more|most) importantly|also|besides|next|then|still"
-    r"|yes|no|well|sure|of course|after all|fun fact|that (?:being )?said|to (?:summarize|sum up)"
-    r"|in (?:fact|short|general|particular|summary|conclusion|contrast|other words)|by contrast"
-    r"|in addition(?: to (?:this|that|these|those))?|as (?:a result|such|well)|by the way"
-    r"|on the other hand|at the same time|for (?:example|instance)|contrary to popular belief"
-    r"|as (?:mentioned|noted|stated) \w+"
-    r"|(?:as of|based on|according to|up to|to) (?:the best of )?my [^,]{0,60}),\s+"
-    r"|(?:please )?(?:note|(?:keep|bear) in mind) that\s+|this is because\s+"
-    r"|(?:and|but|so|yet)\s+(?=[a-z])(?!far\b|called\b)"
-    r"|(?:it (?:is|was|(?:should|must|can) be)|it's) (?:also |generally |widely |often )*"
-    r"(?:(?:important|interesting|worth) (?:to )?)?"
-    r"(?:not(?:e|ing|ed)|(?:mention|remember)(?:ing|ed)?) that\s+"
-    r"|i (?:think|believe|know) (?:that )?|(?:the|my|a) (?:short |correct )?answer is that\s+)+",
-    re.IGNORECASE,
+    rf"(?:(?:{LISTS.phrases('openers')}),\s+|{LISTS.phrases('lead_ins')})+", re.IGNORECASE
 )
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
-# How a sentence begins that greets, answers in person, refuses, advises, doubts or judges.
-_TALK: Final = re.compile(
-    r"(?:sure|certainly|of course|absolutely|definitely|great|sorry|yes|no|well|okay|ok)"
-    r"(?:[!.,]*$|!|,? (?=i\b|i'|here|let))"
-    r"|(?:hello|hi(?! -)|hey|greetings|thanks(?! to )|thank you|goodbye|congratulations|sorry"
-    r"|apologies|happy to help|welcome to|you'?re welcome|best (?:wishes|regards)|feel free"
-    r"|good (?:morning|afternoon|evening|day|luck)|(?:great|good|excellent) question)\b"
-    r"|i(?:['’](?:m|ve|d|ll))?,? (?-i:[a-z])|my (?!lai\b|fair\b)[a-z]|to me\b|personally\b"
-    r"|as an? (?:\w+ )?(?:ai|language model|assistant|chatbot)\b|as (?:far as|per my|i)\b(?!.*\d)"
-    r"|we (?:hope|apologi[sz]e|recommend|suggest)\b|(?:hope|hoping) (?:this|that|it|you)\b"
-    r"|let (?:me|us)\b|let['’]s\b|allow me\b|(?:this is|that['’]?s) all\b|in my \w* ?(?:opin|v)"
-    r"|(?:the|this|my) (?:information|response|answer|list|data) (?:(?:provided|above|given) )+"
-    r"|do(?: not|n['’]t) (?:hesitate|forget|be)\b|keep in mind\b(?! that)"
-    r"|you (?:should|may want|might want|must|need|want|have to|are advised"
-    r"|(?:can|could|may|might) (?:also )?(?:ask|check|consider|follow|like|try|use|visit))\b"
-    r"|if you(?:['’](?:re|d)| (?:have|need|want|would|are|could|can|provide|let|like|wish|plan))\b"
-    r"|to \w+[^.]{0,80}?, (?:follow|use|try|make|you (?:can|should|need|must|may|will))\b"
-    r"|(?:see|refer to|click|visit|check out|read|(?:make|be) sure|be careful|remember)"
-    r" (?:the|this|that|to|your|with|out|here|below|our|their|it|https?:)"
-    r"|(?:it is|it['’]s) (?:\w+ )?(?:important|essential|crucial|vital|necessary|critical|best"
-    r"|recommended|advisable|a good idea|better) (?:to (?!not|mention)|for|that (?:you|we|one))"
-    r"|it(?: is|'s| was| would be) (?:\w+ )?(?:difficult|hard|impossible|not possible|un(?:clear"
-    r"|certain|known)|not (?:clear|known|certain)|too early)"
-    r" (?:to (?!note)|(?:exactly )?(?:what|who|when|where|why|how|if|whether|which)\b)"
-    r"|(?:it (?:is|was)|it['’]s) (?:\w+ )?possible that\b(?!.*, but (?!this\b|it\b|that\b))"
-    r"|there (?:is|was) (?:a|some) (?:\w+ )?possibility that\b|(?:it|this|that) (?:\w+ )?depends\b"
-    r"|there (?:is|are|was) (?:currently )?(?:no|not|insufficient|little|limited) (?:\w+ ){0,2}"
-    r"(?:definitive|clear|enough|sufficient|simple|one|consensus|reliable|information|answer)"
-    r"|(?:here|below|above) (?:is|are|was|were)\b|here's\b|the following (?:is|are)\b"
-    r"|in (?:this|the following) (?:article|answer|response|section|essay)\b"
-    r"|there (?:is|are) .*\b(?:individuals|people) with (?:that|this|the same) name\b"
-    r"|(?:perhaps|maybe|possibly)\b(?!.*\d)"
-    r"|(?:we|one|people|everyone|society|governments?) (?:should|must|ought)\b",
-    re.IGNORECASE,
-)
-_IMPERATIVES: Final = PRESENT | word_set(
-    "add avoid bake book browse buy call check choose click compare consider contact cook cut"
-    " download drink enable ensure evaluate fill gather identify install look mix monitor open pick"
-    " place plan pour prepare press pull put read remove repeat report research review search"
-    " select serve set shortlist start stir stop store talk track try turn verify visit wait wash"
-)
-_AFTER_IMPERATIVE: Final = word_set(
-    "the a an your you yourself these those this any all some it them each every whether online up"
-    " out sure for into with from about multiple different as to one enough regular also well only"
-    " at on in and by if until before after"
-)
-_TASTE: Final = word_set(
-    "amazing awesome beautiful boring breathtaking charming delicious delightful enjoyable fun"
-    " fantastic fascinating gorgeous horrible incredible interesting lovely loveliest magnificent"
-    " worth outstanding pleasant stunning superb terrible wonderful"
-)
+_TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
+_IMPERATIVES: Final = PRESENT | LISTS.words("imperatives")
+_AFTER_IMPERATIVE: Final = LISTS.words("after_imperative")
+_TASTE: Final = LISTS.words("taste")
 _MATTERS: Final = frozenset({"subjective", "personal", "taste", "opinion"})
-_VERY: Final = word_set(
-    "truly really very so such quite simply absolutely a an one of the most just"
-)
+_VERY: Final = LISTS.words("very")
 _SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
 # "may have died" and "might be" leave it open; "may be used" and "may cause" tell what is usual.
 _HEDGE: Final = re.compile(
