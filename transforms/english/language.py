@@ -16,17 +16,15 @@ _SAMPLE: Final = 1000
 _NOT_LATIN: Final = r"[\u0370-\u1dff\u2c00-\ua7ff\ua840-\uabff\uac00-\ufaff\U00020000-\U0003ffff]"
 _ENGLISH_CODES: Final = frozenset({"en", "eng", "english"})
 
-# Words that two share count for both, so that
-# "is", "in" and "a", English and Dutch or Portuguese, decide nothing by themselves.
-_FUNCTION_WORDS: Final = Lists("ufo.transforms.english", "languages.toml").texts
+# Words that two languages share count for both, so that "is", "in" and "a", English and Dutch or
+# Portuguese, decide nothing by themselves.
+_LISTS: Final = Lists("ufo.transforms.english", "languages.toml")
 _NAME_PARTICLES: Final = word_set("da de del della der di do dos du la le van von")
-_ENGLISH: Final = word_set(_FUNCTION_WORDS["e"])
-_FOREIGN: Final = word_set(" ".join(_FUNCTION_WORDS.values())) - _ENGLISH
+_ENGLISH: Final = _LISTS.words("e")
+_FOREIGN: Final = word_set(" ".join(_LISTS.texts.values())) - _ENGLISH
 # Function word -> the letters of its languages.
 _LANGUAGES: Final = {
-    word: "".join(
-        letter for letter, listed in _FUNCTION_WORDS.items() if f" {word} " in f" {listed} "
-    )
+    word: "".join(letter for letter in _LISTS.texts if word in _LISTS.words(letter))
     for word in _ENGLISH | _FOREIGN
 }
 
