@@ -20,11 +20,12 @@ _ENGLISH_CODES: Final = frozenset({"en", "eng", "english"})
 # Portuguese, decide nothing by themselves.
 _LISTS: Final = Lists("ufo.transforms.english", "languages.toml")
 _NAME_PARTICLES: Final = word_set("da de del della der di do dos du la le van von")
-_ENGLISH: Final = _LISTS.words("e")
-_FOREIGN: Final = word_set(" ".join(_LISTS.texts.values())) - _ENGLISH
+_WORDS: Final = {letter: word_set(text) for letter, text in _LISTS.texts.items()}
+_ENGLISH: Final = _WORDS["e"]
+_FOREIGN: Final = frozenset[str]().union(*_WORDS.values()) - _ENGLISH
 # Function word -> the letters of its languages.
 _LANGUAGES: Final = {
-    word: "".join(letter for letter in _LISTS.texts if word in _LISTS.words(letter))
+    word: "".join(letter for letter, words in _WORDS.items() if word in words)
     for word in _ENGLISH | _FOREIGN
 }
 

@@ -199,7 +199,8 @@ def _second_clause(clause: Clause) -> list[Words]:
             # Whom a pronoun means is certain where the clause before names one person only.
             names = of.names_in(words[:joint], lows, verb)
             rivals = any(may_be_person(lows[a:b], lows[a - 1]) for a, b in names)
-            if not pronoun or rivals or not is_name(subject):
+            sure = low == "its" or (pronoun and not rivals)
+            if not sure or not is_name(subject):
                 return []
             name = " ".join(subject)
             named = [name + ("'s" if low in en.POSSESSIVES and not name.endswith("'s") else "")]

@@ -206,6 +206,8 @@ class Subjects:
             before = lows[first - 1] if first else ""
             if end < len(words) and en.is_noun(words[end]) and words[end - 1][-1].isalnum():
                 continue  # "a South Korean diplomat" is not a person's name
+            if end < len(words) and words[end][0].isdigit():
+                continue  # "Gemini 8"
             if en.is_noun(before or "a") and not (en.is_person(before) or before in _KIN):
                 continue  # "the film Jan Holm"
             opened = first == start + 1 and lows[start] in NO_NAMES  # "When Holm left"

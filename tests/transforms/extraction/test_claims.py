@@ -33,6 +33,8 @@ Jan Holm was born in Oslo, and he died in Paris.
   Jan Holm was born in Oslo. | Jan Holm died in Paris.
 Jan Holm was a painter and his work was praised.
   Jan Holm was a painter. | Jan Holm's work was praised.
+Oslo is a city, and its harbour is old.
+  Oslo is a city. | Oslo's harbour is old.
 Rome was founded in 753 BC, and the Republic was established in 509 BC.
   Rome was founded in 753 BC. | The Republic was established in 509 BC.
 She studied in Paris, which is the capital of France.
