@@ -323,7 +323,7 @@ def _predicate_noun(clause: Clause) -> list[Words]:
 def _is_a(clause: Clause) -> bool:
     """Return whether the clause says what its subject "is a" or "was an"."""
     lows, verb = clause.lows, clause.verb
-    return lows[verb] in ("is", "was") and "".join(lows[verb + 1 : verb + 2]) in ("a", "an")
+    return lows[verb] in ("is", "was") and lows[verb + 1 : verb + 2] in (["a"], ["an"])
 
 
 def _with_article(noun: Words) -> Words:
@@ -452,6 +452,8 @@ def _items(clause: Clause) -> list[Words]:
 def _event(clause: Clause) -> list[Words]:
     """Cut "X was born on 14 March 1879 in Ulm.": the date and the place are two claims."""
     words, lows, start, verb, _ = clause
+    if _EVENTS.isdisjoint(lows):
+        return []
     event = verb + (lows[verb] in verbs.BE or lows[verb : verb + 2] == ["passed", "away"])
     born = "born" in lows[event : event + 1]
     known = "".join(lows[event : event + 1]) in _EVENTS and _UNSURE.isdisjoint(lows[event:])

@@ -28,6 +28,7 @@ _DISCOURSE: Final = re.compile(
 )
 _QUESTION_MARKS: Final = ("?", "？", "؟")
 _POLITE: Final = word_set("please and but so also then next finally lastly first")
+_DEMANDS: Final = re.compile(LISTS.phrases("demands"))
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
 _IMPERATIVES: Final = PRESENT | LISTS.words("imperatives")
 _AFTER_IMPERATIVE: Final = LISTS.words("after_imperative")
@@ -102,6 +103,7 @@ def is_talk(said: Wording) -> bool:
     return bool(
         _TALK.match(text)
         or _instructs(words, lows)
+        or ("should" in lows and _DEMANDS.search(text) is not None)
         or (_judges(lows) and not _SPECIFIC.search(text))
         or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)
         or _leaves_open(text, lows)
