@@ -345,7 +345,8 @@ def _examples(clause: Clause) -> list[Words]:
         return []
     begin = at + 1 + (lows[at] == "such")
     found = _listed(words[begin:])
-    if found[0][0] in en.PREPOSITIONS:
+    unclear = len(found) == 1 and any(word[-1] == "," for word in found[0][:-1])
+    if unclear or found[0][0] in en.PREPOSITIONS:
         return []
     if kind := _kind_start(clause, at):
         return [_bare(words[:at]), *([*words[:kind], *item] for item in found)]
