@@ -6,7 +6,6 @@ shows no other language (a name, a formula) counts as English.
 """
 
 import re
-from functools import cache
 from typing import Final
 
 from ufo.transforms.english.word_set import word_set
@@ -20,22 +19,19 @@ _ENGLISH_CODES: Final = frozenset({"en", "eng", "english"})
 # Function words by language, one letter a language. Words that two share count for both, so that
 # "is", "in" and "a", English and Dutch or Portuguese, decide nothing by themselves.
 _FUNCTION_WORDS: Final = {
-    "e": """the of and to is was that it with as his are at this have from or had by they which were
-        her all their there been has when who will out about than into only could these its then he
-        she for not no but be an a in on how what where why does did your my we can known also born
-        became won made several""",
-    "d": """der die das und ist nicht ein eine einer einen einem des dem den mit von zu auf für sich
-        auch als wurde wird sind bei oder aus hat er sie es ich wir im in an am über zum""",
-    "f": """le la les des et est un une du de dans pour que qui sur pas avec par sont au cette il
-        elle son sa été était mais plus fut né née ce à a""",
-    "s": """el la los las de y es en un una por con del se su para como más pero fue al nació no
-        hay que""",
-    "i": "il lo la gli le di che è per non una un con del della nel era sono nato nacque a e i in",
+    "e": "the of and to is was that it with as his are at this have from or had by they which were"
+    " her all their there been has when who will out about than into only could these its then he"
+    " she for not no but be an a in on how what where why does did your my we can known also born",
+    "d": "der die das und ist nicht ein eine einer einen dem den mit von zu auf für sich auch als"
+    " wurde wird sind bei oder aus hat er sie es ich wir im in an am über",
+    "f": "le la les des et est un une du de dans pour que qui sur pas avec par sont au cette il elle"
+    " ses son sa été était mais né née à a",
+    "s": "el la los las de y es en un una por con del se su para como más pero fue al nació no hay",
+    "i": "il lo la gli le di che è per non una un con del della nel era sono nato nacque e i in",
     "p": "os um uma do da dos das em no na não com é que para por foi mais ele nasceu de e o a se",
-    "n": """het een en van zijn dat niet te op met aan bij door uit naar hij wordt werd werden
-        heeft geboren de is in was""",
+    "n": "het een en van zijn dat niet te op met aan bij door uit naar hij wordt werd de is in was",
     "l": "nie na się jest to że po od przez są oraz który która roku został do za w z i",
-    "v": "och att det som på är av för med den till inte om ett han var och af ikke jeg hun en i",
+    "v": "och att det som på är av för med den till inte om ett han var har af ikke jeg hun en i",
     "t": "ve bir bu için ile olarak çok olan gibi",
     "m": "yang dan di dari untuk dengan ini itu adalah pada tidak",
     "r": "nu care din pe cu este pentru sunt sau fost și în la de",
@@ -46,16 +42,13 @@ _FUNCTION_WORDS: Final = {
 _NAME_PARTICLES: Final = word_set("da de del della der di do dos du la le van von")
 _ENGLISH: Final = word_set(_FUNCTION_WORDS["e"])
 _FOREIGN: Final = word_set(" ".join(_FUNCTION_WORDS.values())) - _ENGLISH
-
-
-@cache
-def _languages() -> dict[str, str]:
-    """Function word -> the letters of its languages."""
-    languages: dict[str, str] = {}
-    for letter, listed in _FUNCTION_WORDS.items():
-        for word in listed.split():
-            languages[word] = languages.get(word, "") + letter
-    return languages
+# Function word -> the letters of its languages.
+_LANGUAGES: Final = {
+    word: "".join(
+        letter for letter, listed in _FUNCTION_WORDS.items() if f" {word} " in f" {listed} "
+    )
+    for word in _ENGLISH | _FOREIGN
+}
 
 
 def is_english(text: str, language: str | None = None) -> bool:
@@ -84,11 +77,10 @@ def is_english(text: str, language: str | None = None) -> bool:
         return True
     # A capital inside a sentence makes a name ("Rio de Janeiro", "La Scala"), which may come from
     # anywhere; the first word is written with one whatever it is.
-    languages = _languages()
-    found = "".join([languages[word] for word in words if word in languages])
+    found = "".join([_LANGUAGES[word] for word in words if word in _LANGUAGES])
     running = [word for word in words if word[0].islower()]
     if running and len(words[0]) > 1 and not words[0][0].islower():
-        found += languages.get(words[0].lower(), "")
+        found += _LANGUAGES.get(words[0].lower(), "")
     english = found.count("e")
     other = max([found.count(letter) for letter in set(found) if letter != "e"], default=0)
     if english == 0 and not plain:

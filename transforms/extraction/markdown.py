@@ -35,12 +35,13 @@ _EVENTS: Final = {
         "born buried built completed created designed discovered elected established founded"
         " incorporated introduced invented launched opened published released written"
     )
-} | {"died": "died", "deceased": "died"}
-_OF_EVENTS: Final = {
-    "date of birth": "born", "birth date": "born", "birthdate": "born", "birthplace": "born",
-    "place of birth": "born", "birth": "born", "date of death": "died", "place of death": "died",
-    "death": "died", "release date": "released", "opening date": "opened",
+} | {
+    "died": "died", "deceased": "died", "death": "died", "birth": "was born",
+    "release": "was released", "opening": "was opened", "publication": "was published",
 }  # fmt: skip
+_OF_EVENT: Final = re.compile(
+    r"(?:(?:date|place) of )?(birth|death|release|opening|publication) ?(?:date|place)?"
+)
 # Labels that name what the item is about, and none of its properties.
 _ASIDES: Final = word_set(
     "note example tip warning answer question step summary conclusion source sources reference"
@@ -61,6 +62,9 @@ _SECTIONS: Final = _VALUE_HEADS | _ASIDES | word_set(
 )  # fmt: skip
 
 
+_UNKNOWN: Final = "?"  # what a section is about whose heading is no name
+
+
 class Reader:
     """Reads the lines of a text in their order: what a line says may need those before it."""
 
@@ -72,7 +76,7 @@ class Reader:
     @property
     def topic(self) -> str:
         """What the section is about, "" if that is unknown."""
-        return self._topics[-1]
+        return self._topics[-1].replace(_UNKNOWN, "")
 
     @property
     def is_own(self) -> bool:
@@ -87,7 +91,7 @@ class Reader:
     def heading(self, line: str) -> bool:
         """Return whether the line is a heading; what follows belongs to it."""
         found = _HEADING.match(line) or _BOLD.match(line)
-        if found is None:
+        if found is None or (found[1][0] != "#" and is_claim(line, wording(line))):
             return False
         level = len(found[1]) if found[1][0] == "#" else 7
         while self._levels[-1] >= level:
@@ -95,15 +99,16 @@ class Reader:
         words = " ".join(wording(found[2]).words).rstrip(":").split()
         said = {low for low in map(core, words) if low not in STOP_WORDS and low.isalpha()}
         named = bool(words) and is_name(words) and not only_opens(core(words[0]))
-        topic = self._topics[-1] if said <= _SECTIONS else bare_name(words) if named else ""
-        if topic and not self._topics[0] and level == 1:
+        own = bare_name(words) if named else _UNKNOWN
+        topic = self._topics[-1] if said <= _SECTIONS else own
+        if named and topic == own and not self._topics[0] and level == 1:
             self._topics[0] = topic  # the title
         self._levels.append(level)
         self._topics.append(topic)
         return True
 
     def read(self, line: str) -> list[str] | None:
-        """Return what a line says that is no sentence, as sentences; None for running text."""
+        """Return, as sentences, what a line says without being one; None for running text."""
         if line.lstrip().startswith("|"):
             return self._row(line)
         self._columns = []
@@ -162,7 +167,8 @@ def _said(topic: str, label: str, value: str) -> str:
     low = label.lower()
     if _is_sentence(value):
         return f"{topic}, {low}: {value}." if topic else f"{label}: {value}."
-    event = _EVENTS.get(_OF_EVENTS.get(low, low))
+    of_event = _OF_EVENT.fullmatch(low)
+    event = _EVENTS.get(of_event[1] if of_event else low)
     if not topic:
         return f"{label}: {value}."
     if event:

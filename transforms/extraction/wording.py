@@ -93,11 +93,11 @@ _AFTER_IMPERATIVE: Final = word_set(
 _TASTE: Final = word_set(
     "amazing awesome beautiful boring breathtaking charming delicious delightful enjoyable fun"
     " fantastic fascinating gorgeous horrible incredible interesting lovely loveliest magnificent"
-    " worth outstanding pleasant stunning superb terrible wonderful subjective personal must-see"
+    " worth outstanding pleasant stunning superb terrible wonderful"
 )
-_DEMAND: Final = re.compile(
-    r"\bshould(?:n't| not| never| always)? (?:\w+ )?be (?:enjoyed|appreciated|respected|celebrated"
-    r"|avoided|treated|considered|encouraged|taken)\b|\b(?:taste|opinion)\W*$"
+_MATTERS: Final = frozenset({"subjective", "personal", "taste", "opinion"})
+_VERY: Final = word_set(
+    "truly really very so such quite simply absolutely a an one of the most just"
 )
 _SPECIFIC: Final = re.compile(r"\d|[a-z,] [A-Z]")
 # "may have died" and "might be" leave it open; "may be used" and "may cause" tell what is usual.
@@ -105,7 +105,8 @@ _HEDGE: Final = re.compile(
     r"\b(?:(?:may|might|could)(?: (?:\w+ly|or|may|might|not|also|perhaps|well|very))* have"
     r"(?: \w+ly)*(?P<been> been)? (?P<done>\w+)|might be (?P<is>\w+))"
 )
-_OWN_VIEW: Final = re.compile(r"\b(?:me|myself)\b(?!.*[”»])")
+_OWN: Final = frozenset({"me", "myself"})
+_OWN_VIEW: Final = re.compile(r'^[^"”]*\b(?:me|myself)\b[^"”]*$')
 _VERB_LIKE: Final = re.compile(r"\b[a-z]{2,}(?:ed|[^s]s|ing|n't)\b|=")
 
 
@@ -166,19 +167,21 @@ def is_talk(said: Wording) -> bool:
     return bool(
         _TALK.match(text)
         or _instructs(words, lows)
-        or (_judges(text, lows) and not _SPECIFIC.search(text))
-        or (("me" in lows or "myself" in lows) and _OWN_VIEW.search(text) and '"' not in text)
+        or (_judges(lows) and not _SPECIFIC.search(text))
+        or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)
         or _leaves_open(text, lows)
     )
 
 
-def _judges(text: str, lows: list[str]) -> bool:
+def _judges(lows: list[str]) -> bool:
     """Return whether the words say what is beautiful, boring or a matter of taste."""
-    if not _TASTE.isdisjoint(lows):
-        at = next(at for at, low in enumerate(lows) if low in _TASTE)
-        return not BE.isdisjoint(lows[max(0, at - 5) : at])
-    asked = "should" in lows or lows[-1] in ("taste", "opinion")
-    return asked and _DEMAND.search(text) is not None
+    for at, low in enumerate(lows) if not _TASTE.isdisjoint(lows) else ():
+        be = at - 1
+        while be > 0 and lows[be] in _VERY:
+            be -= 1
+        if low in _TASTE and lows[be] in BE:
+            return True
+    return lows[-1] in _MATTERS and not BE.isdisjoint(lows[-5:])
 
 
 def _instructs(words: list[str], lows: list[str]) -> bool:
