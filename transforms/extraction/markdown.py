@@ -29,16 +29,7 @@ _CELLS: Final = re.compile(r"(?<!\\)\|")
 _YEAR: Final = re.compile(r"(?:c\. ?|circa )?\d{3,4}\b(?! ?[%\w])")
 _DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d|[A-Z][a-z]+ \d{1,2},? \d{4}")
 # What happened once: "Born: 1867" is that somebody was born in 1867.
-_EVENTS: Final = {
-    name: f"was {name}"
-    for name in LISTS.words("events")
-} | {
-    "died": "died", "deceased": "died", "death": "died", "birth": "was born",
-    "release": "was released", "opening": "was opened", "publication": "was published",
-}  # fmt: skip
-_OF_EVENT: Final = re.compile(
-    r"(?:(?:date|place) of )?(birth|death|release|opening|publication) ?(?:date|place)?"
-)
+_EVENTS: Final = dict(line.split("=") for line in LISTS.texts["events"].strip().split("\n"))
 # Labels that name what the item is about, and none of its properties.
 _ASIDES: Final = LISTS.words("asides")
 # "Occupation: a chemist" says it of the topic, "Polonium: a metal" of what it names.
@@ -154,8 +145,7 @@ def _said(topic: str, label: str, value: str) -> str:
     low = label.lower()
     if _is_sentence(value):
         return f"{topic}, {low}: {value}." if topic else f"{label}: {value}."
-    of_event = _OF_EVENT.fullmatch(low)
-    event = _EVENTS.get(of_event[1] if of_event else low)
+    event = _EVENTS.get(low)
     if not topic:
         return f"{label}: {value}."
     if event:

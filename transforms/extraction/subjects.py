@@ -10,33 +10,21 @@ from typing import Final
 
 from ufo.transforms.english import grammar as en
 from ufo.transforms.english.verbs import BE, PLURAL, is_past
-from ufo.transforms.english.word_set import word_set
 from ufo.transforms.extraction import clause
-from ufo.transforms.extraction.clause import NO_NAMES, bare_name, may_be_person
+from ufo.transforms.extraction.clause import LISTS, NO_NAMES, bare_name, may_be_person
 from ufo.transforms.extraction.wording import Wording
 
 _PRONOUNS: Final = {
     "he": "he", "his": "he", "she": "she", "her": "she",
     "it": "it", "its": "it", "they": "they", "their": "they",
 }  # fmt: skip
-_GENDERS: Final = {
-    "he": word_set("man boy king prince emperor sir mr his him himself"),
-    "she": word_set("woman girl queen princess empress lady mrs ms actress her herself"),
-}
+_GENDERS: Final = {pronoun: LISTS.words(f"of_{pronoun}") for pronoun in ("he", "she")}
 _RELATIVES: Final = {
-    "he": word_set("father brother son husband uncle nephew grandfather grandson"),
-    "she": word_set("mother sister daughter wife aunt niece grandmother"),
-    "": word_set("parents cousin friend partner colleague spouse successor child children"),
+    pronoun: LISTS.words(f"relatives_{pronoun}".rstrip("_")) for pronoun in ("he", "she", "")
 }
 _KIN: Final = frozenset[str]().union(*_RELATIVES.values())
 # "It is believed that", "It was in 1905 that", "It takes", "It rains": refers to nothing.
-_EXPLETIVE: Final = re.compile(
-    r"it (?:(?:has been|(?:may|can|should|must|would|will) be|is|was) "
-    r"(?:(?:\w+ly |not |also )*(?:\w+ (?:that|if|whether|who|when)|\w+(?<!ed) to)\b"
-    r"|(?:in|on|at|not|only) .*that\b|because|worth)"
-    r"|(?:takes?|took|rains?|rained|snows?|seem|appear|turn|follows|happen))",
-    re.IGNORECASE,
-)
+_EXPLETIVE: Final = re.compile(f"it (?:{LISTS.phrases('expletive')})", re.IGNORECASE)
 # A single name after one of these may be a person's: "with Dahl", not "in Oslo".
 _BEFORE_PEOPLE: Final = {"with", "by", "and", "to"}
 _SHARES: Final = en.DETERMINERS | {"one"}  # "Some of his works"
