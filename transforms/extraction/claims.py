@@ -314,7 +314,12 @@ def _predicate_noun(clause: Clause) -> list[Words]:
             return []
     noun = words[verb + 3 :]
     origin = 0 < len(noun) < 6 and _ORIGIN.fullmatch(words[verb + 2]) and en.is_person(lows[-1])
-    if not origin or any(map(en.is_capital, noun)) or lows[verb + 3] in _NOT_OF_ORIGIN:
+    if (
+        not origin
+        or noun[0] == "and"
+        or any(map(en.is_capital, noun))
+        or lows[verb + 3] in _NOT_OF_ORIGIN
+    ):
         return []
     head = words[: verb + 1]
     return [[*head, words[verb + 2]], [*head, *_with_article(noun)]]

@@ -7,7 +7,7 @@ born on 7 November 1867 in Warsaw, and so does the row of a table.
 import re
 from typing import Final
 
-from ufo.transforms.english.grammar import STOP_WORDS, core
+from ufo.transforms.english.grammar import PREPOSITIONS, STOP_WORDS, core
 from ufo.transforms.english.word_set import word_set
 from ufo.transforms.extraction.clause import LISTS, bare_name, is_name, only_opens
 from ufo.transforms.extraction.wording import is_claim, is_talk, wording
@@ -150,6 +150,8 @@ def _said(topic: str, label: str, value: str) -> str:
         return f"{label}: {value}."
     if event:
         return f"{topic} {event} {_when(value)}."
+    if low.split()[-1] in PREPOSITIONS:  # "Known for"
+        return f"{topic} is {low} {value}."
     known = label if any(map(str.isupper, label[1:])) else low
     return f"The {known} of {topic} is {value}."
 

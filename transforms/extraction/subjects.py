@@ -140,7 +140,9 @@ class Subjects:
             known = [name for name in fitting if self._people[name]] or [self._topic]
             if self._topic in known:
                 known = [name for name in known if name[:1] != _SOMEBODY]
-            alone = len(known) == 1 and known[0] in fitting and subject in (known[0], "")
+            thing = subject.startswith("The ") and not en.is_person(subject.split()[-1])
+            other = subject not in (known[0], "") and (not thing or subject in self._people)
+            alone = len(known) == 1 and known[0] in fitting and not other
             name = known[0] if alone and (not self._fresh or known[0] == self._topic) else ""
         if name not in self._here or name[:1] == _SOMEBODY:
             return ""

@@ -31,7 +31,7 @@ _POLITE: Final = word_set("please and but so also then next finally lastly first
 _DEMANDS: Final = re.compile(LISTS.phrases("demands"))
 _TALK: Final = re.compile(LISTS.phrases("talk"), re.IGNORECASE)
 _IMPERATIVES: Final = PRESENT | LISTS.words("imperatives")
-_AFTER_IMPERATIVE: Final = LISTS.words("after_imperative")
+_AFTER_IMPERATIVE: Final = en.DETERMINERS | LISTS.words("after_imperative")
 _TASTE: Final = LISTS.words("taste")
 _MATTERS: Final = frozenset({"subjective", "personal", "taste", "opinion"})
 _VERY: Final = LISTS.words("very")
@@ -124,6 +124,9 @@ def _judges(lows: list[str]) -> bool:
 def _instructs(words: list[str], lows: list[str]) -> bool:
     """Return whether the words begin with an imperative ("Preheat the oven", "Mix well")."""
     low, following = lows[0], "".join(lows[1:2])
+    if low == "to":  # "To reset your password, open the settings"
+        at = next((at for at, word in enumerate(words[:-2], 1) if word[-1] == ","), 0)
+        return at > 0 and lows[at] in _IMPERATIVES and lows[at + 1] in _AFTER_IMPERATIVE
     if low in _IMPERATIVES:
         return following in _AFTER_IMPERATIVE
     # "Ivan the Terrible", "Despite the rain", "Vitamin A", "Painted the wall" and "Is the" are not.

@@ -130,6 +130,7 @@ def test_refusals_and_instructions_are_no_claims() -> None:
         "1. Preheat the oven to 200 degrees.\n2. Mix the flour and sugar.\n3. Whisk the eggs.\n"
         "4. **Use** a password manager.\n5. Enable two-factor authentication.\n"
         "6. **Updates**: Install the updates.\n7. Simmer the sauce for ten minutes.\n"
+        "8. Add two eggs.\n9. To reset your password, open the settings.\n"
     )
     assert said(text) == []
     told = "Vitamin A is stored in fat. Ivan the Terrible was a tsar. Use of steel has increased."
@@ -142,10 +143,12 @@ def test_a_row_says_what_it_says_of_its_first_cell() -> None:
         "| # | Planet | Moons | Found |\n|--|--|--|--|\n| 1 | Mars | 2 | 1877 |\n\n"
         "| Country | Capital |\n|--|--|\n| Norway | Oslo |\n\n"
         "| Name | Known for |\n|--|--|\n| Ada Berg | She discovered berium. |\n"
+        "| Jan Holm | the Holm model |\n"
     )
     assert said(text) == [
         "The moons of Mars is 2.",
         "The found of Mars is 1877.",
         "The capital of Norway is Oslo.",
         "Ada Berg, known for: She discovered berium.",
+        "Jan Holm is known for the Holm model.",
     ]
