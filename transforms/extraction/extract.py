@@ -49,7 +49,8 @@ def extract(
     for index, resolved, whole in _worthy(sentences, question, paragraphs):
         claims = [resolved] if whole else split(resolved)
         if len(claims) > 1:  # "It is in Oslo, and I like it" has a part that makes no claim
-            claims = [claim for claim in claims if not is_talk(claim)]
+            first = resolved.words[0]
+            claims = [claim for claim in claims if not is_talk(claim, claim.words[0] != first)]
         found += [
             Extracted(index, written(claim.words), query_of_wording(claim)) for claim in claims
         ]

@@ -194,15 +194,15 @@ class Subjects:
         self._alone = True
         for first, end in clause.names_in(words, lows, start):
             before = lows[first - 1] if first else ""
-            if end < len(words) and en.is_noun(words[end]) and words[end - 1][-1].isalnum():
-                continue  # "a South Korean diplomat" is not a person's name
-            if end < len(words) and words[end][0].isdigit():
-                continue  # "Gemini 8"
+            opened = first == start + 1 and lows[start] in NO_NAMES  # "When Holm left"
+            if end - first == 1 and not (before in _BEFORE_PEOPLE or is_past(before) or opened):
+                continue
+            after = words[end] if end < len(words) and words[end - 1][-1].isalnum() else "."
+            if en.is_noun(after) or after[0].isdigit():
+                continue  # "a South Korean diplomat" and "Gemini 8" are not people's names
             if en.is_noun(before or "a") and not (en.is_person(before) or before in _KIN):
                 continue  # "the film Jan Holm"
-            opened = first == start + 1 and lows[start] in NO_NAMES  # "When Holm left"
-            single = before in _BEFORE_PEOPLE or is_past(before) or opened
-            if (single or end - first > 1) and may_be_person(lows[first:end], before):
+            if may_be_person(lows[first:end], before):
                 named = self._known(bare_name(words[first:end]))
                 self._meet(named)
                 self._alone = self._alone and named == self._subject

@@ -76,9 +76,9 @@ def is_claim(sentence: str, said: Wording) -> bool:
     """Return whether a sentence with this wording makes a claim that can be checked."""
     text = sentence.strip()
     words, lows = said
-    if text.startswith(("```", "~~~", "|")) or re.match("#+ ", text):
+    if text.startswith(("```", "~~~", "|")) or (text[:1] == "#" and re.match("#+ ", text)):
         return False  # code, a table, a heading
-    if not words or not re.search(r"[^\W\d_]", text) or _asks(" ".join(words)):
+    if not words or not re.search(r"[^\W\d_]", text) or _asks(words):
         return False
     if words[0][-1] == ":" and len(words) > 1 and words[1][0].isupper():
         words, lows = words[1:], lows[1:]  # "Budget: Determine your budget."
@@ -94,15 +94,17 @@ def is_claim(sentence: str, said: Wording) -> bool:
     )
 
 
-def is_talk(said: Wording) -> bool:
-    """Return whether the words of a sentence or part greet, instruct, judge or only suppose."""
+def is_talk(said: Wording, opens: bool = True) -> bool:
+    """Return whether the words of a sentence or part greet, instruct, judge or only suppose.
+
+    `opens` is False for a part that begins as its sentence does, which makes a claim.
+    """
     words, lows = said
     if lows[0] in _POLITE and len(words) > 1:
         words, lows = words[1:], lows[1:]
     text = " ".join(words)
     return bool(
-        _TALK.match(text)
-        or _instructs(words, lows)
+        (opens and (_TALK.match(text) or _instructs(words, lows)))
         or ("should" in lows and _DEMANDS.search(text) is not None)
         or (_judges(lows) and not _SPECIFIC.search(text))
         or (not _OWN.isdisjoint(lows) and _OWN_VIEW.search(text) is not None)
@@ -140,10 +142,10 @@ def _instructs(words: list[str], lows: list[str]) -> bool:
     )
 
 
-def _asks(text: str) -> bool:
+def _asks(words: list[str]) -> bool:
     """Ends with a question mark that is the sentence's own, not that of a title it quotes."""
-    end = text.rstrip("\"'”’»)_ ")
-    return end.endswith(_QUESTION_MARKS) and (len(end) == len(text) or text[0] in "\"'“‘«(")
+    end = words[-1].rstrip("\"'”’»)_")
+    return end.endswith(_QUESTION_MARKS) and (end == words[-1] or words[0][0] in "\"'“‘«(")
 
 
 def _leaves_open(text: str, lows: list[str]) -> bool:
