@@ -21,7 +21,7 @@ from ufo.transforms.llm.store import OFF, StoreError
 from ufo.transforms.llm.window import Window, prompt_tokens
 
 PASSAGE: Final = 100  # tokens of a passage that is not fetched, and of what a model knows
-_LEAST_REPLY: Final = 0.05  # of what is expected; "NOANS" where 40 tokens are
+_LEAST_REPLY: Final = 0.04  # of what is expected; "NOANS" where 40 tokens are
 _MOST_REPLY: Final = 1.5  # where few facts share what stands around them
 _VOCABULARY: Final = 0.2  # how much more or less a model's vocabulary may make of a prompt
 METHOD: Final = (

@@ -32,7 +32,7 @@ _REACH: Final = 12  # Words from what is said of a subject to the date or name t
 _NAME: Final = 4  # Words of a name at most; more are a heading or a list.
 _DEFINITE: Final = frozenset(("the", "this", "that"))
 _THING: Final = 2  # Content words of what such a word may stand for: "the French company".
-_UNSURE: Final = 0.49  # How likely supported may be where a rule denies it.
+UNSURE: Final = 0.49  # How likely supported may be where a rule denies it.
 
 
 class Ground(NamedTuple):
@@ -99,8 +99,8 @@ def ruled(
     `benchmarks/measure_judge.py` prints what each rule is worth; for that, some can be left out.
     """
     if three.supported >= SUPPORTED_FROM and any(rule(found) for rule in denials):
-        refuted = three.refuted * (1 - _UNSURE) / max(1 - three.supported, 1e-9)
-        three = Probabilities(_UNSURE, refuted, 1 - _UNSURE - refuted)
+        refuted = three.refuted * (1 - UNSURE) / max(1 - three.supported, 1e-9)
+        three = Probabilities(UNSURE, refuted, 1 - UNSURE - refuted)
     if needs_ground and three.outcome == REFUTED and not grounds(found):
         half = (1 - three.supported) / 2
         return Probabilities(three.supported, half, half)  # A tie is no contradiction.
@@ -259,8 +259,8 @@ def _share(found: Match, number: int, left_out: int) -> float:
 def _follows(found: Match, clause: Clause, claimed: int, place: int) -> bool:
     """Return whether a place of a sentence belongs to the word that it belongs to in the claim.
 
-    That is the last one of content before `claimed` that is no name and no number. No other verb
-    stands between, and the last name before is one of the claim.
+    That is the last one of content before `claimed`, names and numbers aside. No other verb stands
+    between, and the last name before is one of the claim.
     """
     claim = found.claim
     anchor = next((one.key for one in reversed(claim.words[:claimed]) if one.plain), "")

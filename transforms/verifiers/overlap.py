@@ -9,7 +9,7 @@ from typing import Final
 
 from ufo.transforms.english.word_set import word_set
 from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
-from ufo.transforms.verifiers.grounds import grounds
+from ufo.transforms.verifiers.grounds import UNSURE, grounds
 from ufo.transforms.verifiers.reading import match
 
 WEIGHTS: Final = {
@@ -30,6 +30,8 @@ REFUTED_WITH_GROUND: Final = 0.8
 """How likely a pair that is not supported is refuted where there is a sure ground for it ..."""
 REFUTED_WITHOUT: Final = 0.1
 """... and where there is none."""
+_PREDICATE_SAID: Final = [*WEIGHTS].index("predicate_said")
+_A_QUARTER: Final = 0.25
 _PERSONAL: Final = word_set("i me my mine i'm i've i'd i'll you your")
 
 
@@ -53,6 +55,8 @@ def probabilities(
     """Return the probabilities of a pair with these features."""
     score = sum(map(mul, weights, vector), intercept)
     supported = 1 / (1 + exp(-score))
+    if vector[_PREDICATE_SAID] < _A_QUARTER:  # the passage only names the claim's subject
+        supported = min(supported, UNSURE)
     share = REFUTED_WITH_GROUND if vector[-1] else REFUTED_WITHOUT
     refuted = (1 - supported) * share
     return Probabilities(supported, refuted, 1 - supported - refuted)

@@ -17,7 +17,7 @@ from ufo.pipelines.commands.serve import setup
 from ufo.webapp.server import served
 
 CLAIMS = 100
-SENTENCES = [f"Town {n} has {n} old stone bridges over the river Sava." for n in range(CLAIMS)]
+SENTENCES = [f"Town 0 has {n} old stone bridges over the river Sava." for n in range(CLAIMS)]
 REFERENCE = "Town 0 has 0 old stone bridges over the river Sava. Town 1 has 7 old stone bridges."
 
 
