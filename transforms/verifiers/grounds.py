@@ -23,6 +23,7 @@ from ufo.transforms.verifiers.reading import (
     PRONOUNS,
     Clause,
     Match,
+    ReadClaim,
     mask,
 )
 
@@ -78,13 +79,31 @@ def other_subject(found: Match) -> bool:
     return elsewhere(found) != ""
 
 
+def of_relative(found: Match) -> bool:
+    """Return whether all that says most of the claim's predicate is said of "his brother" or the
+    like, whom the claim does not speak of."""
+    claim, passage = found.claim, found.passage
+    weights = [claim.weight(one & claim.predicate) for one in found.masks]
+    most = max(weights, default=0.0)
+    if not claim.subject_names():
+        return False
+    saying = (passage.clauses[n] for n, weight in enumerate(weights) if weight == most)
+    return most > 0 and all(_opens_with_relative(claim, clause) for clause in saying)
+
+
+def _opens_with_relative(claim: ReadClaim, clause: Clause) -> bool:
+    if POSSESSIVES.isdisjoint(clause.keys[:1]):
+        return False
+    return next((one.key not in claim.has for one in clause.words if one.weight), False)
+
+
 def contradicted(found: Match) -> bool:
     """Return whether there is a ground against the claim that can be relied on alone."""
     against = grounds(found)
     return bool(against) and against[0].sure
 
 
-DENIALS: Final = (lacks_number, other_name, other_subject, contradicted)
+DENIALS: Final = (lacks_number, other_name, other_subject, of_relative, contradicted)
 """The rules that keep a passage from supporting a claim."""
 
 
@@ -145,7 +164,7 @@ def is_about(found: Match, number: int) -> bool:
     if first in PRONOUNS:
         return is_about(found, number - 1) if number else _titled(found)
     if first in POSSESSIVES:
-        return next((one.key in claim.has for one in clause.words if one.weight), False)
+        return not _opens_with_relative(claim, clause)
     subject = clause.subject()
     own = [one for one in subject if one.key in claim.about]
     if any(one.surface.endswith(POSSESSIVE) for one in own):

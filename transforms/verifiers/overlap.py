@@ -68,7 +68,6 @@ def features(pair: Pair) -> list[float]:
     claim, passage, said = found.claim, found.passage, found.said
     everything, missing = claim.everything, claim.everything & ~said
     together = {one | other for one, other in pairwise(found.masks)} or {*found.masks, 0}
-    predicate = sum(1 << k for k, at in enumerate(claim.places) if at >= claim.verb) or claim.end
     unsaid = enumerate(claim.numbers, len(claim.items))
     numbers = {one.start for k, one in unsaid if missing >> k & 1}
     small = [word.key for word in claim.words if not word.weight]
@@ -76,7 +75,7 @@ def features(pair: Pair) -> list[float]:
     return [
         max([claim.share(one, everything) for one in together]),
         max([claim.share(one, claim.named) for one in together]),
-        max([claim.share(one, predicate) for one in together]),
+        max([claim.share(one, claim.predicate) for one in together]),
         float(bool(claim.last & missing)),
         log(1 + (claim.end & missing).bit_count()),
         log(1 + (claim.named & missing).bit_count()),

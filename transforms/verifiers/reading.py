@@ -124,8 +124,8 @@ class ReadClaim(Clause):
     """A claim: its parts are the content words `items`, then its `numbers`; part k is bit k.
 
     `places` is where each part stands among `words`, `order` the parts as they follow each other.
-    `everything`, `named`, `numbered`, `end` (second half) and `last` are masks. `about` has
-    the keys of the claim's subject: its names where it has some, else its other words.
+    `everything`, `named`, `numbered`, `predicate`, `end` (second half) and `last` are masks.
+    `about` has the keys of the claim's subject: its names where it has some, else its other words.
     """
 
     def __init__(self, text: str) -> None:
@@ -147,6 +147,7 @@ class ReadClaim(Clause):
         order = self.order = sorted(range(len(self.places)), key=self.places.__getitem__)
         self.end = mask(order[len(order) // 2 :])
         self.last = mask(order[-1:])
+        self.predicate = mask(k for k, at in enumerate(self.places) if at >= self.verb) or self.end
         self.about = _owned(self.subject_names()) or _owned(self.subject())
 
     def share(self, parts: int, of: int) -> float:

@@ -100,6 +100,7 @@ def test_another_subject_gives_no_ground(claim: str, title: str, text: str) -> N
         ("Ann Mill was born in Bern.", "", "Bo Fox was born in Bern.", NOANS),  # ... or sentence
         ("Ann Mill was born in Bern.", "Ann Mill", "She was born in Bern.", SUPPORTED),
         ("Ann Mill was born in 1970.", "1970", "Ann Mill was born then.", SUPPORTED),
+        ("Ann Mill won a prize.", "Ann Mill", "Her brother won a prize.", NOANS),  # a relative's
     ],
 )
 def test_support_is_held_to_the_rules(claim: str, title: str, text: str, outcome: str) -> None:

@@ -17,8 +17,8 @@ from ufo.pipelines.commands.serve import setup
 from ufo.webapp.server import served
 
 CLAIMS = 100
-SENTENCES = [f"Town 0 has {n} old stone bridges over the river Sava." for n in range(CLAIMS)]
-REFERENCE = "Town 0 has 0 old stone bridges over the river Sava. Town 1 has 7 old stone bridges."
+SENTENCES = [f"The river Sava has {n} old stone bridges." for n in range(CLAIMS)]
+REFERENCE = "The river Sava has 500 old stone bridges. Town 1 has 7 old stone bridges."
 
 
 def _at(place: int, word: str) -> str:
