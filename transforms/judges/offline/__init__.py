@@ -12,6 +12,7 @@ NAME: Final = "offline"
 FIGURES: Final = "figures.json"
 """What was measured of the shipped verifiers, by name and set: `measure_judge.py --write`."""
 _SET: Final = "claims"  # whole claims with their evidence from the web, as a user's are
+_FEW: Final = 10  # claims called contradicted, too few for a share of them
 _UNKNOWN: Final = "how often it agrees with people is not known"
 
 
@@ -56,10 +57,17 @@ def _measured(name: str) -> str:
     found = _figures().get(name, {}).get(_SET)
     if found is None:
         return _UNKNOWN
-    right, recognised = (_of_ten(found[f"refuted_{name}"]) for name in ("precision", "recall"))
+    of, recognised = found["refuted_precision"], _of_ten(found["refuted_recall"])
+    called = round(found["refuted_called"])
+    right = f"of 10 claims that it calls contradicted {_of_ten(of)} are"
+    if called < _FEW:
+        right = (
+            f"it called {called} of {found['n']} claims contradicted, {round(of * called)} of them "
+            "rightly"
+        )
     return (
-        f"of 10 claims that it calls contradicted {right} are, of 10 false ones it finds "
-        f"{recognised}, measured on web evidence that it was not fitted on"
+        f"{right}, of 10 false ones it finds {recognised}, measured on web evidence that it was "
+        "not fitted on"
     )
 
 
