@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 from ufo.transforms.verifiers.base import Pair
@@ -23,8 +24,8 @@ _TIMES = {
     "expertqa": 2.0,
     "summedits": 1.5,
     "q2": 2.0,
-    "made_exchanged": 4.0,
     "made_relative": 2.0,
+    "made_roles": 1.5,
 }
 _PAGES = ("hp-", "wiki-")
 """What the document of a pair made from a page's text begins with, before its title."""
@@ -43,16 +44,8 @@ class Labelled:
 def read_pairs(path: Path) -> list[Labelled]:
     """Return the licensed pairs of sets and pages that are not measured."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        found = [
-            Labelled(
-                Pair(row["claim"], row["passage"], row.get("title", "")),
-                row["label"],
-                row["origin"],
-                row["document"],
-            )
-            for row in map(json.loads, file)
-            if row["label"] in LABELS and row["licensed"]
-        ]
+        rows = [row for row in map(json.loads, file) if row["label"] in LABELS]
+        found = [of_row(row) for row in rows if row["licensed"]]
     return [
         item
         for item in found
@@ -62,6 +55,12 @@ def read_pairs(path: Path) -> list[Labelled]:
             for start in _PAGES
         )
     ]
+
+
+def of_row(row: dict[str, Any]) -> Labelled:
+    """Return one row of a file of pairs."""
+    pair = Pair(row["claim"], row["passage"], row.get("title", ""))
+    return Labelled(pair, row["label"], row["origin"], row["document"])
 
 
 def licences(path: Path) -> dict[str, str]:

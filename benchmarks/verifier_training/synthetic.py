@@ -6,7 +6,8 @@ Kinds, by the end of a pair's origin:
 - `number`, `month`, `counted`, `name`, `negation`, `antonym`: that claim with one fact changed;
   refuted. Pairs that differ in one fact are what MiniCheck (Tang et al. 2024) trains on; theirs are
   written by a language model, these by rules;
-- `exchanged`: two people, or two countries, of the claim exchanged; refuted;
+- `exchanged`: two names of the claim exchanged, refuted or only not supported; the same claim
+  beside a passage in which both are exchanged is supported;
 - `removed`, `half`: the sentence that says the claim, or half of it, removed; noans;
 - `cut`: a trailing phrase cut from the passage, noans, or from the claim, supported;
 - `other`: the passage of the page that is most like the claim; noans;
@@ -29,7 +30,7 @@ from pathlib import Path
 from rank_bm25 import BM25Okapi
 
 from benchmarks.verifier_training.pairs import Labelled, tested
-from benchmarks.verifier_training.relations import COUNTRIES, FIRST, LAST, TOWNS
+from benchmarks.verifier_training.relations import COUNTRIES, FAMILIES, FIRST, TOWNS, role_pairs
 from ufo.indexes.blocks import process_block
 from ufo.indexes.reader import read_blocks
 from ufo.indexes.slices import Slice
@@ -37,7 +38,7 @@ from ufo.transforms.english.lexicon import STOP_WORDS
 from ufo.transforms.extraction.extract import extract
 from ufo.transforms.sentences import segment
 from ufo.transforms.verifiers.base import Pair
-from ufo.transforms.verifiers.bundled.focus import content
+from ufo.transforms.verifiers.bundled.encoding import content
 
 _DUMP = "enwiki/enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 _CLAIMS = 3
@@ -201,6 +202,15 @@ def articles_of(data: Path) -> list[Article]:
     ]
 
 
+def made_pairs(data: Path, seed: int) -> list[Labelled]:
+    """Return all pairs that are made, the same for the same seed."""
+    articles = articles_of(data)
+    spans = [(one.text, segment(one.text)[1:3]) for one in articles[::3]]
+    sentences = [text[span.start : span.end] for text, of in spans for span in of]
+    others = [text for text in sentences if 5 < len(text.split()) < 25]
+    return [*synthetic(articles, seed), *role_pairs(others, seed)]
+
+
 def synthetic(articles: Sequence[Article], seed: int) -> list[Labelled]:
     """Return the pairs of all passages, the same for the same seed."""
     corpus = _Corpus(articles)
@@ -241,10 +251,16 @@ def _of_passage(
             elif joined and _share(second, without) < _SAID:
                 yield joined, without, "noans", "half"
     for _, claim in claims:
-        swapped = _exchanged(claim, corpus.given, corpus.families[article.title])
-        if swapped:
-            yield swapped, text, "refuted", "exchanged"
-            yield claim, text, "supported", "exchanged"
+        for names, label in _exchangeable(claim, corpus.given, corpus.families[article.title]):
+            if label == "refuted" or chance.random() < 0.5:
+                swapped, crossed = _swap(claim, *names), Article("", _swap(text, *names))
+                for of, passage, says in (
+                    (claim, text, "supported"),
+                    (swapped, text, label),
+                    (swapped, crossed, "supported"),
+                    (claim, crossed, label),
+                ):
+                    yield of, passage, says, "exchanged"
     like = corpus.same_kind(row, chance)
     other = None if like is None else corpus.articles[like]
     yield from _facts(article, text, other, corpus.given, chance)
@@ -328,7 +344,7 @@ def _relatives(article: Article, sentences: Sequence[str], chance: random.Random
         parts = {
             "g": chance.choice(("Her" if she else "His", f"{name}'s")),
             "r": chance.choice(_words(_KIN)),
-            "n": f"{chance.choice(FIRST)} {chance.choice([*LAST, name.split()[-1]])}",
+            "n": f"{chance.choice(FIRST)} {chance.choice([*FAMILIES, name.split()[-1]])}",
             "p": chance.choice(TOWNS),
             "y": str(chance.randrange(1850, 2015)),
             "o": "her" if she else "him",
@@ -492,18 +508,31 @@ def _people(text: str, given: Collection[str], families: Collection[str] = ()) -
     ]
 
 
-def _exchanged(claim: str, given: Collection[str], families: Collection[str]) -> str:
-    """Return the claim with two people or two countries exchanged that a verb stands between."""
-    countries = [name[0] for name in _NAME.finditer(claim) if name[0] in COUNTRIES]
-    for names in (_people(claim, given, families), countries):
+def _exchangeable(
+    claim: str, given: Collection[str], families: Collection[str]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield pairs of names that a verb stands between, and what the claim is once they change.
+
+    That is refuted for two people and two countries, and not supported for other names.
+    """
+    found = [name[0].removeprefix("The ") for name in _NAME.finditer(claim)]
+    countries = [name for name in found if name in COUNTRIES]
+    others = [name for name in found if name.lower() not in STOP_WORDS and name not in _MONTHS]
+    people = _people(claim, given, families)
+    for names, label in ((people, "refuted"), (countries, "refuted"), (others, "not")):
         for one, other in pairwise(names):
-            if claim.count(one) != 1 or claim.count(other) != 1:
-                continue
-            start, end = claim.index(one), claim.index(other)
-            between = claim[start + len(one) : end]
-            if _VERB.search(between) and not _MUTUAL.search(between):
-                return claim[:start] + other + between + one + claim[end + len(other) :]
-    return ""
+            start, end = claim.index(one) + len(one), claim.index(other)
+            if claim.count(one) == claim.count(other) == 1 and start < end:
+                between = claim[start:end]
+                if _VERB.search(between) and not _MUTUAL.search(between):
+                    yield (one, other), label
+                    return
+
+
+def _swap(text: str, one: str, other: str) -> str:
+    """Return a text with two names exchanged wherever they stand."""
+    names = re.compile(rf"\b(?:{re.escape(one)}|{re.escape(other)})\b")
+    return names.sub(lambda name: other if name[0] == one else one, text)
 
 
 def _joined(one: str, other: str) -> str:

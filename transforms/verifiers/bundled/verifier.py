@@ -1,10 +1,9 @@
 """Run the bundled model: word pieces of a pair in, logits out, and two regressions over them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.util import find_spec
-from math import log, log1p
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,29 +11,27 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from ufo.schemas.models import digest, onnx_session
-from ufo.transforms.verifiers.base import Array, Head, Pair, Probabilities, Verifier
+from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 from ufo.transforms.verifiers.bundled.encoding import Encoder
 from ufo.transforms.verifiers.overlap.features import NAMES, features
-from ufo.transforms.verifiers.regressions import Regressions, chance
+from ufo.transforms.verifiers.regressions import Regressions
 
 FOLDER: Final = Path(__file__).parent
 MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 SETTINGS: Final = "verifier.json"
-FIGURES: Final = "figures.json"
 INPUTS: Final = (
     *NAMES,
     "model_supported",  # log-odds of supported against the rest, by the model alone
     "model_refuted",  # log-odds of refuted against noans
+    "supported_said",  # model_supported times `said`
+    "supported_all",  # ... times `all_said`
+    "denied_said",  # model_supported where it is negative, times `said`
+    "denied_all",  # ... times `all_said`
 )
-"""What the regressions read."""
-_MEASURED: Final = {
-    "stance": "web evidence",
-    "wice": "cited articles",
-    "begin_wow": "dialogue",
-    "claims": "whole claims by the web",
-}
+"""What the regressions read. By the products the model may overrule words that are all said."""
 _SAID: Final = NAMES.index("said")
+_ALL: Final = NAMES.index("all_said")
 
 
 class BundledVerifier(Verifier):
@@ -89,62 +86,27 @@ class BundledVerifier(Verifier):
         parts = [digest(str(self._folder / name)) for name in (MODEL, TOKENIZER, SETTINGS)]
         return sha256(" ".join(parts).encode()).hexdigest()[:12]
 
-    def accuracy(self) -> str:
-        """Return how often it agreed with people on texts unlike those it learned from."""
-        known = self.by_set()
-        figures = [f"{known[name]:.2f} {of}" for name, of in _MEASURED.items() if name in known]
-        return (
-            f"balanced accuracy on people's labels of texts it had not seen: {', '.join(figures)}"
-        )
-
-    def by_set(self) -> Mapping[str, float]:
-        """Return the same figures by the sets that they are of."""
-        figures = json.loads((self._folder / FIGURES).read_text(encoding="utf-8"))["new_domain"]
-        return {name: found["balanced_accuracy"]["value"] for name, found in figures.items()}
-
-    def head(self) -> Head:
-        """Return the regression of supported, and that of the rest as the last two inputs are."""
-        of, zeros = self._regressions, [0.0] * len(INPUTS)
-        weights = [[*of.supported, 0.0, 0.0], [*zeros, 1.0, 0.0], [*zeros, 0.0, 1.0]]
-        bias = [of.intercepts[0], 0.0, 0.0]
-        return Head(np.array(weights, dtype=np.float32), np.array(bias, dtype=np.float32))
-
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order; equal pairs are read once."""
-        distinct = list(dict.fromkeys(pairs))
-        measured = [features(pair) for pair in distinct]
-        asked = [row for row, said in enumerate(measured) if said[_SAID] >= self._unrelated]
-        found = dict.fromkeys(distinct, self._noans)
-        if asked:
-            rows = self._vectors([distinct[row] for row in asked], [measured[row] for row in asked])
-            for row, said in zip(asked, self.head().probabilities(rows), strict=True):
-                found[distinct[row]] = said
+        found = dict.fromkeys(pairs, self._noans)
+        for pair in found:
+            measured = features(pair)
+            if measured[_SAID] >= self._unrelated:
+                found[pair] = self._regressions.probabilities(self._inputs(pair, measured))
         return [found[pair] for pair in pairs]
 
-    def settled(self, pairs: Sequence[Pair]) -> list[Probabilities | None]:
-        """Return NOANS for pairs that share too little for a call of the model."""
-        shares = [features(pair)[_SAID] for pair in pairs]
-        return [None if said >= self._unrelated else self._noans for said in shares]
+    def inputs(self, pair: Pair) -> list[float]:
+        """Return what the regressions read of a pair, in the order of INPUTS."""
+        return self._inputs(pair, features(pair))
 
-    def vectors(self, pairs: Sequence[Pair]) -> Array:
-        """Return INPUTS of each pair, and the logarithms of the shares of refuted and noans."""
-        return self._vectors(pairs, [features(pair) for pair in pairs])
-
-    def _vectors(self, pairs: Sequence[Pair], measured: Sequence[Sequence[float]]) -> Array:
+    def _inputs(self, pair: Pair, measured: Sequence[float]) -> list[float]:
         # One pair at a time: the weights are int8 and the scale of what they are multiplied with is
         # that of a whole call, so that a pair would depend on those beside it.
-        of, rows = self._regressions, []
-        for pair, numbers in zip(pairs, measured, strict=True):
-            ids, types = self._encoder.encode(pair, self._words)
-            inputs = {"ids": np.array([ids]), "types": np.array([types])}
-            (logits,) = self._session.run(None, inputs)
-            row = [*numbers, *log_odds(logits)[0].tolist()]
-            refuted = chance(of.intercepts[1], of.refuted, row)
-            rows.append([*row, log(refuted), log1p(-refuted)])
-        return np.array(rows, dtype=np.float32).reshape(len(rows), len(INPUTS) + 2)
-
-
-def log_odds(logits: Array) -> Array:
-    """Return `model_supported` and `model_refuted` (n, 2) of the model's logits (n, 3)."""
-    supported, refuted, noans = logits.T
-    return np.stack([supported - np.logaddexp(refuted, noans), refuted - noans], axis=1)
+        ids, types = self._encoder.encode(pair, self._words)
+        (logits,) = self._session.run(None, {"ids": np.array([ids]), "types": np.array([types])})
+        of_supported, of_refuted, of_noans = logits[0].tolist()
+        supported = of_supported - float(np.logaddexp(of_refuted, of_noans))
+        denied = min(0.0, supported)
+        said, everything = measured[_SAID], measured[_ALL]
+        products = (supported * said, supported * everything, denied * said, denied * everything)
+        return [*measured, supported, of_refuted - of_noans, *products]
