@@ -1,8 +1,9 @@
-"""Fit the weights of the verifier `overlap`, and print them as its weights.py.
+"""Fit the weights of the verifier `overlap`, and print them as its code has them.
 
-Two logistic regressions over the features of a pair (`benchmarks/regressions.py`).
+One logistic regression of supported against the rest over the features of a pair
+(`benchmarks/regressions.py`).
 
-    python benchmarks/fit_overlap.py [--data FOLDER] [--quick] [--write]
+    python benchmarks/fit_overlap.py [--data FOLDER] [--quick]
 
 It is fitted on the sets that `measure_judge.py` measures and on the licensed training pairs, the
 single-sentence image captions among them left out.
@@ -16,24 +17,22 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-WEIGHTS = ROOT / "transforms" / "verifiers" / "overlap" / "weights.py"
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.judge_sets import DATA, Record, load, load_pairs  # noqa: E402
+from benchmarks.judge_sets import DATA, SUPPORTED, Record, load, load_pairs  # noqa: E402
 from benchmarks.regressions import (  # noqa: E402
-    DIFFERS,
     MIN_FAMILY,
+    PENALTY,
     Array,
     Examples,
     examples_of,
     examples_of_families,
-    fit,
+    regression,
 )
-from ufo.transforms.verifiers.base import Pair, Probabilities  # noqa: E402
-from ufo.transforms.verifiers.overlap.features import NAMES, features  # noqa: E402
-from ufo.transforms.verifiers.overlap.verifier import UNSAID, UNSAID_AT_MOST  # noqa: E402
-from ufo.transforms.verifiers.regressions import Regressions  # noqa: E402
+from ufo.transforms.verifiers.base import Pair  # noqa: E402
+from ufo.transforms.verifiers.overlap import WEIGHTS, features  # noqa: E402
 
+NAMES = tuple(WEIGHTS)
 # What each of the developers' sets weighs; all training pairs together weigh `TRAINING`. Claims
 # are not fitted on: they are judged by the pairs of `stance`.
 SHARES = {"stance": 1.5, "wice": 0.7, "wice_whole": 0.7, "begin_wow": 0.5, "begin_cmu": 0.5}
@@ -41,10 +40,6 @@ TRAINING = 1.0
 _CAPTIONS = ("esnli", "med", "breaking_nli")
 # The training pairs that were made from the sets that are measured.
 _MEASURED = ("factcheck_gpt", "wice_dev", "begin_wow")
-_KEY_FEATURES = ("said", "said_two")
-# Only contradictions tell refuted from not answered, so that "refuted" is said where one can be
-# named. The other features would tell the training sets apart.
-REFUTED_FEATURES = tuple(name for name in NAMES if name.endswith(DIFFERS))
 
 
 def training_examples(
@@ -69,7 +64,7 @@ def training_examples(
     ][::keep]
     if not rows:
         return None
-    vectors = np.array([features(pair) for pair, _, _ in rows]).reshape(-1, len(NAMES))
+    vectors = vectors_of([pair for pair, _, _ in rows])
     labels = np.array([label for _, label, _ in rows])
     families = np.array([family for _, _, family in rows])
     return examples_of_families(vectors, labels, families, TRAINING, MIN_FAMILY / keep)
@@ -86,16 +81,15 @@ def _family(origin: str) -> str:
 
 def representative(rows: Array) -> Array:
     """Return the features of the passage that says the most of the claim."""
-    said = sum(rows[:, NAMES.index(name)] for name in _KEY_FEATURES)
-    return np.asarray(rows[int(np.argmax(said))])
+    return np.asarray(rows[int(np.argmax(rows[:, NAMES.index("said_together")]))])
 
 
-def apply(weights: Mapping[str, tuple[float, float]], vectors: Array) -> list[Probabilities]:
-    """Return the probabilities of pairs with these features."""
-    found = Regressions.of(weights, NAMES)
-    return [
-        found.probabilities(row, UNSAID_AT_MOST if row[UNSAID] else 1.0) for row in vectors.tolist()
-    ]
+def fit(parts: Sequence[Examples]) -> dict[str, float]:
+    """Return the weights of supported by feature, and that of `intercept`."""
+    vectors = np.vstack([part.vectors for part in parts])
+    truth = np.concatenate([part.labels for part in parts]) == SUPPORTED
+    weights = np.concatenate([part.weights for part in parts])
+    return regression(vectors, truth, weights, NAMES, NAMES, PENALTY)
 
 
 def vectors_of(pairs: Sequence[Pair]) -> Array:
@@ -104,11 +98,10 @@ def vectors_of(pairs: Sequence[Pair]) -> Array:
 
 
 def main() -> None:
-    """Print weights.py."""
+    """Print the weights."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--quick", action="store_true", help="use a tenth of the training pairs")
-    parser.add_argument("--write", action="store_true", help="also write weights.py")
     arguments = parser.parse_args()
     sets = load(arguments.data)
     training = training_examples(arguments.data, sets, 10 if arguments.quick else 1)
@@ -119,24 +112,8 @@ def main() -> None:
             vectors = np.array([representative(vectors_of(r.pairs())) for r in records])
             labels = np.array([record.label for record in records])
             parts.append(examples_of(vectors, labels, share))
-    text = as_module(fit(parts, NAMES, REFUTED_FEATURES))
-    if arguments.write:
-        WEIGHTS.write_text(text, encoding="utf-8")
-    print(text, end="")
-
-
-def as_module(weights: Mapping[str, tuple[float, float]]) -> str:
-    """Return the text of weights.py."""
-    rows = [
-        f'    "{name}": ({weights[name][0]:.4f}, {weights[name][1]:.4f}),'
-        for name in ("intercept", *NAMES)
-    ]
-    head = (
-        '"""The weights of overlap by feature: for supported, and for refuted among the rest.\n\n'
-        'Written by benchmarks/fit_overlap.py.\n"""\n\nfrom typing import Final\n\n'
-        "WEIGHTS: Final[dict[str, tuple[float, float]]] = {"
-    )
-    return "\n".join([head, *rows, "}", ""])
+    for name, weight in fit(parts).items():
+        print(f'    "{name}": {weight:.4f},')
 
 
 if __name__ == "__main__":

@@ -41,8 +41,8 @@ from benchmarks.judge_sets import DATA, Record, key_of, load  # noqa: E402
 from benchmarks.regressions import Examples, examples_of, fit  # noqa: E402
 from ufo.transforms.english.words import read  # noqa: E402
 from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier  # noqa: E402
-from ufo.transforms.verifiers.overlap.features import NAMES  # noqa: E402
-from ufo.transforms.verifiers.overlap.verifier import OverlapVerifier  # noqa: E402
+from ufo.transforms.verifiers.overlap import NAMES  # noqa: E402
+
 from ufo.transforms.verifiers.registry import make_verifier  # noqa: E402
 
 FOLDS = 5

@@ -23,9 +23,6 @@ REFUTED_PENALTY = 0.002
 REFUTED_AMONG_REST = 0.25
 # What the refuted pairs of the sets weigh beside those of the training pairs.
 REFUTED_SHARE = 1 / 3
-DIFFERS = "_differs"
-"""How the names of contradictions end. They are rare, so their sum is a feature too: what is
-learned of one kind is learned of all."""
 _STEPS = 25
 MIN_FAMILY = 50
 
@@ -95,9 +92,7 @@ def regression(
 
     A feature that is not among `used` weighs nothing.
     """
-    pooled = np.array([name.endswith(DIFFERS) for name in names], dtype=float)
     vectors = np.where([name in used for name in names], vectors, 0.0)
-    vectors = np.c_[vectors, vectors @ pooled]
     weighing = weights > 0
     vectors, truth, weights = vectors[weighing], truth[weighing], weights[weighing]
     weights = weights / weights.sum()
@@ -112,7 +107,7 @@ def regression(
         slopes += np.linalg.solve(curvature, step)
     plain = slopes[1:] / scale
     found = {"intercept": float(slopes[0] - plain @ mean)}
-    return found | dict(zip(names, map(float, plain[:-1] + plain[-1] * pooled), strict=True))
+    return found | dict(zip(names, map(float, plain), strict=True))
 
 
 def fit(

@@ -57,9 +57,9 @@ from benchmarks.verifier_training.training import Plan, train  # noqa: E402
 from ufo.transforms.verifiers.bundled.encoding import Encoder  # noqa: E402
 from ufo.transforms.verifiers.bundled.verifier import INPUTS, BundledVerifier  # noqa: E402
 
-PUBLIC_PAIRS = 40_000
+PUBLIC_PAIRS = 51_200
 """Seen first, before made pairs join."""
-PAIRS = 64_000
+PAIRS = 100_000
 WORDS = 48
 
 

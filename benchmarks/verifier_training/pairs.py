@@ -24,8 +24,14 @@ _TIMES = {
     "expertqa": 2.0,
     "summedits": 1.5,
     "q2": 2.0,
+    "made": 0.6,
+    "made_cut": 1.0,
+    "made_exchanged": 1.0,
+    "made_fact": 1.0,
     "made_relative": 2.0,
     "made_roles": 1.5,
+    "made_subject": 1.0,
+    "made_symmetric": 2.0,
 }
 _PAGES = ("hp-", "wiki-")
 """What the document of a pair made from a page's text begins with, before its title."""
@@ -95,7 +101,7 @@ def passes(items: Sequence[Labelled], seed: int) -> Iterator[list[Labelled]]:
         seen = []
         for item in items:
             origin = item.origin.removesuffix("_cor").removesuffix("_noans")
-            often = _TIMES.get(origin, 1.0)
+            often = _TIMES.get(origin, _TIMES.get(origin.split("_")[0], 1.0))
             seen += [item] * (int(often) + (chance.random() < often % 1))
         chance.shuffle(seen)
         yield seen

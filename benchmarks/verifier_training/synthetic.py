@@ -252,7 +252,7 @@ def _of_passage(
                 yield joined, without, "noans", "half"
     for _, claim in claims:
         for names, label in _exchangeable(claim, corpus.given, corpus.families[article.title]):
-            if label == "refuted" or chance.random() < 0.5:
+            if label == "refuted" or chance.random() < 0.35:
                 swapped, crossed = _swap(claim, *names), Article("", _swap(text, *names))
                 for of, passage, says in (
                     (claim, text, "supported"),
@@ -515,7 +515,11 @@ def _exchangeable(
 
     That is refuted for two people and two countries, and not supported for other names.
     """
-    found = [name[0].removeprefix("The ") for name in _NAME.finditer(claim)]
+    found = [
+        name[0].removeprefix("The ")
+        for name in _NAME.finditer(claim)
+        if name.start() or " " in name[0]
+    ]
     countries = [name for name in found if name in COUNTRIES]
     others = [name for name in found if name.lower() not in STOP_WORDS and name not in _MONTHS]
     people = _people(claim, given, families)

@@ -1,14 +1,12 @@
-"""Small word lists for comparing a claim with a passage, written for this project.
+"""Hold the small word lists by which a claim is compared with a passage.
 
-Every list is lower case. Lists of word groups are written as strings, one group a line, because
-that is how they are read and extended; they are turned into sets and dicts once, at import.
+Every list is lower case.
 """
 
 from typing import Final
 
 from ufo.transforms.english.word_set import word_set
 
-# Words that carry no content of their own: they are never looked for in a passage.
 STOP_WORDS: Final = word_set(
     """
     a an the this that these those such same some any each every either neither both all
@@ -29,196 +27,40 @@ STOP_WORDS: Final = word_set(
     """
 )
 
-# Reversals: they turn the statement around.
+# They turn the statement around; so do verbs that say that the next one did not happen ("failed to
+# win", "refused to sign").
 NEGATORS: Final = word_set(
     """
     not no never none nothing nobody neither nor cannot without n't can't don't doesn't didn't
     isn't aren't wasn't weren't won't wouldn't couldn't shouldn't hasn't haven't hadn't
-    """
-)
-# Verbs that say that the next verb did not happen ("failed to win", "refused to sign").
-NEGATIVE_VERBS: Final = word_set(
-    """
     fail fails failed failing refuse refuses refused refusing deny denies denied denying
     lack lacks lacked lacking decline declines declined
     """
 )
 
-# Two words or groups (divided by "/") of which only one can be true of the same thing.
-ANTONYMS = """
-first / last final
-largest biggest greatest / smallest tiniest
-larger bigger greater / smaller
-large big huge / small tiny little
-longest / shortest
-longer / shorter
-long / short
-highest tallest / lowest
-higher taller / lower
-high tall / low
-oldest / youngest newest
-older / younger newer
-old ancient / young new modern
-earliest / latest
-earlier / later
-early / late
-before / after
-best / worst
-better / worse
-good / bad
-most / least fewest
-more / less fewer
-increase increases increased increasing / decrease decreases decreased decreasing
-increase increases increased increasing / reduce reduces reduced reducing lower lowers lowered
-raise raises raised raising / reduce reduces reduced reducing lower lowers lowered
-increased rises rose grew grow grows / decline declines declined fell fall falls shrank
-rise rises rose grew / decrease decreases decreased reduced
-improve improves improved / worsen worsens worsened
-cause causes caused / prevent prevents prevented
-win wins won / lose loses lost
-victory / defeat
-success successful succeeded / failure unsuccessful
-accept accepted accepts / reject rejected rejects
-approve approved approves / disapprove disapproved rejected vetoed
-agree agreed agrees / disagree disagreed disagrees
-support supported supports / oppose opposed opposes
-allow allowed allows permitted / forbid forbidden forbids prohibited prohibits banned
-legal lawful / illegal unlawful banned
-true correct accurate right / false incorrect inaccurate wrong
-possible / impossible
-likely / unlikely
-safe / unsafe dangerous
-alive living / dead extinct
-north northern / south southern
-east eastern / west western
-northeast northeastern / southwest southwestern northwest northwestern southeast southeastern
-northwest northwestern / southeast southeastern
-hot warm warmer / cold cool cooler
-wet humid / dry arid
-rich wealthy / poor
-male man men father son brother husband king / female woman women mother daughter sister wife queen
-open opened opens / close closed closes
-begin began begins start started starts / end ended ends finish finished stop stopped stops
-arrive arrived arrives / depart departed leave left
-enter entered enters joined join joins / exit exited quit
-import imported imports / export exported exports
-buy bought bought buys / sell sold sells
-friend ally allied / enemy foe
-guilty convicted / innocent acquitted
-married / unmarried divorced
-single / married
-positive / negative
-major / minor
-majority / minority
-maximum / minimum
-upper / lower
-internal inner / external outer
-public / private
-fiction fictional / nonfiction
-domestic / foreign
-natural / artificial synthetic
-visible / invisible
-solid / liquid gas
-vertical / horizontal
-strong stronger strongest / weak weaker weakest
-fast faster fastest / slow slower slowest
-heavy heavier heaviest / light lighter lightest
-left / right
-inside / outside
-active / inactive dormant
-day / night
-temporary / permanent
-expensive / cheap inexpensive
-voluntary optional / mandatory compulsory
-professional / amateur
-odd / even
-"""
-
-# Words that say the same for our purpose; the first of a line stands for all.
-SYNONYMS = """
-birth born births birthplace
-die died dies death deaths dead deceased
-write wrote written writes writing author authored writer
-locate located situated lies lying location
-found founded founder founders founding establish established establishment
-create created creation creator invent invented inventor invention devise devised
-build built construct constructed construction
-buy bought purchase purchased acquire acquired acquisition
-sell sold sale sales
-win won winner wins winning
-lose lost loses losing
-begin began begins beginning start started starts commence commenced
-end ended ends finish finished conclude concluded
-large largest larger big biggest bigger huge greatest
-small smallest smaller tiny little
-movie film movies films motion
-song single songs singles track
-car automobile cars automobiles
-doctor physician doctors physicians
-child children kid kids
-wife husband spouse marry married marriage wed
-teach taught teacher teaches
-think thought thinks
-lead led leads leader leadership head headed
-speak spoke spoken speech speaks
-sing sang sung singer
-fight fought fights
-choose chose chosen choice select selected
-grow grew grown growth
-fall fell fallen
-rise rose risen
-run ran running
-say said says state stated
-give gave given
-go went gone
-make made making
-take took taken
-come came
-become became
-get got
-leave left
-keep kept
-hold held
-meet met
-send sent
-spend spent
-feel felt
-bring brought
-catch caught
-know known knew
-see saw seen
-show showed shown
-find finding finds
-drive drove driven driver
-eat ate eaten
-fly flew flown flight
-swim swam
-break broke broken
-draw drew drawn
-mean meant means
-tell told
-mouse mice
-foot feet
-tooth teeth
-man men
-woman women female
-person people persons
-area region regions
-city town
-company firm corporation business
-nation country countries nations
-study research studied researcher
-approximately roughly
-famous renowned noted
-type kind sort
-help helps aid assist
-important significant key crucial
-employ job employed employment
-illness disease diseases
-annual yearly
-quick fast rapid rapidly
-attorney lawyer lawyers
-"""
+_ONES: Final = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ORDINALS: Final = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
+    " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_MONTHS: Final = (
+    "january february march april may june july august september october november december"
+)
+# "one" is left out: it is nearly always a pronoun ("one of the …").
+NUMBER_WORDS: Final = (
+    {word: float(value) for value, word in enumerate(_ONES.split()) if word != "one"}
+    | {word: 10.0 * tens for tens, word in enumerate(_TENS.split(), 2)}
+    | {"dozen": 12.0}
+)
+ORDINALS: Final = {word: float(value) for value, word in enumerate(_ORDINALS.split(), 1)}
+SCALES: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+MONTHS: Final = {
+    name: number for number, month in enumerate(_MONTHS.split(), 1) for name in (month, month[:3])
+} | {"sept": 9}
 
 # Who comes from where, so that "a German physicist" meets "a physicist from Germany".
 DEMONYMS = """
@@ -248,17 +90,3 @@ afghanistan afghan | africa african | albania albanian | algeria algerian | amer
 | ukraine ukrainian | uruguay uruguayan | uzbekistan uzbek | venezuela venezuelan
 | vietnam vietnamese | wales welsh welshman | yemen yemeni | zambia zambian | zimbabwe zimbabwean
 """
-
-ABBREVIATIONS = {
-    "us": "america",
-    "usa": "america",
-    "uk": "britain",
-    "ussr": "soviet",
-    "uae": "emirates",
-    "nyc": "york",
-    "bc": "bce",
-    "ww2": "wwii",
-    "tv": "television",
-    "dept": "department",
-    "univ": "university",
-}

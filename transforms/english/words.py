@@ -1,7 +1,6 @@
-"""Analyse words for the offline judge: kind, stem, and how much a match of the word counts.
+"""Read the words of a text for comparing it with another: what counts, and in which form.
 
-Every distinct surface form is analysed once, and every distinct run of characters between spaces
-is cut into words once; both are cached in bounded tables, so that the cost of a text is about
+Every distinct surface form is analysed once and kept in a bounded table, so that a text costs about
 one dict look-up a word.
 """
 
@@ -12,206 +11,105 @@ from typing import Final
 
 import Stemmer
 
-from ufo.transforms.english import frequency, lexicon, units
-from ufo.transforms.english.grammar import Memo
-from ufo.transforms.english.opposites import OPPOSITES
-from ufo.transforms.english.verbs import AUXILIARIES, PARTICIPLES, PAST, THIRD
-
-STOP: Final = 0
-CONTENT: Final = 1
-CARDINAL: Final = 2
-ORDINAL: Final = 3
-SPAN: Final = 4  # A decade: 1990s.
-
-_MAX_CACHED: Final = 200_000
-_MAX_WORD: Final = 64
-_NONE: Final[frozenset[str]] = frozenset()
-RARE: Final = 1.2
-COMMON: Final = 0.8
-VERY_COMMON: Final = 0.4
-NUMBER: Final = 1.0
+from ufo.transforms.english.frequency import VERY_COMMON
+from ufo.transforms.english.grammar import Memo, is_finite
+from ufo.transforms.english.lexicon import DEMONYMS, MONTHS, NUMBER_WORDS, ORDINALS, STOP_WORDS
 
 TOKEN: Final = re.compile(
     r"[a-z]++(?![^\W_]|['’])"  # most words, first because it is fast
     r"|\d{4}-\d\d-\d\d(?!\d)"  # an ISO date stays one token
-    r"|\d++(?:[.,]\d++){0,8}(?:(?:st|nd|rd|th|s)?(?![^\W_])|(?=(?:[kcm]?m|[km]?g|lbs?|ft|%)\b))"
+    r"|\d++(?:[.,]\d++)*(?:st|nd|rd|th|s)?(?![^\W_])"
     r"|(?:[A-Z]\.){2,}"  # U.S.
-    r"|°\s?[CFcf](?![^\W_])"
-    r"|[A-Z](?:#|\+\+)"  # C++
     r"|[^\W_]+(?:['’][^\W_]+)*"
-    r"|[%$€£¥]"
+    r"|[%$€£¥°]"
 )
-_ISO_DATE: Final = r"\d{4}-\d\d-\d\d"
+"""A word, a number, or a sign that says what a number counts."""
 _NUMBER: Final = re.compile(r"(\d+(?:[.,]\d+)*)(st|nd|rd|th|s)?")
-_SCALED: Final = r"(\d+)(K|M|B|bn)"  # "a 7B model"; "5m" is a length
-_THOUSANDS: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?"
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_LONGEST: Final = 64
+_CLOSING: Final = frozenset(",;:.!?)]—–")
+_CLOSED: Final = ","  # what marks the last word before such a character
+COMMON: Final = 0.5
+"""What a match of a word counts that is frequent in all prose; of any other word it counts 1."""
 
 _stemmer: Final = Stemmer.Stemmer("english", 0)
 _stem: Final = _stemmer.stemWord
+_VERY_COMMON: Final = frozenset(_stemmer.stemWords(list(VERY_COMMON)))
+_COUNTRIES: Final = {
+    word: _stem(words[0])
+    for words in map(str.split, DEMONYMS.split("|"))
+    for word in words
+}  # fmt: skip
 
 
 class Word:
-    """One surface form as written, folded (`lower`) and stemmed. Never changed.
+    """One surface form as written, folded (`lower`), and the `key` by which it is compared.
 
-    `value` is a number's value, None for all else; `ulp` the size of one unit in its last digit (1
-    for "12", 0.1 for "1.4"). A number or date can start at a `numeric` word; a `negative` one turns
-    the statement around; `opposites` are its antonyms. A `finite` one can be a clause's verb: an
-    auxiliary or a form that is known or looks regular. A `named` one has a capital and is no
-    function word and no month.
+    A function word has no `weight`. `value` is a number's, None for all else; `kind` is "" for
+    words, else "number", "ordinal", "decade" or "date" (in ISO 8601). A number or date can begin at
+    a `numeric` word. A `named` one has a capital and is no function word, a `plain` one is neither
+    of these, and a `finite` one can be the verb of a clause. After one that `closes` comes a comma,
+    a bracket or the like.
     """
 
     # No tuple and no dataclass: these attributes are read by the hundred for every claim.
-    __slots__ = (
-        "capital",
-        "finite",
-        "kind",
-        "lower",
-        "named",
-        "negative",
-        "numeric",
-        "opposites",
-        "stem",
-        "surface",
-        "ulp",
-        "value",
-        "weight",
-    )
+    __slots__ = ("closes", "finite", "key", "kind", "lower", "named", "numeric", "plain", "surface",
+                 "value", "weight")  # fmt: skip
 
-    def __init__(
-        self,
-        surface: str,
-        lower: str,
-        stem: str,
-        kind: int,
-        weight: float,
-        capital: bool,
-        value: float | None = None,
-        ulp: float = 1.0,
-    ) -> None:
-        self.surface = surface
-        self.lower = lower
-        self.stem = stem
-        self.kind = kind
-        self.weight = weight
-        self.capital = capital
-        self.value = value
-        self.ulp = ulp
-        month = lower in units.MONTHS
-        self.numeric = kind >= CARDINAL or month
-        self.negative = lower in lexicon.NEGATORS or lower in lexicon.NEGATIVE_VERBS
-        self.opposites = OPPOSITES.get(lower, _NONE)
-        verb = kind == CONTENT and not capital and _is_verb(lower)
-        self.finite = verb or (kind == STOP and lower in AUXILIARIES)
-        self.named = capital and kind != STOP and not month
-
-
-def _canonical_stems() -> dict[str, str]:
-    """Words whose stem is given by a list instead of by suffix rules; the earlier line wins."""
-    stems: dict[str, str] = {}
-    lines = (lexicon.SYNONYMS + lexicon.DEMONYMS.replace("|", "\n")).split("\n")
-    for words in filter(None, map(str.split, lines)):
-        stem = _stem(words[0])
-        for word in words:
-            stems.setdefault(word, stem)
-    for word, canonical in lexicon.ABBREVIATIONS.items():
-        stems[word] = _stem(canonical)
-    return stems
-
-
-_VERBS: Final = PAST | PARTICIPLES | THIRD
-_CANONICAL: Final = _canonical_stems()
-_WEIGHTS: Final = {
-    stem: weight
-    for words, weight in ((frequency.COMMON, COMMON), (frequency.VERY_COMMON, VERY_COMMON))
-    for stem in _stemmer.stemWords(list(words))
-}
+    def __init__(self, token: str) -> None:
+        self.closes = token[-1] == _CLOSED
+        surface = self.surface = token.removesuffix(_CLOSED)
+        self.lower = self.key = fold(surface)
+        self.value, self.kind = _number(surface, self.lower)
+        stop = not self.kind and self.lower in STOP_WORDS and surface != "US"
+        if self.kind:
+            self.key = f"{self.value:g} {self.kind}" if self.value is not None else surface
+        elif not stop:
+            self.key = _COUNTRIES.get(self.lower) or _stem(self.lower)
+        common = self.key in _VERY_COMMON
+        self.weight = 0.0 if stop else COMMON if common and not self.kind else 1.0
+        capital = surface[0].isupper()
+        month = self.lower in MONTHS
+        self.numeric = month or self.kind != ""
+        self.named = capital and not stop and not self.numeric
+        self.plain = self.weight > 0 and not self.kind and not self.named
+        self.finite = is_finite(surface)
 
 
 def fold(surface: str) -> str:
-    """Lower case, without accents, possessive endings and the dots of an abbreviation."""
+    """Return a word in lower case, without accents, possessive ending and the dots of "U.S."."""
     lower = surface.lower()
     if not lower.isascii():
-        lower = "".join(
-            c for c in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(c)
-        ).replace("’", "'")
-    if lower.endswith("'s"):
-        lower = lower[:-2]
-    return lower.replace(".", "") if lower.endswith(".") else lower
+        plain = unicodedata.normalize("NFKD", lower).replace("’", "'")
+        lower = "".join([c for c in plain if not unicodedata.combining(c)]) or lower
+    return lower.removesuffix("'s").replace(".", "") if lower[0].isalpha() else lower
 
 
-def _number(surface: str) -> Word | None:
-    scaled = re.fullmatch(_SCALED, surface) if surface[-1].isalpha() else None
-    if scaled:
-        value = float(scaled[1]) * units.SUFFIXES[scaled[2]]
-        return Word(surface, surface.lower(), f"{value:g}", CARDINAL, NUMBER, False, value)
-    found = _NUMBER.fullmatch(surface)
+def _number(surface: str, lower: str) -> tuple[float | None, str]:
+    if lower in NUMBER_WORDS:
+        return NUMBER_WORDS[lower], "number"
+    if lower in ORDINALS:
+        return ORDINALS[lower], "ordinal"
+    found = _NUMBER.fullmatch(surface) if surface.isascii() and surface[0].isdigit() else None
     if not found:
-        return None
+        return None, "date" if surface[0].isdigit() and "-" in surface else ""
     digits, suffix = found.groups()
-    if "," in digits and re.fullmatch(_THOUSANDS, digits):
+    if _THOUSANDS.fullmatch(digits):
         digits = digits.replace(",", "")
     digits = digits.replace(",", ".")
     if digits.count(".") > 1 or len(digits) > 30:
-        return None
-    value = float(digits)
-    decimals = len(digits.partition(".")[2])
-    kind = {None: CARDINAL, "s": SPAN}.get(suffix, ORDINAL)
-    stem = f"{value:g}" + {CARDINAL: "", SPAN: "s", ORDINAL: "th"}[kind]
-    return Word(surface, surface.lower(), stem, kind, NUMBER, False, value, 10.0**-decimals)
+        return None, ""
+    return float(digits), {None: "number", "s": "decade"}.get(suffix, "ordinal")
 
 
-def _recognise(surface: str) -> Word:
-    if surface[0].isdecimal() and surface.isascii():
-        if "-" in surface and re.fullmatch(_ISO_DATE, surface):
-            return Word(surface, surface, surface, CARDINAL, NUMBER, False)
-        number = _number(surface)
-        if number:
-            return number
-    lower = fold(surface)
-    if not lower:
-        return Word(surface, surface, surface, STOP, 0.0, False)
-    capital = surface[0].isupper()
-    abbreviation = surface.isupper() and lower in lexicon.ABBREVIATIONS
-    if lower in lexicon.STOP_WORDS and not abbreviation:
-        return Word(surface, lower, lower, STOP, 0.0, capital)
-    if lower in units.NUMBER_WORDS:
-        value = units.NUMBER_WORDS[lower]
-        return Word(surface, lower, f"{value:g}", CARDINAL, NUMBER, capital, value)
-    if lower in units.ORDINAL_WORDS:
-        value = units.ORDINAL_WORDS[lower]
-        return Word(surface, lower, f"{value:g}th", ORDINAL, NUMBER, capital, value)
-    stem = _stem(lower)
-    weight = _WEIGHTS.get(stem, RARE)
-    if abbreviation or lower != "us":
-        stem = _CANONICAL.get(lower, stem)
-    return Word(surface, lower, stem, CONTENT, weight, capital)
-
-
-def _is_verb(lower: str) -> bool:
-    regular = len(lower) > 4 and lower.endswith("ed") and lower not in ("hundred", "indeed")
-    return lower in _VERBS or (regular and lower[-3] != "e")
-
-
-def analyse(surface: str) -> Word:
-    """Return the word that a surface form of at least one character stands for. Never raises."""
-    return _recognise(surface[:_MAX_WORD])
-
-
-class _CachedWords(dict[str, Word]):
-    """Surface form -> Word; emptied when full, which is simpler and faster than evicting."""
-
-    def __missing__(self, surface: str) -> Word:
-        if len(self) >= _MAX_CACHED:
-            self.clear()
-        word = self[surface] = analyse(surface)
-        return word
-
-
-_WORDS: Final = _CachedWords()
+_WORDS: Final = Memo(Word).__getitem__
 
 
 def _words_of(text: str) -> list[Word]:
-    return [_WORDS[token] for token in TOKEN.findall(text)]
+    tokens = [token[:_LONGEST] for token in TOKEN.findall(text)]
+    if tokens and text[-1] in _CLOSING and tokens[-1][-1] != text[-1]:
+        tokens[-1] += _CLOSED
+    return list(map(_WORDS, tokens))
 
 
 _between_spaces: Final = Memo(_words_of).__getitem__
@@ -219,6 +117,4 @@ _between_spaces: Final = Memo(_words_of).__getitem__
 
 def read(text: str) -> list[Word]:
     """Return the words of a text, in order, punctuation left out."""
-    if "°" in text:  # The only token that may have a space in it: "° C".
-        return _words_of(text)
     return list(chain.from_iterable(map(_between_spaces, text.split())))

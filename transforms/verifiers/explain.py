@@ -4,18 +4,12 @@ The explanation compares claim and passage itself. It is correct for any verifie
 reasoning of a trained model, which gives no reasons.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ufo.transforms.verifiers.base import Pair
-from ufo.transforms.verifiers.overlap.contradictions import Contradiction, contradictions
-from ufo.transforms.verifiers.overlap.reading import (
-    Match,
-    ReadClaim,
-    match,
-    read_claim,
-    read_passage,
-)
+from ufo.schemas.records import REFUTED, SUPPORTED
+from ufo.transforms.verifiers.grounds import Ground, elsewhere, grounds
+from ufo.transforms.verifiers.reading import Match
 
 _NAMED: Final = 4  # Parts of a claim that a rationale lists; the rest are counted.
 
@@ -27,69 +21,63 @@ class Explanation(NamedTuple):
     rationale: str
 
 
-def explain(pair: Pair, outcome: str) -> Explanation:
+def explain(found: Match, outcome: str) -> Explanation:
     """Explain the outcome "supported", "refuted" or "noans" of a pair; "noans" has no citation.
 
-    The citation is the sentence with most of the claim's words; for "refuted" the one with a
-    contradicting number, date, name, negation or antonym, if there is one.
+    The citation is the sentence with most of the claim's words; for "refuted" the one that the
+    claim's number, date, name or negation differs from.
     """
-    claim = read_claim(pair.claim)
-    passage = read_passage(pair.passage, pair.title)
-    found = match(claim, passage)
-    if outcome == "refuted":
-        against = _strongest(contradictions(claim, passage, found).values())
-        if against is not None:
-            return Explanation(passage.sentences[against.sentence], _differs(against))
-    if outcome not in ("supported", "refuted"):
-        return Explanation(None, _missing(claim, found))
-    best = max(found.best, 0)
-    citation = passage.sentences[best] if passage.sentences else None
-    return Explanation(citation, _said_and_missing(claim, found, citation))
-
-
-def _strongest(found: Iterable[Contradiction]) -> Contradiction | None:
-    """Return the contradiction with the highest share, the first of equal ones."""
-    return max(found, key=lambda one: one.share, default=None)
-
-
-def _differs(found: Contradiction) -> str:
-    if found.said and found.claimed:
-        return f'says "{found.said}", the claim says "{found.claimed}"'
-    if found.said:
-        return f'says "{found.said}", the claim does not'
-    return f'does not say "{found.claimed}", the claim does'
-
-
-def _said_and_missing(claim: ReadClaim, found: Match, citation: str | None) -> str:
-    """Return a rationale: the parts of the claim that the passage has, and those it lacks."""
-    if citation is None:
-        return "the passage is empty"
-    left_out = claim.everything & ~found.said
-    missing = _parts(claim, left_out)
-    # A date of which only some parts match counts as missing.
-    partly = {place for k, place in enumerate(claim.places) if left_out >> k & 1}
-    unsaid = sum([1 << k for k, place in enumerate(claim.places) if place in partly])
-    said = _parts(claim, found.said & ~unsaid)
+    sentences = found.passage.sentences
+    against = grounds(found)
+    if outcome == REFUTED and against:
+        return Explanation(sentences[against[0].sentence], _differs(against[0]))
+    if outcome not in (SUPPORTED, REFUTED):
+        return Explanation(None, _unsettled(found, against))
+    if not sentences:
+        return Explanation(None, "the passage is empty")
+    said, missing = _parts(found, said=True), _parts(found, said=False)
     if not said:
-        return f"does not say {missing}" if missing else "the claim has no content words"
-    return f"says {said}, not {missing}" if missing else f"says {said}"
+        missing = f"does not say {missing}" if missing else "the claim has no content words"
+        return Explanation(sentences[max(found.best, 0)], missing)
+    rationale = f"says {said}, not {missing}" if missing else f"says {said}"
+    return Explanation(sentences[max(found.best, 0)], rationale)
 
 
-def _missing(claim: ReadClaim, found: Match) -> str:
-    missing = _parts(claim, claim.everything & ~found.said)
+def _differs(one: Ground) -> str:
+    if one.said and one.claimed:
+        return f'says "{one.said}", the claim says "{one.claimed}"'
+    if one.said:
+        return f'says "{one.said}", the claim does not'
+    return f'does not say "{one.claimed}", the claim does'
+
+
+def _unsettled(found: Match, against: Sequence[Ground]) -> str:
+    other = elsewhere(found)
+    if other:
+        return f'is about "{" ".join(other.split())}", not "{_subject(found)}"'
+    if against and against[0].sure:
+        return f"{_differs(against[0])}, but does not settle it"
+    missing = _parts(found, said=False)
     if missing:
         return f"does not say {missing}"
-    if not claim.everything:
+    if not found.claim.everything:
         return "the claim has no content words"
     return "says the words of the claim, but does not settle it"
 
 
-def _parts(claim: ReadClaim, mask: int) -> str:
-    """Return the texts of the parts in a mask, in the claim's order."""
-    if not mask:
-        return ""
-    texts = {claim.places[k]: claim.text(k) for k in claim.order if mask >> k & 1}
-    listed = list(dict.fromkeys(texts.values()))
-    more = len(listed) - _NAMED
+def _subject(found: Match) -> str:
+    return " ".join([word.surface for word in found.claim.subject_names()])
+
+
+def _parts(found: Match, *, said: bool) -> str:
+    """Return the parts of the claim that are said, or those that are not, in their order.
+
+    A date of which a part is missing counts as missing.
+    """
+    claim = found.claim
+    unsaid = {claim.places[k] for k in claim.order if not found.said >> k & 1}
+    texts = [claim.text(k) for k in claim.order if (claim.places[k] in unsaid) != said]
+    listed = list(dict.fromkeys(texts))
     quoted = ", ".join([f'"{one}"' for one in listed[:_NAMED]])
+    more = len(listed) - _NAMED
     return f"{quoted} and {more} more" if more > 0 else quoted

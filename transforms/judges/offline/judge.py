@@ -18,6 +18,8 @@ from ufo.transforms.judges.rows import evidence_row
 from ufo.transforms.sources.base import Found, Retrieved, message_of
 from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 from ufo.transforms.verifiers.explain import explain
+from ufo.transforms.verifiers.grounds import ruled
+from ufo.transforms.verifiers.reading import match
 from ufo.transforms.verifiers.registry import opened, shown
 
 _FOREIGN = "the text is in a language that the offline judge does not know"
@@ -122,8 +124,10 @@ class OfflineJudge(Judge):
         if chances is None:
             outcome, citation, rationale = NOANS, None, _FOREIGN
         else:
+            found = match(pair)
+            chances = ruled(found, chances)
             outcome = chances.outcome
-            citation, rationale = explain(pair, outcome)
+            citation, rationale = explain(found, outcome)
         return evidence_row(
             unit,
             source,

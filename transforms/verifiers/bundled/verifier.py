@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.util import find_spec
+from math import exp
+from operator import mul
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,25 +15,24 @@ from tokenizers import Tokenizer
 from ufo.schemas.models import digest, onnx_session
 from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 from ufo.transforms.verifiers.bundled.encoding import Encoder
-from ufo.transforms.verifiers.overlap.features import NAMES, features
-from ufo.transforms.verifiers.regressions import Regressions
+from ufo.transforms.verifiers.overlap import WEIGHTS, features
+from ufo.transforms.verifiers.reading import match
 
 FOLDER: Final = Path(__file__).parent
 MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 SETTINGS: Final = "verifier.json"
 INPUTS: Final = (
-    *NAMES,
+    *WEIGHTS,  # what `overlap` measures
     "model_supported",  # log-odds of supported against the rest, by the model alone
     "model_refuted",  # log-odds of refuted against noans
-    "supported_said",  # model_supported times `said`
-    "supported_all",  # ... times `all_said`
-    "denied_said",  # model_supported where it is negative, times `said`
-    "denied_all",  # ... times `all_said`
+    "supported_said",  # model_supported times the share of words that are said together
+    "supported_all",  # ... where all words are said, else 0
+    "denied_said",  # the same two where model_supported is negative, else 0
+    "denied_all",
 )
 """What the regressions read. By the products the model may overrule words that are all said."""
-_SAID: Final = NAMES.index("said")
-_ALL: Final = NAMES.index("all_said")
+_LARGEST: Final = 30.0
 
 
 class BundledVerifier(Verifier):
@@ -40,8 +41,9 @@ class BundledVerifier(Verifier):
     `folder` has what `benchmarks/train_verifier.py` wrote; by default it is this package. The model
     runs on one thread.
 
-    Two regressions read the model's log-odds and the features of `overlap`. A pair that shares too
-    little with its passage is NOANS without a call of the model; `verifier.json` says how little.
+    Two regressions, of supported and of refuted among the rest, read the model's log-odds and the
+    features of `overlap`. A pair that shares too little with its passage is NOANS without a call of
+    the model; `verifier.json` says how little.
     """
 
     name = "bundled"
@@ -70,7 +72,8 @@ class BundledVerifier(Verifier):
         self._words: int = settings["words"]
         self._unrelated: float = settings["unrelated"]["below"]
         self._noans = Probabilities(*settings["unrelated"]["probabilities"])
-        self._regressions = Regressions.of(settings["weights"], INPUTS)
+        weights = [settings["weights"][name] for name in ("intercept", *INPUTS)]
+        self._supported, self._refuted = zip(*weights, strict=True)
         tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -91,8 +94,8 @@ class BundledVerifier(Verifier):
         found = dict.fromkeys(pairs, self._noans)
         for pair in found:
             measured = features(pair)
-            if measured[_SAID] >= self._unrelated:
-                found[pair] = self._regressions.probabilities(self._inputs(pair, measured))
+            if measured[0] >= self._unrelated:
+                found[pair] = self._weighed([1.0, *self._inputs(pair, measured)])
         return [found[pair] for pair in pairs]
 
     def inputs(self, pair: Pair) -> list[float]:
@@ -106,7 +109,17 @@ class BundledVerifier(Verifier):
         (logits,) = self._session.run(None, {"ids": np.array([ids]), "types": np.array([types])})
         of_supported, of_refuted, of_noans = logits[0].tolist()
         supported = of_supported - float(np.logaddexp(of_refuted, of_noans))
-        denied = min(0.0, supported)
-        said, everything = measured[_SAID], measured[_ALL]
-        products = (supported * said, supported * everything, denied * said, denied * everything)
+        denied, words = min(0.0, supported), match(pair)
+        everything = float(words.said == words.claim.everything)
+        products = [
+            part * share for part in (supported, denied) for share in (measured[0], everything)
+        ]
         return [*measured, supported, of_refuted - of_noans, *products]
+
+    def _weighed(self, vector: Sequence[float]) -> Probabilities:
+        supported, refuted = (
+            1 / (1 + exp(-max(-_LARGEST, min(_LARGEST, sum(map(mul, weights, vector))))))
+            for weights in (self._supported, self._refuted)
+        )
+        refuted *= 1 - supported
+        return Probabilities(supported, refuted, 1 - supported - refuted)

@@ -43,7 +43,13 @@ def verified(
 
 
 def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported() -> None:
-    texts = ["0.6 0.3 0.1", "0.2 0.7 0.1", "0.3 0.3 0.4", "0.5 0 0.5"]
+    said, other = "Oslo was founded in 1901.", "Oslo was founded in 1905."
+    texts = [
+        f"0.6 0.3 0.1 : {said}",
+        f"0.2 0.7 0.1 : {other}",
+        f"0.3 0.3 0.4 : {said}",
+        f"0.5 0 0.5 : {said}",
+    ]
     rows = verified(OfflineJudge(STATED), [[Passage(text) for text in texts]]).evidence
     assert [(row.outcome, row.label, row.probability, row.rank) for row in rows] == [
         (SUPPORTED, 1, 0.6, 1),
@@ -72,9 +78,9 @@ def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() ->
 
 
 def test_a_passage_that_the_verifier_cannot_read_costs_only_itself() -> None:
-    passages = [[Passage("1 0 0"), Passage("no number at all"), Passage("0 1 0")]]
+    passages = [[Passage("1 0 0 : 1901"), Passage("no number at all"), Passage("0 0 1")]]
     rows = verified(OfflineJudge(STATED), passages).evidence
-    assert [(row.outcome, row.rank) for row in rows] == [(SUPPORTED, 1), (ERROR, 2), (REFUTED, 3)]
+    assert [(row.outcome, row.rank) for row in rows] == [(SUPPORTED, 1), (ERROR, 2), (NOANS, 3)]
     assert rows[1].reason == UNPARSABLE
     assert "could not convert" in (rows[1].rationale or "")
 

@@ -85,7 +85,7 @@ def test_what_shares_nothing_is_noans_without_the_model(verifier: BundledVerifie
 
 def test_the_model_and_the_words_are_read_together(verifier: BundledVerifier) -> None:
     read = dict(zip(INPUTS, verifier.inputs(DENYING), strict=True))
-    assert read["all_said"] == 1.0
+    assert read["said_together"] == 1.0
     assert read["model_supported"] < 0 < read["model_refuted"]
     assert read["supported_said"] == read["denied_said"] == read["denied_all"]
 

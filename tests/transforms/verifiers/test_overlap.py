@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.verifiers.cases import CURIE, NOANS, REFUTED, SUPPORTED
-from ufo.transforms.verifiers.base import Pair, Probabilities
-from ufo.transforms.verifiers.overlap.features import NAMES, features
-from ufo.transforms.verifiers.overlap.verifier import OverlapVerifier
-from ufo.transforms.verifiers.overlap.weights import WEIGHTS
+from ufo.transforms.verifiers.base import Pair
+from ufo.transforms.verifiers.grounds import ruled
+from ufo.transforms.verifiers.overlap import WEIGHTS, OverlapVerifier, features
+from ufo.transforms.verifiers.reading import match
 
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (
     U.S. 5% $3 million the first last may e.g. 1990s – ½ İ ß 漢字"""
@@ -17,8 +17,9 @@ TEXTS = st.one_of(st.text(max_size=200), st.lists(WORDS, max_size=40).map(" ".jo
 
 
 def outcome(claim: str, passage: str, title: str = "") -> str:
-    (said,) = OverlapVerifier().predict([Pair(claim, passage, title)])
-    return max(Probabilities._fields, key=lambda name: getattr(said, name))
+    pair = Pair(claim, passage, title)
+    (said,) = OverlapVerifier().predict([pair])
+    return ruled(match(pair), said).outcome
 
 
 @pytest.mark.parametrize(("claim", "passage"), SUPPORTED)
@@ -43,22 +44,6 @@ def test_a_title_says_what_the_passage_is_about() -> None:
     assert titled.supported > plain.supported
 
 
-def test_an_abbreviated_name_is_no_other_name() -> None:
-    against = features(
-        Pair("She was a judge of the U.S. Court.", "She was a judge of the United States Court.")
-    )
-    assert against[NAMES.index("name_differs")] == 0
-
-
-def test_another_date_of_another_event_is_no_contradiction() -> None:
-    pair = Pair("Marie Curie died in 1934.", "Marie Curie was born in Warsaw in 1867.")
-    assert features(pair)[NAMES.index("date_differs")] == 0
-
-
-def test_weights_are_of_the_features() -> None:
-    assert set(WEIGHTS) == {"intercept", *NAMES}
-
-
 def test_fingerprint_is_stable() -> None:
     assert OverlapVerifier().fingerprint() == OverlapVerifier().fingerprint() != ""
 
@@ -77,7 +62,7 @@ def test_any_text_gives_probabilities_that_do_not_depend_on_the_batch(pairs: lis
 @given(TEXTS, TEXTS)
 def test_features_are_finite(claim: str, passage: str) -> None:
     found = features(Pair(claim, passage))
-    assert len(found) == len(NAMES)
+    assert len(found) == len(WEIGHTS)
     assert all(-1 < value < 20 for value in found)
 
 

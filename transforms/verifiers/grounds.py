@@ -1,0 +1,232 @@
+"""Find the grounds on which a passage contradicts a claim, and judge only on such grounds.
+
+What a verifier calls supported or contradicted is held to rules here, the same for each of them:
+
+- supported only where passage or title has every number and date of the claim, and no other name
+  stands where the claim has one that is nowhere in the passage;
+- contradicted only where a number, a date, a name or a negation differs in a sentence about the
+  claim's subject;
+- neither where the passage is about another subject.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from ufo.schemas.records import REFUTED
+from ufo.transforms.english.numbers import DAY, YEAR, Quantity, agree, differ, said
+from ufo.transforms.verifiers.base import SUPPORTED_FROM, Probabilities
+from ufo.transforms.verifiers.reading import (
+    CACHED,
+    POSSESSIVE,
+    POSSESSIVES,
+    PRONOUNS,
+    Clause,
+    Match,
+    mask,
+)
+
+_HALF: Final = 0.5  # A sentence that says less of the rest of the claim speaks of something else.
+_MOST: Final = 0.75  # The same for a negation, which is of the whole.
+_REACH: Final = 12  # Words from what is said of a subject to the date or name that it is said with.
+_NAME: Final = 4  # Words of a name at most; more are a heading or a list.
+_UNSURE: Final = 0.49  # How likely supported may be where a rule denies it.
+
+
+class Ground(NamedTuple):
+    """A difference: `said` in the sentence number `sentence`, where the claim says `claimed`.
+
+    For a negation one of the two is empty. `share` is how much of the rest of the claim the same
+    sentence says. A `sure` one stands alone, any other where a model sees a contradiction.
+    """
+
+    kind: str
+    sentence: int
+    said: str
+    claimed: str
+    share: float
+    sure: bool
+
+
+@lru_cache(CACHED)
+def grounds(found: Match) -> Sequence[Ground]:
+    """Return the grounds on which a passage contradicts a claim, those to be relied on first.
+
+    All are in sentences about the claim's subject.
+    """
+    if elsewhere(found):
+        return ()
+    all_found = (*_quantities(found), *_names(found), *_negations(found))
+    about = [one for one in all_found if is_about(found, one.sentence)]
+    return sorted(about, key=lambda one: (not one.sure, -one.share))
+
+
+def ruled(found: Match, said_of: Probabilities) -> Probabilities:
+    """Return a verifier's probabilities of a pair, held to the rules above."""
+    supported, refuted, _ = said_of
+    against = grounds(found)
+    if supported >= SUPPORTED_FROM:
+        sure = bool(against) and against[0].sure
+        if sure or elsewhere(found) or lacks_number(found) or other_name(found):
+            refuted *= (1 - _UNSURE) / max(1 - supported, 1e-9)
+            said_of = Probabilities(_UNSURE, refuted, 1 - _UNSURE - refuted)
+    if said_of.outcome == REFUTED and not against:
+        half = (1 - said_of.supported) / 2
+        return Probabilities(said_of.supported, half, half)  # A tie is no contradiction.
+    return said_of
+
+
+def lacks_number(found: Match) -> bool:
+    """Return whether the claim has a number or date that neither passage nor title says."""
+    return bool(found.claim.numbered & ~found.said)
+
+
+def other_name(found: Match) -> bool:
+    """Return whether another name stands where the claim has one that the passage never says."""
+    return any(one.sure for one in _names(found))
+
+
+def elsewhere(found: Match) -> str:
+    """Return the other subject that a passage is about, by its title or its best sentence.
+
+    It is "" where the claim's own subject is named somewhere, or has no name.
+    """
+    claim, passage = found.claim, found.passage
+    names = [one.key for one in claim.subject_names()]
+    if not names or any(name in passage.index or name in passage.title for name in names):
+        return ""
+    best = passage.clauses[found.best].subject_names() if found.best >= 0 else []
+    return passage.named or (said(best) if len(best) <= _NAME else "")
+
+
+def is_about(found: Match, number: int) -> bool:
+    """Return whether a sentence of the passage speaks of the claim's subject.
+
+    It does where it has it for a subject, or begins with a pronoun after such a sentence; under the
+    subject's title also where its own subject has no name. "His father" and "Pierre Curie" are
+    other subjects than "Marie Curie".
+    """
+    claim, clause = found.claim, found.passage.clauses[number]
+    first = clause.keys[0] if clause.keys else ""
+    if not claim.about:
+        return True
+    if first in PRONOUNS:
+        return is_about(found, number - 1) if number else _titled(found)
+    if first in POSSESSIVES:
+        return next((one.key in claim.keys for one in clause.words if one.weight), False)
+    subject = clause.subject()
+    own = [one for one in subject if one.key in claim.about]
+    if any(one.surface.endswith(POSSESSIVE) for one in own):
+        return all(one.key in claim.keys for one in subject)
+    if own:
+        names = [clause.keys[start:end] for start, end in clause.names if start < clause.verb]
+        return not any(_is_namesake(frozenset(name), claim.about) for name in names)
+    return _titled(found) and not clause.subject_names()
+
+
+def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
+    return bool(name & about and name - about and about - name)
+
+
+def _titled(found: Match) -> bool:
+    title, about = found.passage.title, found.claim.about
+    return bool(title & about) and (title <= about or about <= title)
+
+
+def _quantities(found: Match) -> Iterator[Ground]:
+    """Yield other numbers of the same things, and other dates, where the passage has none that
+    agrees."""
+    claim, passage = found.claim, found.passage
+    for k, claimed in enumerate(claim.numbers, len(claim.items)):
+        if found.said >> k & 1:
+            continue
+        same = mask(j for j, q in _numbered(found) if q.start == claimed.start)
+        for number, other in passage.numbers:
+            if not differ(claimed, other) or any(agree(q, other) for q in claim.numbers):
+                continue
+            clause, dated = passage.clauses[number], claimed.kind in (YEAR, DAY)
+            follows = not dated or _follows(found, clause, claimed.start, other.start)
+            yield _ground(
+                found,
+                "date" if dated else "number",
+                number,
+                other.said,
+                claimed.said,
+                same,
+                follows,
+            )
+
+
+def _numbered(found: Match) -> Iterator[tuple[int, Quantity]]:
+    return iter(enumerate(found.claim.numbers, len(found.claim.items)))
+
+
+def _names(found: Match) -> Iterator[Ground]:
+    """Yield other names where the claim has one of which the passage says no word.
+
+    Surely the claim's place is taken where both follow the same word ("born in"). An abbreviation
+    may stand for any name.
+    """
+    claim, passage = found.claim, found.passage
+    for start, end in claim.names:
+        known = any(key in passage.index or key in passage.title for key in claim.keys[start:end])
+        if start <= claim.verb or known or claim.words[start].surface.isupper():
+            continue
+        lead, claimed = claim.words[start - 1], said(claim.words[start:end])
+        parts = mask(k for k, place in enumerate(claim.places) if start <= place < end)
+        for number, clause in enumerate(passage.clauses):
+            for first, last in clause.names:
+                other = clause.words[first:last]
+                if first <= clause.verb or not claim.others(other) or other[0].surface.isupper():
+                    continue
+                after_same = not lead.weight and clause.words[first - 1].lower == lead.lower
+                follows = after_same and _follows(found, clause, start, first)
+                yield _ground(found, "name", number, said(other), claimed, parts, follows)
+
+
+def _negations(found: Match) -> Iterator[Ground]:
+    """Yield a negation that only one of the two has, of a word that both have."""
+    claim, passage, best = found.claim, found.passage, found.best
+    there = passage.clauses[best].denied if best >= 0 else {}
+    if best < 0 or bool(there) == bool(claim.denied):
+        return
+    for key, negation in (there or claim.denied).items():
+        if key in claim.keys and best in passage.index.get(key, ()):
+            texts = (negation, "") if there else ("", negation)
+            sure = _share(found, best, 0) >= _MOST
+            yield Ground("negation", best, *texts, _share(found, best, 0), sure)
+
+
+def _ground(
+    found: Match, kind: str, number: int, other: str, claimed: str, left_out: int, follows: bool
+) -> Ground:
+    share = _share(found, number, left_out)
+    denied = bool(found.passage.clauses[number].denied) != bool(found.claim.denied)
+    return Ground(kind, number, other, claimed, share, follows and share >= _HALF and not denied)
+
+
+def _share(found: Match, number: int, left_out: int) -> float:
+    """Return the share of the rest of the claim that a sentence says, 0 where it lacks a number."""
+    claim, there = found.claim, found.masks[number]
+    if claim.numbered & ~left_out & ~there:
+        return 0.0
+    return claim.share(there, claim.everything & ~left_out)
+
+
+def _follows(found: Match, clause: Clause, claimed: int, place: int) -> bool:
+    """Return whether a place of a sentence belongs to the word that it belongs to in the claim.
+
+    That is the last one of content before `claimed` that is no name and no number. No other verb
+    stands between, and the last name before is one of the claim.
+    """
+    claim = found.claim
+    anchor = next((one.key for one in reversed(claim.words[:claimed]) if one.plain), "")
+    before = range(place - 1, max(-1, place - _REACH - 1), -1)
+    at = next((k for k in before if clause.keys[k] == anchor), -1)
+    if at < 0:
+        return False
+    between = clause.words[at + 1 : place]
+    if any(one.finite and one.weight and one.key not in claim.keys for one in between):
+        return False
+    owner = [name for name in clause.names if name[1] <= at][-1:]
+    return not any(claim.others(clause.words[start:end]) for start, end in owner)
