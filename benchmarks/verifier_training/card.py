@@ -118,11 +118,11 @@ def _sets(figures: Mapping[str, Any]) -> list[str]:
         for key, column in _COLUMNS.items():
             found = figures.get(name, {}).get(key)
             if found:
-                low, high = found["interval"]
-                lines.append(
-                    f"| {label} | {figures[name]['n']:,} | {column} | {found['bundled']:.3f} | "
-                    f"{found['overlap']:.3f} | {found['difference']:+.3f} ({low:+.3f} to {high:+.3f}) |"
+                both = f"{found['bundled']:.3f} | {found['overlap']:.3f}"
+                more = "{:+.3f} ({:+.3f} to {:+.3f})".format(
+                    found["difference"], *found["interval"]
                 )
+                lines.append(f"| {label} | {figures[name]['n']:,} | {column} | {both} | {more} |")
     return lines
 
 

@@ -15,13 +15,15 @@ import numpy as np
 from benchmarks import fit_overlap
 from benchmarks.judge_figures import Said, figures
 from benchmarks.judge_sets import NOANS, REFUTED, SUPPORTED, Record
-from benchmarks.regressions import fit
 from ufo.transforms.sentences import segment
 from ufo.transforms.verifiers.base import Pair, Probabilities
-from ufo.transforms.verifiers.overlap.features import NAMES
+from ufo.transforms.verifiers.grounds import ruled
+from ufo.transforms.verifiers.overlap import REFUTED_WITH_GROUND, REFUTED_WITHOUT, WEIGHTS
+from ufo.transforms.verifiers.reading import match
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests" / "transforms" / "verifiers" / "bundled"
+DIFFERS = list(WEIGHTS).index("differs")
 Predict = Callable[[Sequence[Pair]], list[Probabilities]]
 
 
@@ -37,15 +39,37 @@ def measured(
     """Return the figures of both verifiers on every set, and their counts on the tests' pairs."""
     training = fit_overlap.training_examples(data, sets)
     assert training is not None, "no training pairs"
-    weights = fit([training], NAMES, fit_overlap.REFUTED_FEATURES)
+    weights = fit_overlap.fit([training])
+    slopes = np.array([weights[name] for name in WEIGHTS])
 
     def overlap(pairs: Sequence[Pair]) -> list[Probabilities]:
-        return fit_overlap.apply(weights, fit_overlap.vectors_of(pairs))
+        rows = fit_overlap.vectors_of(pairs)
+        supported = 1 / (1 + np.exp(-(rows @ slopes + weights["intercept"])))
+        share = np.where(rows[:, DIFFERS], REFUTED_WITH_GROUND, REFUTED_WITHOUT)
+        refuted = (1 - supported) * share
+        three = np.stack([supported, refuted, 1 - supported - refuted], axis=1)
+        return [Probabilities(*row) for row in three.tolist()]
 
-    pages, written = subjects_of_pages(data), read(TESTS / "subjects.jsonl")
     both = {"bundled": bundled, "overlap": overlap}
     return {
-        "sets": compared(sets, bundled, overlap, draws),
+        how: _measured({name: held_to(of) for name, of in both.items()}, data, sets, draws)
+        for how, held_to in (("with rules", by_rules), ("without", lambda of: of))
+    }
+
+
+def by_rules(predict: Predict) -> Predict:
+    """Return a verifier's predictions as the offline judge takes them."""
+    return lambda pairs: [
+        ruled(match(pair), said) for pair, said in zip(pairs, predict(pairs), strict=True)
+    ]
+
+
+def _measured(
+    both: Mapping[str, Predict], data: Path, sets: Mapping[str, Sequence[Record]], draws: int
+) -> dict[str, Any]:
+    pages, written = subjects_of_pages(data), read(TESTS / "subjects.jsonl")
+    return {
+        "sets": compared(sets, both["bundled"], both["overlap"], draws),
         "roles": {name: roles(of) for name, of in both.items()},
         "subjects of real pages": {name: subjects(of, pages) for name, of in both.items()},
         "subjects of written passages": {name: subjects(of, written) for name, of in both.items()},

@@ -1,6 +1,6 @@
 """Pairs about who did what to whom: two names in a relation, exchanged, or one of them another.
 
-The relations, verbs, nouns and names are in `relations.txt`. A relation is several wordings that
+The relations, verbs, nouns and names are in `texts.txt`. A relation is several wordings that
 say the same of A and B. A wording of the passage and another one (or the same) of the claim make a
 supported pair, its twin with A and B exchanged, and one with a third name. Real sentences of other
 pages stand around them.
@@ -8,29 +8,12 @@ pages stand around them.
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.verifier_training.pairs import Labelled
+from benchmarks.verifier_training.texts import COUNTRIES, FAMILIES, FIRST, LINES, TOWNS, words_of
 from ufo.transforms.verifiers.base import Pair
 
-
-def _sections() -> dict[str, list[str]]:
-    """Return the lines of `relations.txt` by section."""
-    found: dict[str, list[str]] = {}
-    text = Path(__file__).with_name("relations.txt").read_text(encoding="utf-8")
-    for line in text.splitlines():
-        if line.startswith("["):
-            lines = found.setdefault(line.strip("[]"), [])
-        elif line and not line.startswith("#"):
-            lines.append(line)
-    return found
-
-
-_TEXT = _sections()
-FIRST, FAMILIES, TOWNS, COUNTRIES, _ROLES = (
-    " ".join(_TEXT[name]).split() for name in ("P", "families", "Y", "K", "roles")
-)
 _NAMES: Mapping[str, Sequence[str]] = {
     "P": [f"{one} {other}" for one in FIRST for other in FAMILIES],
     "T": [f"{town} {of}" for town in TOWNS for of in ("United", "Rovers", "Athletic")],
@@ -38,8 +21,9 @@ _NAMES: Mapping[str, Sequence[str]] = {
     "K": COUNTRIES,
     "Y": TOWNS,
     "M": [f"the {name} {of}" for name in FAMILIES for of in ("River", "Canal", "Lake")],
-    "N": [f"the {name}" for name in " ".join(_TEXT["N"]).split()],
-} | {kind: " ".join(_TEXT[kind]).split() for kind in "ZS"}
+    "N": [f"the {name}" for name in words_of("N")],
+} | {kind: words_of(kind) for kind in "ZS"}
+_ROLES = words_of("roles")
 _BEFORE = (
     "in {y}, ", "according to the chronicle, ", "two years later, ", "reports say that ",
     "at a meeting in {p}, ", "that winter, ", "in the spring of {y}, ", "it is known that ",
@@ -70,18 +54,18 @@ class Relation(NamedTuple):
 
 def relations() -> Iterator[Relation]:
     """Yield all relations."""
-    for line in _TEXT["relations"]:
+    for line in LINES["relations"]:
         head, _, text = line.partition(" ")
         label = {"~": "not", "=": "supported"}.get(head[0], "refuted")
         yield Relation(head.lstrip("~="), label, text.split(" / "), 40)
-    for verb in " ".join(_TEXT["verbs"]).split():
+    for verb in words_of("verbs"):
         past, _, done = verb.partition("/")
         active = f"A {past} B"
         wordings = [active, active, f"B was {done or past} by A", f"it was A who {past} B"]
         yield Relation("P", "not", [*wordings, f"B is the one whom A {past}"], 24)
-    for noun in " ".join(_TEXT["nouns"]).split():
+    for noun in words_of("nouns"):
         yield Relation("P", "not", [f"A was the {noun} of B", f"B's {noun} was A"], 24)
-    for line in _TEXT["comparatives"]:
+    for line in LINES["comparatives"]:
         kinds, _, rest = line.partition(" ")
         for more, less in _comparatives(rest):
             yield Relation(kinds, "refuted", [f"A is {more} than B", f"B is {less} than A"], 24)
@@ -89,8 +73,8 @@ def relations() -> Iterator[Relation]:
 
 def _comparatives(text: str) -> Iterator[tuple[str, str]]:
     """Yield both sides of each comparative: "more" and "less" belong to the word behind them."""
-    words = text.replace("more ", "more_").replace("less ", "less_").replace("farther ", "farther_")
-    for both in words.split():
+    joined = text.replace("more ", "more_").replace("less ", "less_")
+    for both in joined.replace("farther ", "farther_").split():
         more, _, less = both.replace("_", " ").partition("/")
         yield more, less
 

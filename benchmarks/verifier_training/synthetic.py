@@ -24,13 +24,22 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
 from rank_bm25 import BM25Okapi
 
 from benchmarks.verifier_training.pairs import Labelled, tested
-from benchmarks.verifier_training.relations import COUNTRIES, FAMILIES, FIRST, TOWNS, role_pairs
+from benchmarks.verifier_training.relations import role_pairs
+from benchmarks.verifier_training.texts import (
+    COUNTRIES,
+    FAMILIES,
+    FIRST,
+    TOWNS,
+    wordings,
+    words_of,
+)
 from ufo.indexes.blocks import process_block
 from ufo.indexes.reader import read_blocks
 from ufo.indexes.slices import Slice
@@ -48,18 +57,12 @@ _SAID = 0.75
 """Share of a claim's content from which a passage may well say it: no pair is made with it."""
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-_MONTHS = _words(
-    "January February March April May June July August September October November December"
-)
+_MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
 _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b")
 _NUMBER = re.compile(r"\b\d+(?:,\d{3})*(?:\.\d+)?\b")
 _YEAR = re.compile(r"\b(?:1[1-9]|20)\d\d\b")
-_COUNTS = _words("two three four five six seven eight nine ten eleven twelve")
-_ORDINALS = _words("first second third fourth fifth sixth seventh eighth ninth tenth")
+_COUNTS = words_of("counts")
+_ORDINALS = words_of("ordinals")
 _NAME = re.compile(r"\b(?:[A-Z][\w'’-]+)(?: (?:of |de |von |the )?[A-Z][\w'’-]+)*")
 _BE = re.compile(r"\b(is|was|are|were|has|had|can|will)\b( not\b)?")
 _PAST = re.compile(r"\b([a-z]{3,}ed)\b")
@@ -76,92 +79,24 @@ _PHRASE = re.compile(
     r"(?:in|at|on|during|after|before|from|by|until) [^,;()]{4,60}(?=\.$)"
 )
 _COUNTED = re.compile(rf"\b({'|'.join([*_COUNTS, *_ORDINALS])})\b")
-_PRONOUNS = _words("he she it they his her its their this that these those there")
+_PRONOUNS = words_of("pronouns")
 _WORD = re.compile(r"\w+")
-_OPPOSITES: dict[str, str] = {}
-for _line in """
-first last/largest smallest/large small/oldest youngest/older younger/earlier later/early late
-before after/best worst/more fewer/most least/increased decreased/rose fell/improved worsened
-won lost/victory defeat/accepted rejected/approved vetoed/supported opposed/allowed banned
-legal illegal/true false/north south/northern southern/east west/eastern western/hot cold
-rich poor/male female/opened closed/began ended/arrived departed/joined left/bought sold
-friend enemy/guilty innocent/positive negative/major minor/upper lower/public private
-fictional real/domestic foreign/natural artificial/longest shortest/highest lowest/above below
-always never/ancient modern/married unmarried/professional amateur/former current/dead alive
-""".strip().splitlines():
-    for _pair in _line.split("/"):
-        _one, _other = _pair.split()
-        _OPPOSITES |= {_one: _other, _other: _one}
-_KIND = re.compile(
-    r"\b(film|album|song|single|band|series|game|novel|book|play|opera|company|team|club|season"
-    r"|episode|school|university|college|town|city|village|river|lake|mountain|genus|species"
-    r"|magazine|newspaper|airport|station|building|museum|stadium|hotel|bridge|island)\b"
-)
+_KIND = re.compile(rf"\b({'|'.join(words_of('kinds'))})\b")
 _DATE = rf"((?:(?:{'|'.join(_MONTHS)}) \d{{1,2}}, |\d{{1,2}} (?:{'|'.join(_MONTHS)}) )?\d{{4}})"
 _BORN = re.compile(rf"\([^()]{{0,60}}?\b(?:born )?{_DATE}(?:\)| ?[–-])")
 _HUMAN = re.compile(
     r"\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b|\b(?:is|was) an? [^.]*\w(?:er|or|ist|ian|man|ress)\b"
 )
-_FACTS = {
-    re.compile(rf"\([^()]{{0,60}}?\bborn {_DATE}"): (
-        "{t} was born in {v}.", "The year of birth of {t} is {v}.", "{t}, born {v}, is known.",
-    ),
-    re.compile(rf"\([^()]{{0,60}}?{_DATE} ?[–-] ?[^()]{{0,30}}\d{{4}}\)"): (
-        "{t} was born in {v}.", "The birth of {t} was in {v}.", "{t} came into the world in {v}.",
-    ),
-    re.compile(rf"\([^()]{{0,60}}?\d{{4}} ?[–-] ?{_DATE}\)"): (
-        "{t} died in {v}.", "{t} lived until {v}.", "The death of {t} came in {v}.",
-    ),
-    re.compile(r"\b(?:is|was) an? (\d{4}) [^.]*\bfilm\b"): (
-        "{t} came out in {v}.", "{t} is a film from {v}.", "The film {t} was released in {v}.",
-    ),
-    re.compile(rf"\b(?:founded|established|formed) (?:in|on) (?:[A-Z][a-z]+ )?{_DATE}"): (
-        "{t} was founded in {v}.", "{t} has existed since {v}.", "{t} was set up in {v}.",
-    ),
-    re.compile(rf"\breleased (?:in|on) {_DATE}"): (
-        "{t} was released in {v}.", "The release of {t} was in {v}.", "{t} came out in {v}.",
-    ),
-    re.compile(r"\bdirected by ([A-Z][a-z]+ (?:[A-Z]\. )?[A-Z][a-z]+)"): (
-        "{v} directed {t}.", "The director of {t} is {v}.", "{t} was made by the director {v}.",
-    ),
-    re.compile(r"\bwritten by ([A-Z][a-z]+ (?:[A-Z]\. )?[A-Z][a-z]+)"): (
-        "{v} wrote {t}.", "The writer of {t} is {v}.", "{t} is from the pen of {v}.",
-    ),
-    re.compile(r"\b(?:town|city|village|school|college|university) in ([A-Z][a-z]+)"): (
-        "{t} is in {v}.", "{t} can be found in {v}.", "{v} is where {t} is.",
-    ),
-}  # fmt: skip
-"""What a page opens with, and how else it is said of the page's title `t` with the value `v`."""
-_RELATIVES = {
-    "{g} {r}, {n}, was born in {p}": ("{t} was born in {p}", "{t}'s {r} was born in {p}"),
-    "{g} {r} {n} was born in {y}": ("{t} was born in {y}", "{n} was born in {y}"),
-    "{g} {r}, {n}, died in {y}": ("{t} died in {y}", "{t}'s {r} died in {y}"),
-    "{g} {r} moved to {p} in {y}": ("{t} moved to {p} in {y}", "the {r} of {t} moved to {p}"),
-    "{g} {r}, {n}, won a medal in {y}": ("{t} won a medal in {y}", "{n} won a medal in {y}"),
-    "{g} {r} worked as a teacher in {p}": ("{t} was a teacher", "{t}'s {r} was a teacher"),
-    "{g} {r} studied law in {p}": ("{t} studied law in {p}", "{t}'s {r} studied law"),
-    "{g} {r}, {n}, was married in {y}": ("{t} married in {y}", "{t}'s {r} was married in {y}"),
-    "{g} {r} ran a shop in {p}": ("{t} owned a shop", "the {r} of {t} had a shop in {p}"),
-    "{g} {r} {n} wrote novels": ("{t} is a novelist", "{n} is a novelist"),
-    "{g} remains were brought to {p} in {y}": (
-        "{t} came to {p} in {y}", "the remains of {t} were brought to {p}"
-    ),
-    "A statue was put up for {o} in {p} in {y}": (
-        "{t} lived in {p} in {y}", "{t} has had a statue in {p} since {y}"
-    ),
-    "{g} papers went to a library in {p} in {y}": (
-        "{t} went to {p} in {y}", "a library in {p} holds the papers of {t}"
-    ),
-    "{g} house in {p} burned down in {y}": (
-        "{t} died in a fire in {y}", "a house of {t} burned down in {y}"
-    ),
-}  # fmt: skip
-"""A sentence on a relative `n` or a thing of `t`; what it does not say of `t`, and what it says."""
-_KIN = "father mother brother sister son daughter uncle aunt cousin grandfather wife husband"
+_FACTS = [(re.compile(key.replace("{D}", _DATE)), said) for key, said in wordings("facts")]
+_RELATIVES = sorted(wordings("relatives"))
+_KIN = words_of("kin")
 _KIN_REAL = re.compile(
-    rf"^(?:His|Her) (?:\w+ )?(?:{_KIN.replace(' ', '|')}),?(?: [A-Z]\w+| [A-Z]\.)*,? "
+    rf"^(?:His|Her) (?:\w+ )?(?:{'|'.join(_KIN)}),?(?: [A-Z]\w+| [A-Z]\.)*,? "
     r"((?:was|is|had|won|died|worked|served|played|moved|became|taught|studied) .+)$"
 )
+_OPPOSITES: dict[str, str] = {}
+for _one, _other in (pair.split("/") for pair in words_of("opposites")):
+    _OPPOSITES |= {_one: _other, _other: _one}
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,11 +241,11 @@ def _of_claim(
 def _facts(
     article: Article, text: str, like: Article | None, given: Collection[str], chance: random.Random
 ) -> _Made:
-    for pattern, wordings in _FACTS.items():
+    for pattern, ways in _FACTS:
         found = pattern.search(article.text[:300])
         if not found or found[1] in article.name:
             continue
-        value, said = found[1], chance.choice(wordings)
+        value, said = found[1], chance.choice(ways)
         if value[-1].isdigit() and chance.random() < 0.5:
             value = value[-4:]
         yield said.format(t=article.name, v=value), text, "supported", "fact"
@@ -340,10 +275,10 @@ def _relatives(article: Article, sentences: Sequence[str], chance: random.Random
     she = len(re.findall(r"\b(?:[Ss]he|[Hh]er)\b", text)) > len(
         re.findall(r"\b[Hh](?:e|is)\b", text)
     )
-    for sentence, (of_subject, of_other) in chance.sample(sorted(_RELATIVES.items()), 2):
+    for sentence, (of_subject, of_other) in chance.sample(_RELATIVES, 2):
         parts = {
             "g": chance.choice(("Her" if she else "His", f"{name}'s")),
-            "r": chance.choice(_words(_KIN)),
+            "r": chance.choice(_KIN),
             "n": f"{chance.choice(FIRST)} {chance.choice([*FAMILIES, name.split()[-1]])}",
             "p": chance.choice(TOWNS),
             "y": str(chance.randrange(1850, 2015)),
@@ -575,7 +510,7 @@ class _Corpus:
             for one, kind in zip(articles, kinds, strict=True)
             if kind == "person" and " " in one.title
         }
-        self.given -= set(_words("United The Battle West New Robin North South Virginia Paris"))
+        self.given -= set(words_of("not given"))
         self.families: dict[str, set[str]] = defaultdict(set)
         for one in articles:
             people = _people(one.text, self.given)
