@@ -57,7 +57,7 @@ def read_pairs(path: Path) -> list[Labelled]:
         for item in found
         if not item.origin.startswith(MEASURED)
         and not any(
-            item.document.startswith(start) and tested(item.document.removeprefix(start))
+            item.document.startswith(start) and left_to_tests(item.document.removeprefix(start))
             for start in _PAGES
         )
     ]
@@ -75,7 +75,7 @@ def licences(path: Path) -> dict[str, str]:
         return {record["origin"]: record["licence"] for record in map(json.loads, file)}
 
 
-def tested(title: str) -> bool:
+def left_to_tests(title: str) -> bool:
     """Return whether a page is left to the tests (`benchmarks/subjects.jsonl`): one in eight."""
     return crc32(title.encode()) % 8 == 1
 

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from rank_bm25 import BM25Okapi
 
-from benchmarks.verifier_training.pairs import Labelled, tested
+from benchmarks.verifier_training.pairs import Labelled, left_to_tests
 from benchmarks.verifier_training.relations import role_pairs
 from benchmarks.verifier_training.texts import (
     COUNTRIES,
@@ -127,13 +127,13 @@ def articles_of(data: Path) -> list[Article]:
     """Return the passages of HotpotQA and of the dump, without what is left to the tests."""
     with (data / "hotpotqa" / "passages.jsonl").open(encoding="utf-8") as file:
         found = [Article(row["title"], row["text"]) for row in map(json.loads, file)]
-    names = [one.name for one in found if tested(one.title) and " " in one.name]
+    names = [one.name for one in found if left_to_tests(one.title) and " " in one.name]
     for block in read_blocks(Slice(0, str(data / _DUMP))):
         found += [Article(one.title, one.text) for one in process_block(block).passages]
     return [
         one
         for one in found
-        if not tested(one.title) and not any(name in one.text for name in names)
+        if not left_to_tests(one.title) and not any(name in one.text for name in names)
     ]
 
 
