@@ -36,7 +36,7 @@ from benchmarks.embedder import base_folder  # noqa: E402
 from benchmarks.judge_sets import DATA, load  # noqa: E402
 from benchmarks.verifier_training.card import card  # noqa: E402
 from benchmarks.verifier_training.export import export  # noqa: E402
-from benchmarks.verifier_training.gate import measured  # noqa: E402
+from benchmarks.verifier_training.gate import measured, overlap_alone  # noqa: E402
 from benchmarks.verifier_training.head import (  # noqa: E402
     Weights,
     fitted,
@@ -157,11 +157,13 @@ def main() -> None:
     items = held_pairs(known)
     say(f"last layer: {len(items):,} pairs that the model did not see")
     vectors = vectors_of(opened(output), items)
-    weights = fitted(items, vectors)
+    sets = load(arguments.data)
+    alone = overlap_alone(arguments.data, sets)
+    weights = fitted(items, vectors, alone)
     write_settings(output, weights, unrelated_below(vectors, weights), arguments.words)
 
-    sets = load(arguments.data)
-    result = measured(opened(output).predict, arguments.data, sets, 20 if arguments.quick else 1000)
+    draws = 20 if arguments.quick else 1000
+    result = measured(opened(output).predict, alone, arguments.data, sets, draws)
     numbers = {"first": first, "second": second, "words": arguments.words, "fitted": len(items)}
     text = card(result, known, licences(path), numbers)
     (output / "MODEL_CARD.md").write_text(text, encoding="utf-8")

@@ -33,13 +33,21 @@ def read(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def measured(
-    bundled: Predict, data: Path, sets: Mapping[str, Sequence[Record]], draws: int
-) -> dict[str, Any]:
-    """Return the figures of both verifiers on every set, and their counts on the tests' pairs."""
+def overlap_alone(data: Path, sets: Mapping[str, Sequence[Record]]) -> dict[str, float]:
+    """Return the weights of `overlap` fitted to other sets than the measured ones."""
     training = fit_overlap.training_examples(data, sets)
     assert training is not None, "no training pairs"
-    weights = fit_overlap.fit([training])
+    return fit_overlap.fit([training])
+
+
+def measured(
+    bundled: Predict,
+    weights: Mapping[str, float],
+    data: Path,
+    sets: Mapping[str, Sequence[Record]],
+    draws: int,
+) -> dict[str, Any]:
+    """Return the figures of both verifiers on every set, and their counts on the tests' pairs."""
     slopes = np.array([weights[name] for name in WEIGHTS])
 
     def overlap(pairs: Sequence[Pair]) -> list[Probabilities]:
@@ -50,11 +58,23 @@ def measured(
         three = np.stack([supported, refuted, 1 - supported - refuted], axis=1)
         return [Probabilities(*row) for row in three.tolist()]
 
-    both = {"bundled": bundled, "overlap": overlap}
+    both = {"bundled": remembered(bundled), "overlap": remembered(overlap)}
     return {
         how: _measured({name: held_to(of) for name, of in both.items()}, data, sets, draws)
         for how, held_to in (("with rules", by_rules), ("without", lambda of: of))
     }
+
+
+def remembered(predict: Predict) -> Predict:
+    """Return the same predictions, each pair's computed once."""
+    known: dict[Pair, Probabilities] = {}
+
+    def told(pairs: Sequence[Pair]) -> list[Probabilities]:
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        known.update(zip(new, predict(new) if new else (), strict=True))
+        return [known[pair] for pair in pairs]
+
+    return told
 
 
 def by_rules(predict: Predict) -> Predict:
