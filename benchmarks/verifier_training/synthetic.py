@@ -263,7 +263,7 @@ def _other_value(value: str, text: str, given: Collection[str], chance: random.R
     if not value[-1].isdigit():
         pool = [one for one in _people(text, given) if one not in value and value not in one]
         return chance.choice(pool) if pool and " " in value else ""
-    years = [year for year in _YEAR.findall(text) if year != value[-4:]]
+    years: list[str] = [year for year in _YEAR.findall(text) if year != value[-4:]]
     if not years or chance.random() < 0.4:
         years = [str(int(value[-4:]) + chance.choice((-20, -7, -3, -1, 1, 2, 5, 10, 30)))]
     return value[:-4] + chance.choice(years)

@@ -26,12 +26,9 @@ INPUTS: Final = (
     *WEIGHTS,  # what `overlap` measures
     "model_supported",  # log-odds of supported against the rest, by the model alone
     "model_refuted",  # log-odds of refuted against noans
-    "supported_said",  # model_supported times the share of words that are said together
-    "supported_all",  # ... where all words are said, else 0
-    "denied_said",  # the same two where model_supported is negative, else 0
-    "denied_all",
+    "supported_all",  # model_supported where the passage says all words of the claim, else 0
 )
-"""What the regressions read. By the products the model may overrule words that are all said."""
+"""What the regressions read. By the last one the model may deny what shared words do not."""
 _LARGEST: Final = 30.0
 
 
@@ -109,12 +106,9 @@ class BundledVerifier(Verifier):
         (logits,) = self._session.run(None, {"ids": np.array([ids]), "types": np.array([types])})
         of_supported, of_refuted, of_noans = logits[0].tolist()
         supported = of_supported - float(np.logaddexp(of_refuted, of_noans))
-        denied, words = min(0.0, supported), match(pair)
-        everything = float(words.said == words.claim.everything)
-        products = [
-            part * share for part in (supported, denied) for share in (measured[0], everything)
-        ]
-        return [*measured, supported, of_refuted - of_noans, *products]
+        words = match(pair)
+        everything = supported if words.said == words.claim.everything else 0.0
+        return [*measured, supported, of_refuted - of_noans, everything]
 
     def _weighed(self, vector: Sequence[float]) -> Probabilities:
         supported, refuted = (

@@ -87,7 +87,8 @@ def test_the_model_and_the_words_are_read_together(verifier: BundledVerifier) ->
     read = dict(zip(INPUTS, verifier.inputs(DENYING), strict=True))
     assert read["said_together"] == 1.0
     assert read["model_supported"] < 0 < read["model_refuted"]
-    assert read["supported_said"] == read["denied_said"] == read["denied_all"]
+    assert read["supported_all"] == read["model_supported"]
+    assert verifier.inputs(UNRELATED)[-1] == 0.0
 
 
 def test_a_pair_does_not_depend_on_those_beside_it(verifier: BundledVerifier) -> None:
