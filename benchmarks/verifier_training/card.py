@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.embedder import WEIGHTS_SHA256
@@ -17,57 +18,9 @@ SETS = {
 _COLUMNS = {
     "auc": "AUC",
     "balanced_accuracy": "balanced accuracy",
-    "ece_even": "calibration error",
     "refuted_recall": "refuted: recall",
     "refuted_precision": "refuted: precision",
 }
-_HEAD = """\
-# Model card: the verifier `bundled`
-
-A cross-encoder that reads a claim and a passage and gives the probabilities that the passage
-supports the claim, refutes it, or does not answer. 22.7 million parameters in int8, English, run on
-one thread of a CPU. `--verifier bundled` asks it.
-
-## What it is made of
-
-- **Base**: all-MiniLM-L6-v2 (Apache-2.0; SHA-256 of `model.safetensors`:
-  `{sha256}`), and its tokenizer.
-- **Changes**: four token types instead of two, so that word pieces that claim and passage share are
-  marked. A passage of over {words} words is cut to the sentences that share most with the claim.
-- **Last layer**: two logistic regressions, of supported and of refuted among the rest, over the
-  model's log-odds and the features of `overlap` (`transforms/verifiers/overlap/features.py`).
-- **Training**: `benchmarks/train_verifier.py`; {seen:,} pairs seen by the base, {tuned:,} more that
-  include the sets below; weights in bfloat16, AdamW, two CPU cores.
-
-## What it learned from
-
-Pairs of claim and passage; those "made" are from Wikipedia introductions (HotpotQA, CC BY-SA 4.0)
-by `benchmarks/verifier_training/synthetic.py`.
-
-| origin | pairs | licence |
-|---|---|---|
-{origins}
-
-## How often it agrees with people
-
-**New domain**: the model before it saw any pair of these sets, which is what a user's own texts
-meet. **Out of fold**: models that saw pairs of other documents of the same sets. The shipped model
-saw all of them, so what it says of these very records says nothing. Supported counts against the
-rest; intervals (95 %) are bootstrapped by document; the calibration error is that of `supported`
-where it is as frequent as the rest.
-
-{tables}
-
-## Known weaknesses
-
-- It reads a passage, not the world: a claim that its passages do not settle is not answered, and a
-  false passage makes a false verdict.
-- A claim with one wrong detail among many right ones is often called supported; so is a claim
-  that a passage only denies in other words.
-- Arithmetic, dates relative to today, and conclusions over several passages are beyond it.
-- Texts in other languages are not read: the offline judge answers `unsupported_language`.
-- It read nothing longer than 173 word pieces while it was trained.
-"""
 
 
 def card(
@@ -77,37 +30,48 @@ def card(
     numbers: Mapping[str, int],
 ) -> str:
     """Return the text of the card for the figures that were measured."""
-    counts = Counter(item.origin for item in items)
-    made = sum(count for origin, count in counts.items() if origin.startswith("made_"))
-    rows = [
-        f"| {origin} | {count:,} | {licences.get(origin, '')} |"
-        for origin, count in sorted(counts.items())
-        if not origin.startswith("made_")
-    ]
-    rows.append(f"| made | {made:,} | CC BY-SA 4.0 (HotpotQA, Wikipedia) |")
-    tables = [
-        f"### {title}\n\n{_table(result[name])}"
-        for title, name in (("New domain", "new_domain"), ("Out of fold", "folds"))
-    ]
-    return _HEAD.format(
-        sha256=WEIGHTS_SHA256, origins="\n".join(rows), tables="\n\n".join(tables), **numbers
+    text = Path(__file__).with_name("card.md").read_text(encoding="utf-8")
+    return text.format(
+        sha256=WEIGHTS_SHA256,
+        origins="\n".join(_origins(items, licences)),
+        sets="\n".join(_sets(result["with rules"]["sets"])),
+        counts="\n".join(_counts(result["with rules"])),
+        **numbers,
     )
 
 
-def _table(figures: Mapping[str, Any]) -> str:
-    lines = [
-        "| labels of | n | " + " | ".join(_COLUMNS.values()) + " |",
-        "|---|---|" + "---|" * len(_COLUMNS),
+def _origins(items: Sequence[Labelled], licences: Mapping[str, str]) -> list[str]:
+    counts = Counter((item.origin, item.label) for item in items)
+    return [
+        " | ".join(
+            [
+                f"| {origin.replace('_', ' ', 1) if origin.startswith('made_') else origin}",
+                *(f"{counts[origin, of]:,}" for of in ("supported", "refuted", "noans", "not")),
+                f"{licences.get(origin, 'CC BY-SA 4.0 (Wikipedia), or this project')} |",
+            ]
+        )
+        for origin in sorted({origin for origin, _ in counts})
     ]
+
+
+def _sets(figures: Mapping[str, Any]) -> list[str]:
+    lines = []
     for name, label in SETS.items():
-        if name in figures:
-            cells = [_cell(figures[name].get(column)) for column in _COLUMNS]
-            lines.append(f"| {label} | {figures[name]['n']:,} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        for key, column in _COLUMNS.items():
+            found = figures.get(name, {}).get(key)
+            if found:
+                both = f"{found['bundled']:.3f} | {found['overlap']:.3f}"
+                more = "{:+.3f} ({:+.3f} to {:+.3f})".format(
+                    found["difference"], *found["interval"]
+                )
+                lines.append(f"| {label} | {figures[name]['n']:,} | {column} | {both} | {more} |")
+    return lines
 
 
-def _cell(figure: Mapping[str, Any] | None) -> str:
-    if figure is None:
-        return "–"
-    low, high = figure["interval"]
-    return f"{figure['value']:.3f} ({low:.3f}–{high:.3f})"
+def _counts(result: Mapping[str, Any]) -> list[str]:
+    return [
+        f"| {pairs}: {what} | {share:.2f} | {of['overlap'][what]:.2f} |"
+        for pairs, of in result.items()
+        if pairs != "sets"
+        for what, share in of["bundled"].items()
+    ]

@@ -1,60 +1,102 @@
-"""Pairs made from Wikipedia text: claims of its own sentences, and the same with one fact changed.
+"""Pairs made from Wikipedia text: what it says, and what it does not say, or says of another.
 
-The claims are those that our extractor makes of a passage's sentences. Each is paired with
+Kinds, by the end of a pair's origin:
 
-- its passage: supported;
-- its passage, after one fact of it was changed: refuted (a number, a month, a name of the same
-  kind, a negation, an antonym, or the two names around the verb exchanged);
-- its passage without the sentence that says it: noans;
-- the passage of another page that is most like it: noans;
-- two claims joined, both said: supported; one of them no longer said: noans.
-
-Pairs that differ in one fact are what MiniCheck (Tang et al. 2024) trains on; theirs are written by
-a language model, these by rules.
+- `claim`: a claim that our extractor makes of a passage's sentence; supported;
+- `number`, `month`, `counted`, `name`, `negation`, `antonym`: that claim with one fact changed;
+  refuted. Pairs that differ in one fact are what MiniCheck (Tang et al. 2024) trains on; theirs are
+  written by a language model, these by rules;
+- `exchanged`: two names of the claim exchanged, refuted or only not supported; the same claim
+  beside a passage in which both are exchanged is supported;
+- `removed`, `half`: the sentence that says the claim, or half of it, removed; noans;
+- `cut`: a trailing phrase cut from the passage, noans, or from the claim, supported;
+- `other`: the passage of the page that is most like the claim; noans;
+- `fact`: what a page opens with (birth, year, director, place) in other words, supported; another
+  name or year of the page, refuted; the same of a page of the same kind, noans;
+- `relative`: what happened to a relative, or to the body or a statue, claimed of the subject;
+- `subject`: a page and a sentence on another subject of the same kind, which is claimed of the
+  page's subject, noans, or of its own, supported.
 """
 
+import json
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
 
 from rank_bm25 import BM25Okapi
 
-from benchmarks.verifier_training.pairs import Labelled
-from ufo.transforms.english.lexicon import ANTONYMS, STOP_WORDS
+from benchmarks.verifier_training.pairs import Labelled, left_to_tests
+from benchmarks.verifier_training.relations import role_pairs
+from benchmarks.verifier_training.texts import (
+    COUNTRIES,
+    FAMILIES,
+    FIRST,
+    TOWNS,
+    wordings,
+    words_of,
+)
+from ufo.indexes.blocks import process_block
+from ufo.indexes.reader import read_blocks
+from ufo.indexes.slices import Slice
+from ufo.transforms.english.lexicon import STOP_WORDS
 from ufo.transforms.extraction.extract import extract
 from ufo.transforms.sentences import segment
 from ufo.transforms.verifiers.base import Pair
-from ufo.transforms.verifiers.bundled.focus import content
+from ufo.transforms.verifiers.bundled.encoding import content
 
-
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
+_DUMP = "enwiki/enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 _CLAIMS = 3
 """Of a passage, at most."""
 _WORDS = (4, 40)
 _SAID = 0.75
 """Share of a claim's content from which a passage may well say it: no pair is made with it."""
-_MONTHS = _words(
-    "January February March April May June July August September October November December"
-)
+
+
+_MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
 _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b")
 _NUMBER = re.compile(r"\b\d+(?:,\d{3})*(?:\.\d+)?\b")
-_NUMBER_WORDS = _words("two three four five six seven eight nine ten eleven twelve")
-_ORDINALS = _words("first second third fourth fifth sixth seventh eighth ninth tenth")
-_COUNTED = re.compile(rf"\b({'|'.join([*_NUMBER_WORDS, *_ORDINALS])})\b")
+_YEAR = re.compile(r"\b(?:1[1-9]|20)\d\d\b")
+_COUNTS = words_of("counts")
+_ORDINALS = words_of("ordinals")
 _NAME = re.compile(r"\b(?:[A-Z][\w'’-]+)(?: (?:of |de |von |the )?[A-Z][\w'’-]+)*")
-_BE = re.compile(r"\b(is|was|are|were|has|had|can|will)\b(?! not\b)")
-_DENIED = re.compile(r"\b(is|was|are|were|has|had|can|will) not\b")
+_BE = re.compile(r"\b(is|was|are|were|has|had|can|will)\b( not\b)?")
 _PAST = re.compile(r"\b([a-z]{3,}ed)\b")
-_ROLES = re.compile(rf"^({_NAME.pattern}) ([a-z]+ed(?: [a-z]+)?) ({_NAME.pattern})(.*)$")
-_RARER = {"negation": 0.25, "roles": 2.0}
-"""How much more often than others a change is taken where several can be made."""
-_PRONOUNS = _words("he she it they his her its their this that these those there")
+_VERB = re.compile(
+    r"\b(?:[a-z]{2,}(?:ed|ing)|[a-z]+ by|won|lost|beat|led|met|gave|took|wrote|to)\b"
+)
+_MUTUAL = re.compile(
+    r"^,? ?(?:and|or|with|&|,)|\b(?:and|or|both|between|married|marry|met|with|co-\w+|friends?"
+    r"|brothers?|sisters?|cousins?|duets?|alongside|versus|opposite|includ\w+|well as)\b"
+)
+"""Between two names: what holds of both, so that they may be exchanged."""
+_PHRASE = re.compile(
+    r"(?<!located)(?<!based)(?<!held)(?<!known)(?<!used) "
+    r"(?:in|at|on|during|after|before|from|by|until) [^,;()]{4,60}(?=\.$)"
+)
+_COUNTED = re.compile(rf"\b({'|'.join([*_COUNTS, *_ORDINALS])})\b")
+_PRONOUNS = words_of("pronouns")
 _WORD = re.compile(r"\w+")
+_KIND = re.compile(rf"\b({'|'.join(words_of('kinds'))})\b")
+_DATE = rf"((?:(?:{'|'.join(_MONTHS)}) \d{{1,2}}, |\d{{1,2}} (?:{'|'.join(_MONTHS)}) )?\d{{4}})"
+_BORN = re.compile(rf"\([^()]{{0,60}}?\b(?:born )?{_DATE}(?:\)| ?[–-])")
+_HUMAN = re.compile(
+    r"\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b|\b(?:is|was) an? [^.]*\w(?:er|or|ist|ian|man|ress)\b"
+)
+_FACTS = [(re.compile(key.replace("{D}", _DATE)), said) for key, said in wordings("facts")]
+_RELATIVES = sorted(wordings("relatives"))
+_KIN = words_of("kin")
+_KIN_REAL = re.compile(
+    rf"^(?:His|Her) (?:\w+ )?(?:{'|'.join(_KIN)}),?(?: [A-Z]\w+| [A-Z]\.)*,? "
+    r"((?:was|is|had|won|died|worked|served|played|moved|became|taught|studied) .+)$"
+)
+_OPPOSITES: dict[str, str] = {}
+for _one, _other in (pair.split("/") for pair in words_of("opposites")):
+    _OPPOSITES |= {_one: _other, _other: _one}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,69 +106,230 @@ class Article:
     title: str
     text: str
 
+    @property
+    def name(self) -> str:
+        """Return the title without what it says in brackets."""
+        return self.title.split(" (")[0]
+
+    @property
+    def kind(self) -> str:
+        """Return what the page is about, by its opening; empty where that is not known."""
+        opening = self.text[:250]
+        of_person = self.name.split()[-1] in opening[:60] and _HUMAN.search(self.text)
+        if " " in self.name and of_person and _BORN.search(opening[:150]):
+            return "person"
+        found = re.search(r"\b(?:is|was|are|were) (?:an?|the) ([^.]*)", opening)
+        noun = _KIND.search(found[1]) if found else None
+        return noun[1] if noun else ""
+
+
+def articles_of(data: Path) -> list[Article]:
+    """Return the passages of HotpotQA and of the dump, without what is left to the tests."""
+    with (data / "hotpotqa" / "passages.jsonl").open(encoding="utf-8") as file:
+        found = [Article(row["title"], row["text"]) for row in map(json.loads, file)]
+    names = [one.name for one in found if left_to_tests(one.title) and " " in one.name]
+    for block in read_blocks(Slice(0, str(data / _DUMP))):
+        found += [Article(one.title, one.text) for one in process_block(block).passages]
+    return [
+        one
+        for one in found
+        if not left_to_tests(one.title) and not any(name in one.text for name in names)
+    ]
+
+
+def made_pairs(data: Path, seed: int) -> list[Labelled]:
+    """Return all pairs that are made, the same for the same seed."""
+    articles = articles_of(data)
+    spans = [(one.text, segment(one.text)[1:3]) for one in articles[::3]]
+    sentences = [text[span.start : span.end] for text, of in spans for span in of]
+    others = [text for text in sentences if 5 < len(text.split()) < 25]
+    return [*synthetic(articles, seed), *role_pairs(others, seed)]
+
 
 def synthetic(articles: Sequence[Article], seed: int) -> list[Labelled]:
     """Return the pairs of all passages, the same for the same seed."""
-    names = _names_by_kind(articles)
-    neighbours = _Neighbours(articles)
+    corpus = _Corpus(articles)
     found: list[Labelled] = []
     for row, article in enumerate(articles):
         chance = random.Random(f"{seed} {row} {article.title}")
-        found += _of_passage(article, row, names, neighbours, chance)
+        sentences, claims = corpus.read(row)
+        for claim, passage, label, how in _of_passage(row, sentences, claims, corpus, chance):
+            title = article.title
+            if isinstance(passage, Article):
+                title, passage = passage.title, passage.text
+            pair = Pair(claim, passage, title if chance.random() < 0.5 else "")
+            found.append(Labelled(pair, label, f"made_{how}", f"wiki-{article.title}"))
     return found
 
 
+_Made = Iterator[tuple[str, str | Article, str, str]]
+"""Claim, passage (an Article where it is of another page), label and kind."""
+
+
 def _of_passage(
-    article: Article,
     row: int,
-    names: dict[str, list[str]],
-    neighbours: "_Neighbours",
+    sentences: Sequence[str],
+    claims: Sequence[tuple[int, str]],
+    corpus: "_Corpus",
     chance: random.Random,
-) -> Iterator[Labelled]:
-    sentences = [article.text[span.start : span.end] for span in segment(article.text)]
-    claims = [
-        (unit.sentence_index, unit.claim)
-        for unit in extract(sentences, f"Tell me about {article.title}.")
-        if _WORDS[0] <= len(unit.claim.split()) <= _WORDS[1]
-        and unit.claim.split()[0].lower() not in _PRONOUNS
-    ]
-    text = " ".join(sentences)
-    chosen = chance.sample(claims, min(_CLAIMS, len(claims)))
-
-    def made(claim: str, passage: str, label: str, how: str) -> Labelled:
-        pair = Pair(claim, passage, article.title if chance.random() < 0.5 else "")
-        return Labelled(pair, label, f"made_{how}", f"wiki-{article.title}")
-
-    for index, claim in chosen:
-        rest = " ".join(text for at, text in enumerate(sentences) if at != index)
-        unsaid = rest and _share(claim, rest) < _SAID
-        if chance.random() < 0.6:
-            yield made(claim, text, "supported", "claim")
-        changed = changes(claim, article.text, names, chance)
-        if changed:
-            kinds = sorted(changed)
-            how = chance.choices(kinds, [_RARER.get(kind, 1.0) for kind in kinds])[0]
-            yield made(changed[how], text, "refuted", how)
-        if unsaid and chance.random() < 0.5:
-            yield made(claim, rest, "noans", "removed")
-        if chance.random() < 0.4:
-            other = neighbours.like(claim, row)
-            if other and _share(claim, other.text) < _SAID:
-                yield Labelled(
-                    Pair(claim, other.text, other.title if chance.random() < 0.5 else ""),
-                    "noans",
-                    "made_other",
-                    f"wiki-{article.title}",
-                )
+) -> _Made:
+    article, text = corpus.articles[row], " ".join(sentences)
+    for index, claim in chance.sample(claims, min(_CLAIMS, len(claims))):
+        yield from _of_claim(row, index, claim, sentences, corpus, chance)
         others = [(at, one) for at, one in claims if at != index and one != claim]
-        if others and chance.random() < 0.4:
+        if others and chance.random() < 0.3:
             at, second = chance.choice(others)
             joined = _joined(claim, second)
-            without = " ".join(text for place, text in enumerate(sentences) if place != at)
+            without = " ".join(one for place, one in enumerate(sentences) if place != at)
             if joined and chance.random() < 0.5:
-                yield made(joined, text, "supported", "joined")
+                yield joined, text, "supported", "joined"
             elif joined and _share(second, without) < _SAID:
-                yield made(joined, without, "noans", "half")
+                yield joined, without, "noans", "half"
+    for _, claim in claims:
+        for names, label in _exchangeable(claim, corpus.given, corpus.families[article.title]):
+            if label == "refuted" or chance.random() < 0.35:
+                swapped, crossed = _swap(claim, *names), Article("", _swap(text, *names))
+                for of, passage, says in (
+                    (claim, text, "supported"),
+                    (swapped, text, label),
+                    (swapped, crossed, "supported"),
+                    (claim, crossed, label),
+                ):
+                    yield of, passage, says, "exchanged"
+    like = corpus.same_kind(row, chance)
+    other = None if like is None else corpus.articles[like]
+    yield from _facts(article, text, other, corpus.given, chance)
+    if article.kind == "person":
+        yield from _relatives(article, sentences, chance)
+    if like is not None and other is not None:
+        others = corpus.read(like)[1]
+        yield from _subjects(article, other, claims, others, sentences, corpus, chance)
+
+
+def _of_claim(
+    row: int,
+    index: int,
+    claim: str,
+    sentences: Sequence[str],
+    corpus: "_Corpus",
+    chance: random.Random,
+) -> _Made:
+    text = " ".join(sentences)
+    rest = " ".join(one for at, one in enumerate(sentences) if at != index)
+    if chance.random() < 0.5:
+        yield claim, text, "supported", "claim"
+    changed = changes(claim, text, corpus.names, chance)
+    if changed:
+        kinds = sorted(changed)
+        how = chance.choices(kinds, [0.25 if kind == "negation" else 1.0 for kind in kinds])[0]
+        yield changed[how], text, "refuted", how
+    if rest and _share(claim, rest) < _SAID and chance.random() < 0.4:
+        yield claim, rest, "noans", "removed"
+    if chance.random() < 0.3:
+        other = corpus.like(claim, row)
+        if other and _share(claim, other.text) < _SAID:
+            yield claim, other, "noans", "other"
+    phrase = _PHRASE.search(claim)
+    if phrase and len(claim[: phrase.start()].split()) > 5 and chance.random() < 0.5:
+        shorter = claim[: phrase.start()] + "."
+        without = text.replace(phrase[0], "")
+        if without != text and _share(phrase[0], without) < 0.5:
+            yield claim, without, "noans", "cut"
+        yield shorter, text, "supported", "cut"
+
+
+def _facts(
+    article: Article, text: str, like: Article | None, given: Collection[str], chance: random.Random
+) -> _Made:
+    for pattern, ways in _FACTS:
+        found = pattern.search(article.text[:300])
+        if not found or found[1] in article.name:
+            continue
+        value, said = found[1], chance.choice(ways)
+        if value[-1].isdigit() and chance.random() < 0.5:
+            value = value[-4:]
+        yield said.format(t=article.name, v=value), text, "supported", "fact"
+        other = _other_value(value, text, given, chance)
+        if other:
+            yield said.format(t=article.name, v=other), text, "refuted", "fact"
+        if like is not None and like.name not in text and article.name not in like.text:
+            about = article.name if chance.random() < 0.5 else like.name
+            passage = like if about == article.name else article
+            yield said.format(t=about, v=value), passage, "noans", "fact"
+
+
+def _other_value(value: str, text: str, given: Collection[str], chance: random.Random) -> str:
+    """Return another year or name, one of the page if it has one."""
+    if not value[-1].isdigit():
+        pool = [one for one in _people(text, given) if one not in value and value not in one]
+        return chance.choice(pool) if pool and " " in value else ""
+    years: list[str] = [year for year in _YEAR.findall(text) if year != value[-4:]]
+    if not years or chance.random() < 0.4:
+        years = [str(int(value[-4:]) + chance.choice((-20, -7, -3, -1, 1, 2, 5, 10, 30)))]
+    return value[:-4] + chance.choice(years)
+
+
+def _relatives(article: Article, sentences: Sequence[str], chance: random.Random) -> _Made:
+    opening, rest = sentences[0], list(sentences[1:4])
+    name, text = article.name, " ".join(sentences)
+    she = len(re.findall(r"\b(?:[Ss]he|[Hh]er)\b", text)) > len(
+        re.findall(r"\b[Hh](?:e|is)\b", text)
+    )
+    for sentence, (of_subject, of_other) in chance.sample(_RELATIVES, 2):
+        parts = {
+            "g": chance.choice(("Her" if she else "His", f"{name}'s")),
+            "r": chance.choice(_KIN),
+            "n": f"{chance.choice(FIRST)} {chance.choice([*FAMILIES, name.split()[-1]])}",
+            "p": chance.choice(TOWNS),
+            "y": str(chance.randrange(1850, 2015)),
+            "o": "her" if she else "him",
+            "t": name,
+        }
+        made = f"{sentence.format(**parts)}."
+        own = chance.random() < 0.5
+        around = [*rest[: chance.randrange(3)], made]
+        passage = " ".join([opening, *around] if own or parts["g"] in ("His", "Her") else around)
+        born = "was born in {y}" in of_subject and _BORN.search(passage)
+        died = "died in {y}" in of_subject and re.search(r"\d{4} ?[–-][^()]*\d{4}\)", passage)
+        if parts["y"] not in " ".join([opening, *rest]):
+            label = "refuted" if born or died else "noans"
+            yield _sentence(of_subject.format(**parts)), passage, label, "relative"
+        yield _sentence(of_other.format(**parts)), passage, "supported", "relative"
+    for sentence in sentences:
+        found = _KIN_REAL.match(sentence)
+        if found:
+            yield f"{name} {found[1]}", text, "noans", "relative"
+
+
+def _subjects(
+    article: Article,
+    like: Article,
+    own: Sequence[tuple[int, str]],
+    others: Sequence[tuple[int, str]],
+    sentences: Sequence[str],
+    corpus: "_Corpus",
+    chance: random.Random,
+) -> _Made:
+    """Yield a page with a sentence on another subject among its own."""
+    told = [one for at, one in others if at and like.name in one]
+    if not told or article.name in like.text or like.name in article.text:
+        return
+    said = chance.choice(told)
+    kept = sentences[: chance.choice((1, 2, 3))]
+    at = chance.randrange(1, len(kept) + 1)
+    passage = " ".join([*kept[:at], said, *kept[at:]])
+    claimed = said.replace(like.name, article.name)
+    if _share(claimed.replace(article.name, ""), " ".join(kept)) < 0.5:
+        yield claimed, passage, "noans", "subject"
+        yield said, passage, "supported", "subject"
+        yield claimed, like, "noans", "subject"
+    kept_claims = [one for place, one in own if place < len(kept)]
+    if kept_claims:
+        claim = chance.choice(kept_claims)
+        changed = changes(claim, passage, corpus.names, chance)
+        changed.pop("negation", None)
+        if changed:
+            yield changed[chance.choice(sorted(changed))], passage, "refuted", "subject"
 
 
 def changes(
@@ -140,7 +343,6 @@ def changes(
         "name": _other_name(claim, passage, names, chance),
         "negation": _negated(claim),
         "antonym": _opposite(claim, chance),
-        "roles": _exchanged(claim),
     }
     return {how: text for how, text in made.items() if text and text != claim}
 
@@ -152,7 +354,7 @@ def _other_number(claim: str, chance: random.Random) -> str:
     number = chance.choice(found)
     digits = number[0].replace(",", "")
     value = float(digits)
-    if re.fullmatch(r"1\d{3}|20\d{2}", number[0]):
+    if _YEAR.fullmatch(number[0]):
         other = str(int(value) + chance.choice((-1, 1)) * chance.choice((1, 2, 3, 5, 10, 20, 40)))
     elif "." in digits:
         other = f"{value * chance.choice((0.5, 0.8, 1.2, 2)):.1f}"
@@ -177,12 +379,13 @@ def _other_count(claim: str, chance: random.Random) -> str:
     found = _COUNTED.search(claim)
     if not found:
         return ""
-    return _swapped(_COUNTED, claim, _ORDINALS if found[0] in _ORDINALS else _NUMBER_WORDS, chance)
+    return _swapped(_COUNTED, claim, _ORDINALS if found[0] in _ORDINALS else _COUNTS, chance)
 
 
-def _kind(text: str, start: int) -> str:
-    before = _WORD.findall(text[max(0, start - 30) : start])
-    return before[-1].lower() if before else ""
+def _kind_of(text: str, name: re.Match[str]) -> str:
+    """Return the word before a name and whether it has several words, as what it may name."""
+    before = _WORD.findall(text[max(0, name.start() - 30) : name.start()])
+    return f"{before[-1].lower() if before else ''} {' ' in name[0]}"
 
 
 def _names_by_kind(articles: Sequence[Article]) -> dict[str, list[str]]:
@@ -190,7 +393,7 @@ def _names_by_kind(articles: Sequence[Article]) -> dict[str, list[str]]:
     for article in articles:
         for name in _NAME.finditer(article.text):
             if name.start() and name[0].lower() not in STOP_WORDS:
-                found[f"{_kind(article.text, name.start())} {name[0].count(' ') > 0}"].add(name[0])
+                found[_kind_of(article.text, name)].add(name[0])
     return {kind: sorted(values) for kind, values in found.items() if len(values) > 4}
 
 
@@ -201,9 +404,8 @@ def _other_name(
     if not found:
         return ""
     name = chance.choice(found)
-    kind = f"{_kind(claim, name.start())} {name[0].count(' ') > 0}"
     near = [n[0] for n in _NAME.finditer(passage) if n.start() and n[0] not in claim]
-    like = names.get(kind, [])
+    like = names.get(_kind_of(claim, name), [])
     known = chance.sample(like, min(5, len(like)))
     # A name of the passage itself is the harder change.
     pool = near if near and chance.random() < 0.4 else [o for o in known if o not in passage]
@@ -214,27 +416,12 @@ def _other_name(
 
 
 def _negated(claim: str) -> str:
-    denied = _DENIED.search(claim)
-    if denied:
-        return claim[: denied.start()] + denied[1] + claim[denied.end() :]
     found = _BE.search(claim)
     if found:
-        return f"{claim[: found.end()]} not{claim[found.end() :]}"
+        word = found[1] if found[2] else f"{found[1]} not"
+        return claim[: found.start()] + word + claim[found.end() :]
     past = _PAST.search(claim)
     return f"{claim[: past.start()]}never {claim[past.start() :]}" if past else ""
-
-
-def _antonyms() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for line in ANTONYMS.strip().splitlines():
-        sides = [side.split() for side in line.split("/")]
-        for side, other in (sides, sides[::-1]):
-            for place, word in enumerate(side):
-                found.setdefault(word, []).append(other[min(place, len(other) - 1)])
-    return found
-
-
-_OPPOSITES = _antonyms()
 
 
 def _opposite(claim: str, chance: random.Random) -> str:
@@ -242,12 +429,49 @@ def _opposite(claim: str, chance: random.Random) -> str:
     if not found:
         return ""
     word = chance.choice(found)
-    return claim[: word.start()] + chance.choice(_OPPOSITES[word[0]]) + claim[word.end() :]
+    return claim[: word.start()] + _OPPOSITES[word[0]] + claim[word.end() :]
 
 
-def _exchanged(claim: str) -> str:
-    found = _ROLES.match(claim)
-    return f"{found[3]} {found[2]} {found[1]}{found[4]}" if found else ""
+def _people(text: str, given: Collection[str], families: Collection[str] = ()) -> list[str]:
+    """Return the people that a text names: in full, by a known given name, or by the family's."""
+    names = [name[0].removesuffix("'s").removesuffix("’s") for name in _NAME.finditer(text)]
+    return [
+        name
+        for name in names
+        if name in families
+        or (name.split()[0] in given and 2 <= name.count(" ") + 1 <= 3 and " the " not in name)
+    ]
+
+
+def _exchangeable(
+    claim: str, given: Collection[str], families: Collection[str]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield pairs of names that a verb stands between, and what the claim is once they change.
+
+    That is refuted for two people and two countries, and not supported for other names.
+    """
+    found = [
+        name[0].removeprefix("The ")
+        for name in _NAME.finditer(claim)
+        if name.start() or " " in name[0]
+    ]
+    countries = [name for name in found if name in COUNTRIES]
+    others = [name for name in found if name.lower() not in STOP_WORDS and name not in _MONTHS]
+    people = _people(claim, given, families)
+    for names, label in ((people, "refuted"), (countries, "refuted"), (others, "not")):
+        for one, other in pairwise(names):
+            start, end = claim.index(one) + len(one), claim.index(other)
+            if claim.count(one) == claim.count(other) == 1 and start < end:
+                between = claim[start:end]
+                if _VERB.search(between) and not _MUTUAL.search(between):
+                    yield (one, other), label
+                    return
+
+
+def _swap(text: str, one: str, other: str) -> str:
+    """Return a text with two names exchanged wherever they stand."""
+    names = re.compile(rf"\b(?:{re.escape(one)}|{re.escape(other)})\b")
+    return names.sub(lambda name: other if name[0] == one else one, text)
 
 
 def _joined(one: str, other: str) -> str:
@@ -270,11 +494,31 @@ def _share(claim: str, text: str) -> float:
     return said / max(1e-9, sum(weights.values()))
 
 
-class _Neighbours:
-    """Finds the passage of another page that is most like a claim."""
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+class _Corpus:
+    """All passages: their claims, their names, and which are like another."""
 
     def __init__(self, articles: Sequence[Article]) -> None:
-        self._articles = articles
+        self.articles = articles
+        self.names = _names_by_kind(articles)
+        kinds = [article.kind for article in articles]
+        self.given = frozenset(FIRST) | {
+            one.title.split()[0]
+            for one, kind in zip(articles, kinds, strict=True)
+            if kind == "person" and " " in one.title
+        }
+        self.given -= set(words_of("not given"))
+        self.families: dict[str, set[str]] = defaultdict(set)
+        for one in articles:
+            people = _people(one.text, self.given)
+            self.families[one.title] |= {name.split()[-1] for name in people} - {*_MONTHS}
+        self._by_kind: dict[str, list[int]] = defaultdict(list)
+        for row, kind in enumerate(kinds):
+            self._by_kind[kind].append(row)
+        self._kinds = kinds
         documents = [_WORD.findall(f"{one.title} {one.text}".lower()) for one in articles]
         self._index = BM25Okapi(documents)
         self._rows: dict[str, list[int]] = defaultdict(list)
@@ -282,13 +526,30 @@ class _Neighbours:
             for word in set(words):
                 self._rows[word].append(row)
 
+    def read(self, row: int) -> tuple[list[str], list[tuple[int, str]]]:
+        """Return the sentences of a passage, and its claims with the index of their sentence."""
+        article = self.articles[row]
+        sentences = [article.text[span.start : span.end] for span in segment(article.text)]
+        return sentences, [
+            (unit.sentence_index, unit.claim)
+            for unit in extract(sentences, f"Tell me about {article.title}.")
+            if _WORDS[0] <= len(unit.claim.split()) <= _WORDS[1]
+            and unit.claim.split()[0].lower() not in _PRONOUNS
+        ]
+
+    def same_kind(self, row: int, chance: random.Random) -> int | None:
+        """Return another passage on a subject of the same kind, by chance."""
+        kind = self._kinds[row]
+        rows = [one for one in self._by_kind[kind] if one != row] if kind else []
+        return chance.choice(rows) if rows else None
+
     def like(self, claim: str, own: int) -> Article | None:
         """Return the best passage of another page by BM25 over the claim's rarer words."""
         words = [word for word in content(claim) if len(self._rows.get(word, ())) < 400]
         candidates = Counter(row for word in words for row in self._rows.get(word, ()))
-        title = self._articles[own].title
-        rows = [row for row, _ in candidates.most_common(30) if self._articles[row].title != title]
+        title = self.articles[own].title
+        rows = [row for row, _ in candidates.most_common(30) if self.articles[row].title != title]
         if not rows:
             return None
         scores = self._index.get_batch_scores(words, rows)
-        return self._articles[rows[max(range(len(rows)), key=lambda at: scores[at])]]
+        return self.articles[rows[max(range(len(rows)), key=lambda at: scores[at])]]

@@ -30,10 +30,9 @@ class Plan:
     """How long and how fast to train: `pairs` seen in all, and the highest learning rate."""
 
     pairs: int
+    decay: float = DECAY
     rate: float = 1e-4
     seed: int = 0
-    warm_up: int = WARM_UP
-    decay: float = DECAY
 
     @property
     def steps(self) -> int:
@@ -41,7 +40,7 @@ class Plan:
 
     def rate_at(self, step: int) -> float:
         """Return the learning rate: a warm-up, a constant stretch, a linear fall to zero."""
-        up = min(1.0, (step + 1) / self.warm_up)
+        up = min(1.0, (step + 1) / WARM_UP)
         down = min(1.0, (self.steps - step) / max(1.0, self.decay * self.steps))
         return self.rate * up * down
 

@@ -4,6 +4,8 @@ import json
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.util import find_spec
+from math import exp
+from operator import mul
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,22 +13,23 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from ufo.schemas.models import digest, onnx_session
-from ufo.transforms.verifiers.base import Array, Pair, Probabilities, Verifier
+from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 from ufo.transforms.verifiers.bundled.encoding import Encoder
 from ufo.transforms.verifiers.overlap import WEIGHTS, features
-from ufo.transforms.verifiers.regressions import Regressions
+from ufo.transforms.verifiers.reading import match
 
 FOLDER: Final = Path(__file__).parent
 MODEL: Final = "model.onnx"
 TOKENIZER: Final = "tokenizer.json"
 SETTINGS: Final = "verifier.json"
 INPUTS: Final = (
-    *WEIGHTS,
+    *WEIGHTS,  # what `overlap` measures
     "model_supported",  # log-odds of supported against the rest, by the model alone
     "model_refuted",  # log-odds of refuted against noans
+    "supported_all",  # model_supported where the passage says all words of the claim, else 0
 )
-"""What the regressions read."""
-_SAID: Final = 0
+"""What the regressions read. By the last one the model may deny what shared words do not."""
+_LARGEST: Final = 30.0
 
 
 class BundledVerifier(Verifier):
@@ -35,8 +38,9 @@ class BundledVerifier(Verifier):
     `folder` has what `benchmarks/train_verifier.py` wrote; by default it is this package. The model
     runs on one thread.
 
-    Two regressions read the model's log-odds and the features of `overlap`. A pair that shares too
-    little with its passage is NOANS without a call of the model; `verifier.json` says how little.
+    Two regressions, of supported and of refuted among the rest, read the model's log-odds and the
+    features of `overlap`. A pair that shares too little with its passage is NOANS without a call of
+    the model; `verifier.json` says how little.
     """
 
     name = "bundled"
@@ -65,7 +69,8 @@ class BundledVerifier(Verifier):
         self._words: int = settings["words"]
         self._unrelated: float = settings["unrelated"]["below"]
         self._noans = Probabilities(*settings["unrelated"]["probabilities"])
-        self._regressions = Regressions.of(settings["weights"], INPUTS)
+        weights = [settings["weights"][name] for name in ("intercept", *INPUTS)]
+        self._supported, self._refuted = zip(*weights, strict=True)
         tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         tokenizer.no_padding()
         tokenizer.no_truncation()
@@ -83,25 +88,32 @@ class BundledVerifier(Verifier):
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order; equal pairs are read once."""
-        found = {pair: self._predicted(pair) for pair in dict.fromkeys(pairs)}
+        found = dict.fromkeys(pairs, self._noans)
+        for pair in found:
+            measured = features(pair)
+            if measured[0] >= self._unrelated:
+                found[pair] = self._weighed([1.0, *self._inputs(pair, measured)])
         return [found[pair] for pair in pairs]
 
-    def _predicted(self, pair: Pair) -> Probabilities:
-        measured = features(pair)
-        if measured[_SAID] < self._unrelated:
-            return self._noans
-        return self._regressions.probabilities([*measured, *self._log_odds(pair)])
+    def inputs(self, pair: Pair) -> list[float]:
+        """Return what the regressions read of a pair, in the order of INPUTS."""
+        return self._inputs(pair, features(pair))
 
-    def _log_odds(self, pair: Pair) -> list[float]:
+    def _inputs(self, pair: Pair, measured: Sequence[float]) -> list[float]:
         # One pair at a time: the weights are int8 and the scale of what they are multiplied with is
         # that of a whole call, so that a pair would depend on those beside it.
         ids, types = self._encoder.encode(pair, self._words)
-        inputs = {"ids": np.array([ids]), "types": np.array([types])}
-        (logits,) = self._session.run(None, inputs)
-        return [float(one) for one in log_odds(logits)[0]]
+        (logits,) = self._session.run(None, {"ids": np.array([ids]), "types": np.array([types])})
+        of_supported, of_refuted, of_noans = logits[0].tolist()
+        supported = of_supported - float(np.logaddexp(of_refuted, of_noans))
+        words = match(pair)
+        everything = supported if words.said == words.claim.everything else 0.0
+        return [*measured, supported, of_refuted - of_noans, everything]
 
-
-def log_odds(logits: Array) -> Array:
-    """Return `model_supported` and `model_refuted` (n, 2) of the model's logits (n, 3)."""
-    supported, refuted, noans = logits.T
-    return np.stack([supported - np.logaddexp(refuted, noans), refuted - noans], axis=1)
+    def _weighed(self, vector: Sequence[float]) -> Probabilities:
+        supported, refuted = (
+            1 / (1 + exp(-max(-_LARGEST, min(_LARGEST, sum(map(mul, weights, vector))))))
+            for weights in (self._supported, self._refuted)
+        )
+        refuted *= 1 - supported
+        return Probabilities(supported, refuted, 1 - supported - refuted)

@@ -120,7 +120,8 @@ def test_one_line_says_which_and_how_often_it_is_right(monkeypatch: pytest.Monke
     line = re.compile(
         rf"Verifier (overlap|bundled) {re.escape(first)}: "
         r"(of 10 claims that it calls contradicted (about \d+|hardly any) are|it called \d of \d+ "
-        r"claims contradicted, \d of them rightly), of 10 false ones it finds (about \d+|hardly any), "
+        r"claims contradicted, \d of them rightly), of 10 false ones it finds "
+        r"(about \d+|hardly any), "
         r"measured on web evidence that it was not fitted on\."
     )
     for name in ("overlap", "bundled"):

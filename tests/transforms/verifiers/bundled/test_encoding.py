@@ -1,10 +1,12 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from ufo.transforms.verifiers.base import Pair
-from ufo.transforms.verifiers.bundled.encoding import CLAIM_PIECES, PIECES, Encoder
+from ufo.transforms.verifiers.bundled.encoding import CLAIM_PIECES, PIECES, Encoder, focus, split
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "ada", "was", "born", "in", "oslo", "bergen", "the"]
 WORDS += [".", ",", "title"]
@@ -43,3 +45,39 @@ def test_long_texts_are_cut(encoder: Encoder) -> None:
     ids, types = encoder.encode(Pair("ada " * 500, "oslo " * 900), 1000)
     assert len(ids) == len(types) == PIECES
     assert ids[CLAIM_PIECES + 1] == WORDS.index("[SEP]")
+
+
+PASSAGE = (
+    "The town lies on a river. It has a market. Maria Alt was born in Graz in 1920. "
+    "She wrote novels. The market opens on Sundays. Many people visit it. Trains stop there."
+)
+
+
+def test_a_short_passage_stays_as_it_is() -> None:
+    assert focus("Maria Alt was born in Graz.", PASSAGE, 100) == PASSAGE
+
+
+def test_the_sentences_that_share_words_are_kept_in_their_order() -> None:
+    found = focus("Maria Alt was born in Graz and the market opens on Sundays.", PASSAGE, 13)
+    assert found == "Maria Alt was born in Graz in 1920. The market opens on Sundays."
+
+
+def test_neighbours_follow_where_there_is_room() -> None:
+    found = focus("Maria Alt was born in 1920.", PASSAGE, 15)
+    assert found == "It has a market. Maria Alt was born in Graz in 1920. She wrote novels."
+
+
+def test_initials_end_no_sentence() -> None:
+    text = "He joined the U.S. Navy with J. Doe. Then he left."
+    assert split(text) == ["He joined the U.S. Navy with J. Doe.", "Then he left."]
+
+
+def test_a_line_without_sentence_ends_is_cut() -> None:
+    assert max(len(part.split()) for part in split("word " * 500)) == 40
+
+
+@given(st.text(), st.text(), st.integers(min_value=1, max_value=50))
+def test_any_text_gives_words_of_the_passage(claim: str, passage: str, words: int) -> None:
+    found = focus(claim, passage, words)
+    assert found == passage or set(found.split()) <= set(passage.split())
+    assert focus(claim, passage, words) == found

@@ -83,6 +83,14 @@ def test_what_shares_nothing_is_noans_without_the_model(verifier: BundledVerifie
     assert verifier.predict([UNRELATED]) == [(0.01, 0.02, 0.97)]
 
 
+def test_the_model_and_the_words_are_read_together(verifier: BundledVerifier) -> None:
+    read = dict(zip(INPUTS, verifier.inputs(DENYING), strict=True))
+    assert read["said_together"] == 1.0
+    assert read["model_supported"] < 0 < read["model_refuted"]
+    assert read["supported_all"] == read["model_supported"]
+    assert verifier.inputs(UNRELATED)[-1] == 0.0
+
+
 def test_a_pair_does_not_depend_on_those_beside_it(verifier: BundledVerifier) -> None:
     pairs = [SUPPORTING, UNRELATED, DENYING, SUPPORTING]
     assert verifier.predict(pairs) == [verifier.predict([pair])[0] for pair in pairs]
