@@ -118,9 +118,9 @@ def out_of_fold(
 
 
 def shared_words(vectors: Vectors) -> dict[str, list[Array]]:
-    """Return vectors with all features but the first put to zero: the share of words said."""
+    """Return vectors with one feature, the share of words said; all others are the same for all."""
     return {
-        name: [np.where(np.arange(row.shape[1]) == 0, row, 0.0) for row in rows]
+        name: [np.where(np.arange(row.shape[1]) == 0, row, 1.0) for row in rows]
         for name, rows in vectors.items()
     }
 

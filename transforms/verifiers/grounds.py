@@ -147,8 +147,11 @@ def elsewhere(found: Match) -> str:
             other = frozenset(clause.keys[start:end])
             if name <= other or (other <= name and not namesake):
                 return ""
-    best = passage.clauses[found.best].subject_names() if found.best >= 0 else []
-    return passage.named or (said(best) if len(best) <= _NAME else "")
+    if passage.named or found.best < 0:
+        return passage.named
+    best = passage.clauses[found.best].subject_names()
+    tells = claim.share(found.masks[found.best], claim.predicate) >= _HALF
+    return said(best) if tells and len(best) <= _NAME else ""
 
 
 def is_about(found: Match, number: int) -> bool:
