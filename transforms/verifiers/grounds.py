@@ -21,6 +21,7 @@ from ufo.transforms.verifiers.reading import (
     POSSESSIVE,
     POSSESSIVES,
     PRONOUNS,
+    REFERRING,
     Clause,
     Match,
     ReadClaim,
@@ -51,7 +52,7 @@ class Ground(NamedTuple):
     sure: bool
 
 
-@lru_cache(CACHED)
+@lru_cache(4 * CACHED)
 def grounds(found: Match) -> Sequence[Ground]:
     """Return the grounds on which a passage contradicts a claim, those to be relied on first.
 
@@ -85,7 +86,7 @@ def of_relative(found: Match) -> bool:
     claim, passage = found.claim, found.passage
     weights = [claim.weight(one & claim.predicate) for one in found.masks]
     most = max(weights, default=0.0)
-    if not claim.subject_names():
+    if not claim.subject_names:
         return False
     saying = (passage.clauses[n] for n, weight in enumerate(weights) if weight == most)
     return most > 0 and all(_opens_with_relative(claim, clause) for clause in saying)
@@ -126,6 +127,7 @@ def ruled(
     return three
 
 
+@lru_cache(4 * CACHED)
 def elsewhere(found: Match) -> str:
     """Return the other subject that a passage is about, by its title or its best sentence.
 
@@ -134,22 +136,22 @@ def elsewhere(found: Match) -> str:
     claim about "he" or "it" is of no page that has a title.
     """
     claim, passage = found.claim, found.passage
-    name = frozenset(one.key for one in claim.subject_names())
+    name = frozenset(one.key for one in claim.subject_names)
     if not name:
-        unknown = not PRONOUNS.union(POSSESSIVES).isdisjoint(claim.keys[:1])
+        unknown = not REFERRING.isdisjoint(claim.keys[:1])
         return passage.named if unknown else ""
     title = passage.title
     if title and (title <= name or name <= title):
         return ""
     namesake = _is_namesake(title, name)
-    for clause in passage.clauses:
+    for clause in passage.clauses if not name.isdisjoint(passage.keys) else ():
         for start, end in clause.names:
             other = frozenset(clause.keys[start:end])
             if name <= other or (other <= name and not namesake):
                 return ""
     if passage.named or found.best < 0:
         return passage.named
-    best = passage.clauses[found.best].subject_names()
+    best = passage.clauses[found.best].subject_names
     tells = claim.share(found.masks[found.best], claim.predicate) >= _HALF
     return said(best) if tells and len(best) <= _NAME else ""
 
@@ -168,18 +170,18 @@ def is_about(found: Match, number: int) -> bool:
         return is_about(found, number - 1) if number else _titled(found)
     if first in POSSESSIVES:
         return not _opens_with_relative(claim, clause)
-    subject = clause.subject()
+    subject = clause.subject
     own = [one for one in subject if one.key in claim.about]
     if any(one.surface.endswith(POSSESSIVE) for one in own):
         return all(one.key in claim.has for one in subject)
-    if own and not claim.subject_names():
+    if own and not claim.subject_names:
         keys = frozenset(one.key for one in subject)
         return keys <= claim.about or claim.about <= keys
     if own:
         names = [clause.keys[start:end] for start, end in clause.names if start < clause.verb]
         return not any(_is_namesake(frozenset(name), claim.about) for name in names)
     known = first in _DEFINITE and len(subject) <= _THING
-    return _titled(found) and not clause.subject_names() and known
+    return _titled(found) and not clause.subject_names and known
 
 
 def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
@@ -229,7 +231,7 @@ def _names(found: Match) -> Iterator[Ground]:
     the same word ("born in"). An abbreviation may stand for any name.
     """
     claim, passage = found.claim, found.passage
-    for start, end in claim.names:
+    for start, end in claim.names if claim.named & ~found.said else ():
         name = frozenset(one.key for one in claim.words[start:end] if one.weight)
         unsaid = frozenset(key for key in name if key not in passage.keys) - passage.title
         if start < claim.verb or not unsaid or claim.words[start].surface.isupper():

@@ -26,6 +26,7 @@ _SUBJECT_WORDS: Final = 14
 PRONOUNS: Final = frozenset(("he", "she", "it", "they"))
 POSSESSIVE: Final = ("'s", "’s", "s'", "s’")
 POSSESSIVES: Final = frozenset(("his", "her", "its", "their"))
+REFERRING: Final = PRONOUNS | POSSESSIVES
 # A line that does not go on in lower case on the next one (a heading, an item) is a sentence too.
 _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
@@ -58,13 +59,15 @@ class Clause:
         """The key of each negated word -> the negation."""
         return _denials(self.words)
 
+    @cached_property
     def subject(self) -> list[Word]:
-        """Return the content words before the verb, numbers left out."""
+        """The content words before the verb, numbers left out."""
         before = self.words[: min(self.verb, _SUBJECT_WORDS)]
         return [one for one in before if one.weight and not one.kind]
 
+    @cached_property
     def subject_names(self) -> list[Word]:
-        """Return the words of the names before the verb."""
+        """The words of the names before the verb."""
         before = [name for name in self.names if name[0] < min(self.verb, _SUBJECT_WORDS)]
         return [one for start, end in before for one in self.words[start:end] if one.weight]
 
@@ -137,7 +140,7 @@ class ReadClaim(Clause):
         self.items = [words[place] for place in at_items]
         self.places = [*at_items, *[q.start for q in self.numbers]]
         within = {place for start, end in self.names for place in range(start, end)}
-        self.named = mask(k for k, place in enumerate(at_items) if place in within)
+        self.named = mask([k for k, place in enumerate(at_items) if place in within])
         weights = [*[item.weight for item in self.items], *[1.0] * len(self.numbers)]
         self.weight = _Weights(weights).__getitem__
         """The weight of the parts in a mask."""
@@ -147,8 +150,9 @@ class ReadClaim(Clause):
         order = self.order = sorted(range(len(self.places)), key=self.places.__getitem__)
         self.end = mask(order[len(order) // 2 :])
         self.last = mask(order[-1:])
-        self.predicate = mask(k for k, at in enumerate(self.places) if at >= self.verb) or self.end
-        self.about = _owned(self.subject_names()) or _owned(self.subject())
+        told = [k for k, at in enumerate(self.places) if at >= self.verb]
+        self.predicate = mask(told) or self.end
+        self.about = _owned(self.subject_names) or _owned(self.subject)
 
     def share(self, parts: int, of: int) -> float:
         """Return the weighted share of the parts `of` that are in `parts`; 1 where it has none."""
@@ -224,7 +228,9 @@ def match(pair: Pair) -> Match:
     """Look every part of the claim up in the passage. Linear in the parts and their mentions."""
     claim, passage = read_claim(pair.claim), read_passage(pair.passage, pair.title)
     masks = [0] * len(passage.sentences)
-    titled = mask(k for k, item in enumerate(claim.items) if item.key in passage.title)
+    titled = 0
+    if passage.title:
+        titled = mask([k for k, item in enumerate(claim.items) if item.key in passage.title])
     said = [(k, item.key) for k, item in enumerate(claim.items) if item.key in passage.keys]
     for number, clause in enumerate(passage.clauses):
         there = clause.has
@@ -235,9 +241,9 @@ def match(pair: Pair) -> Match:
                 masks[number] |= 1 << k
         if any(agree(quantity, other) for other in passage.title_numbers):
             titled |= 1 << k
-    subject = mask(k for k, item in enumerate(claim.items) if item.key in claim.about)
-    for number, clause in enumerate(passage.clauses):
-        if number and not PRONOUNS.union(POSSESSIVES).isdisjoint(clause.keys[:1]):
+    subject = mask([k for k, item in enumerate(claim.items) if item.key in claim.about])
+    for number, clause in enumerate(passage.clauses[1:], 1):
+        if clause.keys and clause.keys[0] in REFERRING:
             masks[number] |= masks[number - 1] & subject
     if titled:
         masks = [one | titled for one in masks]
