@@ -32,6 +32,8 @@ _HALF: Final = 0.5  # A sentence that says less of the rest of the claim speaks 
 _MOST: Final = 0.75  # The same for a negation, which is of the whole.
 _REACH: Final = 12  # Words from what is said of a subject to the date or name that it is said with.
 _NAME: Final = 4  # Words of a name at most; more are a heading or a list.
+_PLACED: Final = frozenset(("in", "from", "at", "of", "by", "near"))
+"""After one of these a name is no owner of what follows: "X of Leeds, formed in"."""
 _DEFINITE: Final = frozenset(("the", "this", "that"))
 _THING: Final = 2  # Content words of what such a word may stand for: "the French company".
 UNSURE: Final = 0.49  # How likely supported may be where a rule denies it.
@@ -207,16 +209,9 @@ def _quantities(found: Match) -> Iterator[Ground]:
             if not differ(claimed, other) or any(agree(q, other) for q in claim.numbers):
                 continue
             clause, dated = passage.clauses[number], claimed.kind in (YEAR, DAY)
-            follows = not dated or _follows(found, clause, claimed.start, other.start)
-            yield _ground(
-                found,
-                "date" if dated else "number",
-                number,
-                other.said,
-                claimed.said,
-                same,
-                follows,
-            )
+            if not dated or _follows(found, clause, claimed.start, other.start):
+                kind = "date" if dated else "number"
+                yield _ground(found, kind, number, other.said, claimed.said, same)
 
 
 def _numbered(found: Match) -> Iterator[tuple[int, Quantity]]:
@@ -227,8 +222,8 @@ def _names(found: Match) -> Iterator[Ground]:
     """Yield other names where the claim has one that the passage does not say.
 
     Such a name has nothing of the claim, or shares a word with the claim's name and has another of
-    its own: "Pacific Ocean" for "Indian Ocean". Surely the claim's place is taken where both follow
-    the same word ("born in"). An abbreviation may stand for any name.
+    its own: "Pacific Ocean" for "Indian Ocean". Both follow the same words ("born in"). An
+    abbreviation may stand for any name.
     """
     claim, passage = found.claim, found.passage
     for start, end in claim.names if claim.named & ~found.said else ():
@@ -244,11 +239,13 @@ def _names(found: Match) -> Iterator[Ground]:
                 keys = frozenset(one.key for one in other if one.weight)
                 shared = bool(keys & name) and not (keys - name <= claim.has)
                 instead = shared if unsaid < name else claim.others(other)
-                if first < clause.verb or not instead or other[0].surface.isupper():
+                if not first or not instead or other[0].surface.isupper():
                     continue
                 after_same = not lead.weight and clause.words[first - 1].lower == lead.lower
-                follows = after_same and _follows(found, clause, start, first)
-                yield _ground(found, "name", number, said(other), claimed, parts, follows)
+                kind = claim.keys[end : end + 1]  # "a Danish botanist", "a Norwegian botanist"
+                alike = bool(kind) and kind == clause.keys[last : last + 1]
+                if after_same and (alike or _follows(found, clause, start, first)):
+                    yield _ground(found, "name", number, said(other), claimed, parts)
 
 
 def _negations(found: Match) -> Iterator[Ground]:
@@ -265,11 +262,11 @@ def _negations(found: Match) -> Iterator[Ground]:
 
 
 def _ground(
-    found: Match, kind: str, number: int, other: str, claimed: str, left_out: int, follows: bool
+    found: Match, kind: str, number: int, other: str, claimed: str, left_out: int
 ) -> Ground:
     share = _share(found, number, left_out)
     denied = bool(found.passage.clauses[number].denied) != bool(found.claim.denied)
-    return Ground(kind, number, other, claimed, share, follows and share >= _HALF and not denied)
+    return Ground(kind, number, other, claimed, share, share >= _HALF and not denied)
 
 
 def _share(found: Match, number: int, left_out: int) -> float:
@@ -288,6 +285,11 @@ def _follows(found: Match, clause: Clause, claimed: int, place: int) -> bool:
     """
     claim = found.claim
     anchor = next((one.key for one in reversed(claim.words[:claimed]) if one.plain), "")
+    life = sorted(
+        {q.start for q in clause.numbers if q.start < clause.verb and q.kind in (YEAR, DAY)}
+    )
+    if anchor in ("born", "die") and len(life) == 2 and clause.names[:1] and not clause.names[0][0]:
+        return place == life[anchor == "die"]  # "Ada Holm (1861 – 1930) was"
     before = range(place - 1, max(-1, place - _REACH - 1), -1)
     at = next((k for k in before if clause.keys[k] == anchor), -1)
     if at < 0:
@@ -295,5 +297,6 @@ def _follows(found: Match, clause: Clause, claimed: int, place: int) -> bool:
     between = clause.words[at + 1 : place]
     if any(one.finite and one.weight and one.key not in claim.keys for one in between):
         return False
-    owner = [name for name in clause.names if name[1] <= at][-1:]
+    names = [name for name in clause.names if name[1] <= at]
+    owner = [name for name in names if clause.keys[name[0] - 1] not in _PLACED or not name[0]][-1:]
     return not any(claim.others(clause.words[start:end]) for start, end in owner)
