@@ -54,7 +54,7 @@ def _differs(one: Ground) -> str:
 def _unsettled(found: Match, against: Sequence[Ground]) -> str:
     other = elsewhere(found)
     if other:
-        own = " ".join([word.surface for word in found.claim.subject_names])
+        own = " ".join([word.surface for word in found.claim.named_subject])
         named = f'not "{own}"' if own else "the claim does not say whom it is about"
         return f'is about "{" ".join(other.split())}", {named}'
     if against and against[0].sure:

@@ -88,7 +88,7 @@ def of_relative(found: Match) -> bool:
     claim, passage = found.claim, found.passage
     weights = [claim.weight(one & claim.predicate) for one in found.masks]
     most = max(weights, default=0.0)
-    if not claim.subject_names:
+    if not claim.named_subject:
         return False
     saying = (passage.clauses[n] for n, weight in enumerate(weights) if weight == most)
     return most > 0 and all(_opens_with_relative(claim, clause) for clause in saying)
@@ -138,7 +138,7 @@ def elsewhere(found: Match) -> str:
     claim about "he" or "it" is of no page that has a title.
     """
     claim, passage = found.claim, found.passage
-    name = frozenset(one.key for one in claim.subject_names)
+    name = frozenset(one.key for one in claim.named_subject)
     if not name:
         unknown = not REFERRING.isdisjoint(claim.keys[:1])
         return passage.named if unknown else ""
@@ -153,7 +153,7 @@ def elsewhere(found: Match) -> str:
                 return ""
     if passage.named or found.best < 0:
         return passage.named
-    best = passage.clauses[found.best].subject_names
+    best = passage.clauses[found.best].subject_names()
     tells = claim.share(found.masks[found.best], claim.predicate) >= _HALF
     return said(best) if tells and len(best) <= _NAME else ""
 
@@ -172,18 +172,18 @@ def is_about(found: Match, number: int) -> bool:
         return is_about(found, number - 1) if number else _titled(found)
     if first in POSSESSIVES:
         return not _opens_with_relative(claim, clause)
-    subject = clause.subject
+    subject = clause.subject()
     own = [one for one in subject if one.key in claim.about]
     if any(one.surface.endswith(POSSESSIVE) for one in own):
         return all(one.key in claim.has for one in subject)
-    if own and not claim.subject_names:
+    if own and not claim.named_subject:
         keys = frozenset(one.key for one in subject)
         return keys <= claim.about or claim.about <= keys
     if own:
         names = [clause.keys[start:end] for start, end in clause.names if start < clause.verb]
         return not any(_is_namesake(frozenset(name), claim.about) for name in names)
     known = first in _DEFINITE and len(subject) <= _THING
-    return _titled(found) and not clause.subject_names and known
+    return _titled(found) and not clause.subject_names() and known
 
 
 def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
@@ -251,10 +251,10 @@ def _names(found: Match) -> Iterator[Ground]:
 def _negations(found: Match) -> Iterator[Ground]:
     """Yield a negation that only one of the two has, of a word that both have."""
     claim, passage, best = found.claim, found.passage, found.best
-    there = passage.clauses[best].denied if best >= 0 else {}
-    if best < 0 or bool(there) == bool(claim.denied):
+    there = passage.clauses[best].denied() if best >= 0 else {}
+    if best < 0 or bool(there) == bool(claim.denied()):
         return
-    for key, negation in (there or claim.denied).items():
+    for key, negation in (there or claim.denied()).items():
         if key in claim.has and key in passage.clauses[best].has:
             texts = (negation, "") if there else ("", negation)
             sure = _share(found, best, 0) >= _MOST
@@ -265,7 +265,7 @@ def _ground(
     found: Match, kind: str, number: int, other: str, claimed: str, left_out: int
 ) -> Ground:
     share = _share(found, number, left_out)
-    denied = bool(found.passage.clauses[number].denied) != bool(found.claim.denied)
+    denied = bool(found.passage.clauses[number].denied()) != bool(found.claim.denied())
     return Ground(kind, number, other, claimed, share, share >= _HALF and not denied)
 
 

@@ -7,7 +7,7 @@ passages; so is the match of the two, which features, rules and explanation need
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final
 
 import sentencex
@@ -34,7 +34,8 @@ _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 class Clause:
     """The words of a claim or of a sentence of a passage, with their `keys` and its `numbers`.
 
-    `has` is the set of the keys.
+    `has` is the set of the keys, `names` the places of names, each as (start, end), and `verb` that
+    of the first word that can be the verb, or that after the first name.
     """
 
     def __init__(self, words: list[Word]) -> None:
@@ -42,33 +43,23 @@ class Clause:
         self.keys = [word.key for word in words]
         self.has = frozenset(self.keys)
         self.numbers = quantities(words)
+        self.names = _names(words)
+        verbs = [at for at, word in enumerate(words) if word.finite and at]
+        self.verb = verbs[0] if verbs else self.names[0][1] if self.names else len(words)
 
-    @cached_property
-    def verb(self) -> int:
-        """The place of the first word that can be the verb, or that after the first name."""
-        after = self.names[0][1] if self.names else len(self.words)
-        return next((at for at, one in enumerate(self.words) if at and one.finite), after)
-
-    @cached_property
-    def names(self) -> list[tuple[int, int]]:
-        """The places of names, each as (start, end)."""
-        return _names(self.words)
-
-    @cached_property
     def denied(self) -> dict[str, str]:
-        """The key of each negated word -> the negation."""
+        """Return the key of the first content word after each negation -> the negation."""
         return _denials(self.words)
 
-    @cached_property
     def subject(self) -> list[Word]:
-        """The content words before the verb, numbers left out."""
+        """Return the content words before the verb, numbers left out."""
         before = self.words[: min(self.verb, _SUBJECT_WORDS)]
         return [one for one in before if one.weight and not one.kind]
 
-    @cached_property
     def subject_names(self) -> list[Word]:
-        """The words of the names before the verb."""
-        before = [name for name in self.names if name[0] < min(self.verb, _SUBJECT_WORDS)]
+        """Return the words of the names before the verb."""
+        until = min(self.verb, _SUBJECT_WORDS)
+        before = [name for name in self.names if name[0] < until]
         return [one for start, end in before for one in self.words[start:end] if one.weight]
 
     def others(self, words: Sequence[Word]) -> bool:
@@ -128,7 +119,8 @@ class ReadClaim(Clause):
 
     `places` is where each part stands among `words`, `order` the parts as they follow each other.
     `everything`, `named`, `numbered`, `predicate`, `end` (second half) and `last` are masks.
-    `about` has the keys of the claim's subject: its names where it has some, else its other words.
+    `about` has the keys of the claim's subject: its names (`named_subject`) where it has some, else
+    its other words.
     """
 
     def __init__(self, text: str) -> None:
@@ -152,7 +144,8 @@ class ReadClaim(Clause):
         self.last = mask(order[-1:])
         told = [k for k, at in enumerate(self.places) if at >= self.verb]
         self.predicate = mask(told) or self.end
-        self.about = _owned(self.subject_names) or _owned(self.subject)
+        self.named_subject = self.subject_names()
+        self.about = _owned(self.named_subject) or _owned(self.subject())
 
     def share(self, parts: int, of: int) -> float:
         """Return the weighted share of the parts `of` that are in `parts`; 1 where it has none."""
@@ -239,7 +232,7 @@ def match(pair: Pair) -> Match:
         for number, other in passage.numbers:
             if agree(quantity, other):
                 masks[number] |= 1 << k
-        if any(agree(quantity, other) for other in passage.title_numbers):
+        if passage.title_numbers and any(agree(quantity, q) for q in passage.title_numbers):
             titled |= 1 << k
     subject = mask([k for k, item in enumerate(claim.items) if item.key in claim.about])
     for number, clause in enumerate(passage.clauses[1:], 1):
