@@ -267,9 +267,11 @@ def _is_predicate(words: Words, at: int) -> bool:
     verb = en.is_finite(low) or verbs.is_participle(low)
     if not verb or at + 1 >= len(words) or low in _ADJECTIVES or words[at + 1] in ("and", "or"):
         return False
-    # "a grumpy and opinionated woman"
-    described = en.core(words[at - 3]) in ("a", "an") and _ADJECTIVAL.search(words[at - 2])
-    return not (described and en.is_noun(words[at + 1]))
+    # "a grumpy and opinionated woman", "a Polish and naturalised French physicist"
+    adjective, following = words[at - 2], words[at + 1]
+    described = _ADJECTIVAL.search(adjective) or _ORIGIN.fullmatch(adjective)
+    noun = en.is_noun(following) or _ORIGIN.fullmatch(following)
+    return not (en.core(words[at - 3]) in ("a", "an") and described and noun)
 
 
 def _says_something(lows: Words, begin: int, end: int) -> bool:

@@ -74,6 +74,8 @@ def subject_start(words: Words, lows: Words) -> int:
     """Return the index after an opening such as "In 1905, at the age of 26, "."""
     if lows[0] not in _OPENINGS or lows[:2] == ["based", "on"]:
         return 0
+    if len(words) > 2 and words[1].isdigit() and lows[2] in en.SUBJECT_PRONOUNS:
+        return 2  # "In 1891 she moved"
     for at in range(min(len(words) - 1, _MAX_OPENING)):
         if at and is_finite(words[at]):
             return 0

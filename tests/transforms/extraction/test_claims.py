@@ -83,6 +83,7 @@ Ada Berg was born and raised in Oslo.
 He wrote and directed the film.
 He starred in films and animated series.
 He played a grumpy and opinionated woman.
+Berg was a Polish and naturalised French chemist.
 He said that he was ill and died.
 It is believed that he was poor and died alone.
 If it rains, the game is cancelled and moved to Sunday.

@@ -33,6 +33,10 @@ def resolve(sentences: Sequence[str], topic: str = "", person: bool = False) -> 
             ["The Holm Tower is in Oslo.", "It was built in 1889.", "Its height is 90 m."],
             ["The Holm Tower was built in 1889.", "The Holm Tower's height is 90 m."],
         ),
+        (
+            ["Ada Berg was a chemist.", "In 1990 she won a prize."],
+            ["In 1990 Ada Berg won a prize."],
+        ),
         (["Whales are mammals.", "They live in the sea."], ["Whales live in the sea."]),
         (["The heart is a muscle.", "It pumps blood."], ["The heart pumps blood."]),
         (
