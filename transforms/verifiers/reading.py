@@ -14,7 +14,7 @@ import sentencex
 
 from ufo.transforms.english.lexicon import NEGATORS
 from ufo.transforms.english.numbers import agree, quantities
-from ufo.transforms.english.words import Word, read
+from ufo.transforms.english.words import COMMON, Word, read
 from ufo.transforms.verifiers.base import Pair
 
 _MAX_CLAIM_WORDS: Final = 400  # Longer claims are cut, to keep the time linear.
@@ -102,18 +102,6 @@ def _denials(words: Sequence[Word]) -> dict[str, str]:
     return denied
 
 
-class _Weights(dict[int, float]):
-    """Mask of parts -> the sum of their weights, computed when first asked for."""
-
-    def __init__(self, weights: Sequence[float]) -> None:
-        super().__init__()
-        self._weights = weights
-
-    def __missing__(self, parts: int) -> float:
-        total = self[parts] = sum([w for k, w in enumerate(self._weights) if parts >> k & 1])
-        return total
-
-
 class ReadClaim(Clause):
     """A claim: its parts are the content words `items`, then its `numbers`; part k is bit k.
 
@@ -133,11 +121,10 @@ class ReadClaim(Clause):
         self.places = [*at_items, *[q.start for q in self.numbers]]
         within = {place for start, end in self.names for place in range(start, end)}
         self.named = mask([k for k, place in enumerate(at_items) if place in within])
-        weights = [*[item.weight for item in self.items], *[1.0] * len(self.numbers)]
-        self.weight = _Weights(weights).__getitem__
-        """The weight of the parts in a mask."""
+        common = mask([k for k, item in enumerate(self.items) if item.weight < 1])
         self.lower = [word.lower for word in words]
-        self.everything = (1 << len(weights)) - 1
+        self.everything = (1 << len(self.places)) - 1
+        self._rare = self.everything & ~common
         self.numbered = self.everything >> len(self.items) << len(self.items)
         order = self.order = sorted(range(len(self.places)), key=self.places.__getitem__)
         self.end = mask(order[len(order) // 2 :])
@@ -147,10 +134,13 @@ class ReadClaim(Clause):
         self.named_subject = self.subject_names()
         self.about = _owned(self.named_subject) or _owned(self.subject())
 
+    def weight(self, parts: int) -> float:
+        """Return the weight of the parts in a mask."""
+        return COMMON * parts.bit_count() + (1 - COMMON) * (parts & self._rare).bit_count()
+
     def share(self, parts: int, of: int) -> float:
         """Return the weighted share of the parts `of` that are in `parts`; 1 where it has none."""
-        total = self.weight(of)
-        return self.weight(parts & of) / total if total else 1.0
+        return self.weight(parts & of) / self.weight(of) if of else 1.0
 
     def text(self, part: int) -> str:
         """Return a part as the claim has it, punctuation left out."""
