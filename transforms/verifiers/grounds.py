@@ -86,10 +86,10 @@ def of_relative(found: Match) -> bool:
     """Return whether all that says most of the claim's predicate is said of "his brother" or the
     like, whom the claim does not speak of."""
     claim, passage = found.claim, found.passage
+    if not claim.named_subject or POSSESSIVES.isdisjoint(passage.keys):
+        return False
     weights = [claim.weight(one & claim.predicate) for one in found.masks]
     most = max(weights, default=0.0)
-    if not claim.named_subject:
-        return False
     saying = (passage.clauses[n] for n, weight in enumerate(weights) if weight == most)
     return most > 0 and all(_opens_with_relative(claim, clause) for clause in saying)
 

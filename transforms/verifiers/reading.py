@@ -220,7 +220,7 @@ def match(pair: Pair) -> Match:
         masks[number] = sum([1 << k for k, key in said if key in there])
     for k, quantity in enumerate(claim.numbers, len(claim.items)):
         for number, other in passage.numbers:
-            if agree(quantity, other):
+            if other.kind == quantity.kind and agree(quantity, other):
                 masks[number] |= 1 << k
         if passage.title_numbers and any(agree(quantity, q) for q in passage.title_numbers):
             titled |= 1 << k
