@@ -29,8 +29,7 @@ from ufo.indexes.passages import WORDS
 from ufo.indexes.reader import BLOCK_PAGES
 from ufo.indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
 from ufo.pipelines.logs import quiet_beam
-from ufo.pipelines.runners.local import is_interrupt
-from ufo.pipelines.runners.processes import as_worker
+from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.schemas.errors import Interrupted, RunError, UsageError
 from ufo.schemas.records import Failure
 

@@ -20,10 +20,9 @@ from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.compare import compare, in_words, is_worse
-from ufo.pipelines.runs.evaluate import run_evaluate
 from ufo.pipelines.runs.results import open_results
-from ufo.pipelines.runs.run import Finished
-from ufo.pipelines.streams.stream import stream
+from ufo.pipelines.runs.run import Finished, run_evaluate
+from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.text import quantity
 from ufo.transforms.states import run_headline

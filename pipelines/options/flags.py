@@ -263,7 +263,7 @@ GROUPS = {
 }
 """The options of `ufo evaluate` by the titles of its help."""
 
-_OF_RUNS = {*names_of(Run, Gate, Output), "max_cost", "repeat"} - {"config"}
+_OF_RUNS = {*names_of(Run, Gate, Output), "max_cost"} - {"config"}
 OF_TEXT = {
     title: [one for one in options if one.name not in _OF_RUNS] for title, options in GROUPS.items()
 }

@@ -137,12 +137,6 @@ class Answers:
         "URI",
         read=checked_uri,
     )
-    repeat: int = of_results(
-        "ignore cached replies and ask again as repeat K, to measure a model's variance",
-        "K",
-        default=0,
-        low=0,
-    )
     no_share: bool = of_results(
         "judge equal claims of different responses separately", default=False
     )

@@ -178,7 +178,6 @@ class Settings(
             context=self.context,
             prices=load_prices(self.prices),
             cache=self.cache_uri(),
-            repeat=self.repeat,
             share=not self.no_share,
             max_cost=self.max_cost,
         )
