@@ -119,7 +119,7 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
-    from ufo.pipelines.options.command_line import settings_of
+    from ufo.pipelines.options.reading import settings_of
     from ufo.pipelines.runs.run import run_evaluate
 
     values = {"mode": mode, **options}

@@ -11,9 +11,9 @@ from ufo.pipelines import logs
 from ufo.pipelines.estimates.bounds import Estimate, Line
 from ufo.pipelines.estimates.counting import METHOD
 from ufo.pipelines.estimates.estimate import estimate
-from ufo.pipelines.options.arguments import Parser
-from ufo.pipelines.options.command_line import settings
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Parser
+from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.means import means, score_in_words
 from ufo.pipelines.reports.tabular import page, print_rows
@@ -37,8 +37,9 @@ def register(commands: Any) -> None:
     """Add the command. Its options are parsed by `handle`, which also reads the file of options."""
     parser = commands.add_parser(
         "evaluate",
-        description="Evaluate the factuality of LLM responses. Any Beam pipeline option is taken "
-        "too. Results are Parquet under DIR/run=NAME; see `ufo report DIR`.",
+        description="Evaluate the factuality of LLM responses. Options for experts "
+        "(docs/flags.md) and any Beam pipeline option are taken too. Results "
+        "are Parquet under DIR/run=NAME; see `ufo report DIR`.",
     )
     parser.add_options(GROUPS)
     parser.set_defaults(parse=handle, parser=parser)

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ufo.pipelines.options.arguments import names_of
-from ufo.pipelines.options.command_line import settings_of
-from ufo.pipelines.options.flags import Knowledge
-from ufo.pipelines.options.judge_flags import Answers, Limits, Models
+from ufo.pipelines.options.groups import ModelOptions
+from ufo.pipelines.options.option import names_of
+from ufo.pipelines.options.reading import settings_of
 from ufo.pipelines.options.recall import RecallSettings
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
 from ufo.schemas.errors import SourceUnavailable, UsageError
@@ -25,7 +24,8 @@ from ufo.transforms.sources.registry import SOURCES, SourceSpec
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
-_FLAGS_OF_MODELS = (*names_of(Models, Limits, Answers, Knowledge), "prompts")
+_OF_KNOWLEDGE = ("samples", "temperature", "sampling")
+_FLAGS_OF_MODELS = (*names_of(ModelOptions), *_OF_KNOWLEDGE, "prompts")
 _OF_AN_INDEX = "retriever"
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 

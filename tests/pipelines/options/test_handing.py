@@ -129,15 +129,6 @@ def command(ufo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     return run
 
 
-def test_a_stream_that_nobody_waits_for_is_the_engines(
-    flink: Flink, command: Callable[..., Any]
-) -> None:
-    flink.overviews = [[], [job("1", "mine")]]
-    done = command(*flink.flags, "--job_name=mine")
-    assert (done.code, flink.cancelled) == (0, [])
-    assert "the engine's now" in done.err
-
-
 @pytest.mark.parametrize(
     "flags", [(), ("--runner=FnApiRunner",), ("--runner=FlinkRunner",)], ids=str
 )
