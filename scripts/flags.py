@@ -24,7 +24,8 @@ fingerprint by which a run is known: always (*yes*), or through the fact *source
 that take it. `python scripts/flags.py --write` makes this page of the declarations.
 """
 _EXPERT = """
-The following are not in `ufo evaluate --help`. Few need them; their place is the configuration file."""
+The following are not in `ufo evaluate --help`: few need them, and their place is the configuration
+file."""
 _WHO = {
     Affects.RUN: "yes",
     Affects.RESULTS: "yes",
