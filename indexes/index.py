@@ -15,11 +15,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from ufo.indexes import bm25, bm25_large
+from ufo.indexes.bm25 import SETTINGS, Bm25
 from ufo.indexes.downloaded import local_index
 from ufo.indexes.embedders import embedder_of
 from ufo.indexes.hybrid import Fusion, Hybrid
-from ufo.indexes.manifest import read_manifest
+from ufo.indexes.manifest import REBUILD, read_manifest
 from ufo.indexes.names import NameTable, normal_name
 from ufo.indexes.rerank import Reranker
 from ufo.indexes.retriever import Lexicon, Retriever
@@ -144,7 +144,6 @@ def _hybrid(
     return Hybrid(lexicon, _dense(lexicon, folder, manifest, options), fusion)
 
 
-_ENGINES = {"bm25": bm25, "tantivy": bm25_large}
 _RETRIEVERS = {"bm25": _bm25, "dense": _dense, "hybrid": _hybrid}
 RETRIEVERS = tuple(_RETRIEVERS)
 
@@ -189,8 +188,12 @@ def open_index(
 
 
 def _open(folder: Path, manifest: dict[str, Any], fingerprint: str, options: Options) -> Index:
-    store, names = PassageStore(folder), NameTable(folder)
-    lexicon: Lexicon = _ENGINES[manifest["settings"]["engine"]["name"]].opened(folder)
+    if manifest["settings"]["engine"]["name"] != SETTINGS["name"]:
+        raise IndexUnusable(
+            f"{folder} was built by an older ufo, whose small indexes were searched in another way;"
+            f" {REBUILD.format(path=folder)}"
+        )
+    store, names, lexicon = PassageStore(folder), NameTable(folder), Bm25(folder)
     retriever = _RETRIEVERS[options.retriever](lexicon, folder, manifest, options)
     reranker = Reranker(store, names, lexicon, retriever)
     return Index(folder, manifest, fingerprint, store, names, retriever, reranker)
