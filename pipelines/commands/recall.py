@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ufo.pipelines import logs
-from ufo.pipelines.commands.evaluate import print_estimate
-from ufo.pipelines.estimates.recall import estimate_recall
+from ufo.pipelines.estimates import estimate_recall, print_estimate
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.recall import GROUPS, recall_settings
 from ufo.pipelines.reports.tabular import as_json, page, print_rows

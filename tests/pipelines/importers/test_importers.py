@@ -235,7 +235,7 @@ BAD = [
     ("factscore", {"input": "x"}, "expected `output`, found only: input"),
     ("factscore", biography("A b.", ("A b.", [("x", "T")])), "S, NS or IR, found {'text': 'x'"),
     ("factscore", biography("A b.", ("A b.", [(None, "S")])), "`text` to be text, found null"),
-    ("factscore", {**biography("A."), "annotations": ["x"]}, "hold objects, found 'x'"),
+    ("factscore", {**biography("A."), "annotations": ["x"]}, "hold objects, found text"),
     ("factscore", [1], "a record is a JSON object, not a list"),
     ("factcheck_gpt", {**factcheck("A."), "sentences": []}, "`sentences` to be an object"),
     ("factcheck_gpt", {**factcheck("A."), "sentences": {"s": 1}}, "`sentences` to be an object"),

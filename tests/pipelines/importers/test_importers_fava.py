@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.pipelines.importers import import_records
-from ufo.pipelines.importers.fava import fava
+from ufo.pipelines.importers.formats import fava
 from ufo.pipelines.importers.reading import LEFT_OUT
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure
@@ -64,10 +64,10 @@ def test_the_response_is_what_was_written_and_its_errors_are_spans() -> None:
     ]
 
 
-def test_the_output_tells_which_side_is_the_response_and_its_white_space() -> None:
+def test_the_output_tells_which_side_is_the_response() -> None:
     annotated = "He was <entity><delete>Argentine</delete> <mark>American</mark></entity>.\n\nYes ."
     swapped = fava(tagged(annotated, output="He was American.\nYes."), Path("a"), 1)
-    assert swapped["response"] == "He was American.\nYes."
+    assert swapped["response"] == "He was  American.\n\nYes ."
     assert errors(swapped) == [("entity", "American")]
     unlike = fava(tagged(annotated, output="Quite another text."), Path("a"), 1)
     assert errors(unlike) == [("entity", "Argentine")]
@@ -268,30 +268,3 @@ def test_records_of_several_data_sets_have_ids_of_their_own(
 ) -> None:
     (record,), _ = read({"id": 0, "response": "R."}, name=name)
     assert (record["dataset"], record["id"], record["model"]) == (dataset, f"{prefix}-0", model)
-
-
-def test_older_data_sets_have_their_question_and_evidence_elsewhere(
-    read: Callable[..., Any],
-) -> None:
-    (asked, news), _ = read(
-        {
-            "prompt": "You are given a title.\n\nTitle: who sings it\n\nIntroduction:",
-            "answer": ["Poison"],
-            "modelText": "Poison sings it.",
-        },
-        {
-            "title": "Shop Begs for Records",
-            "summary": "– a shop wants records .\n",
-            "document": "one article story_separator_special_tag another article\n",
-            "modelText": "A shop wants records.",
-        },
-        name="NQ/chatgpt.json",
-    )
-    assert asked["question"] == "who sings it"
-    assert asked["reference_answers"] == []
-    assert news["question"] == "Shop Begs for Records"
-    assert news["reference_answers"] == [
-        "– a shop wants records .",
-        "one article",
-        "another article",
-    ]
