@@ -5,8 +5,8 @@ machine's cores. Each size is run in a process of its own; the last line is JSON
 figure has its median, minimum and maximum over the repetitions. A size has the rate of the
 `whole_command`, from the shell's view, and beside it the rate `after_startup`: without the median
 time of a run of one response, which is interpreter, imports, graph and report. `floor_seconds` are
-the parts of that which no code of ours can shorten. `processor` compares the processor time of all
-processes, start-up left out, with that of a bare loop over the core functions: read, extract, check.
+the parts of that which no code of ours can shorten. `processor` has the ratio of the processor time
+of all processes, without such a run of one, to that of a bare loop over the core functions.
 
     python benchmarks/bench_pipeline.py [--quick] [--sizes 1000,10000,100000] [--repeat 3]
         [--verifier overlap]
@@ -151,6 +151,7 @@ def processor_of_children() -> float:
 def bare_loop(path: Path, verifier: str) -> float:
     """Processor seconds of the core functions over a file, without Beam, processes and tables."""
     from ufo.pipelines.runs.sources import job_of_text
+    from ufo.schemas.records import InputRecord
     from ufo.transforms.check import check, settle
     from ufo.transforms.check_text import opened
     from ufo.transforms.extract import extract
@@ -162,10 +163,10 @@ def bare_loop(path: Path, verifier: str) -> float:
             started = time.process_time()
             with path.open("rb") as lines:
                 for line in lines:
-                    extracted = await extract(parse("", line), judge, "claim")
-                    settle(
-                        extracted.open_units, await check(extracted.open_units, source, judge), ""
-                    )
+                    record = parse("", line)
+                    assert isinstance(record, InputRecord)
+                    asked = (await extract(record, judge, "claim")).open_units
+                    settle(asked, await check(asked, source, judge), "not_factual")
             return time.process_time() - started
 
     return asyncio.run(loop())
