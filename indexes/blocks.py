@@ -174,7 +174,7 @@ def _failure(error: Exception, item: RawPage | RawDocument, block: Block, positi
 
 def write_block(folder: Path, block: Block, result: BlockResult) -> None:
     """Write a block's passages to STEM.arrow and then the rest to STEM.json; deterministic."""
-    stem = _stem(block)
+    stem = f"{block.file:05d}-{block.number:012d}"
     columns = [[getattr(p, name) for p in result.passages] for name in PASSAGE_SCHEMA.names]
     arrays = [
         pa.array(column, kind.type) for column, kind in zip(columns, PASSAGE_SCHEMA, strict=True)
@@ -189,15 +189,4 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
         "counts": result.counts,
         "latest": result.latest,
     }
-    unfinished = folder / f".{stem}.json"
-    unfinished.write_text(json.dumps(rest))
-    unfinished.rename(folder / f"{stem}.json")
-
-
-def is_written(folder: Path, block: Block) -> bool:
-    """Return whether a block was written completely, by a build that was stopped later."""
-    return (folder / f"{_stem(block)}.json").exists()
-
-
-def _stem(block: Block) -> str:
-    return f"{block.file:05d}-{block.number:012d}"
+    (folder / f"{stem}.json").write_text(json.dumps(rest))

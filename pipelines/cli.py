@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from ufo.pipelines import logs
-from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.option import Parser
 from ufo.pipelines.stopping import end_with_owner, signals_interrupt
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import EXIT_FAILED, EXIT_USAGE, UfoError, UsageError, unknown_value

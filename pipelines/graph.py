@@ -10,10 +10,9 @@ cut, resumed and finished in `ufo.pipelines.runs`. The same graph runs in proces
 runner.
 """
 
-import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -22,8 +21,9 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from ufo.pipelines import logs
+from ufo.pipelines.runs.attempt import Written
 from ufo.pipelines.runs.chunks import Chunk
-from ufo.pipelines.runs.finish import COUNTERS, Counters, FinishSpec, check_complete
+from ufo.pipelines.runs.finish import FinishSpec, check_complete
 from ufo.schemas import storage
 from ufo.schemas.recall import RecallInput
 from ufo.schemas.records import Part
@@ -34,24 +34,13 @@ from ufo.transforms.recall.read import parse_recall
 from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.splits import Split
 
-Graph = Callable[[Any, Any, str], Any]
-"""Splits, job, folder: applies the steps of a run, the last of which writes below the folder."""
 
-
-def evaluate(
-    splits: "beam.PCollection[Split]",
-    job: Job,
-    folder: str,
-    unread: "beam.PCollection[write.Rows] | None" = None,
-) -> "beam.PCollection[Part]":
-    """Evaluate the responses in `splits`; every table is written below `folder`.
-
-    `unread` are the failures of files of which there are no splits.
-    """
+def evaluate(splits: "beam.PCollection[Split]", job: Job, folder: str) -> "beam.PCollection[Part]":
+    """Evaluate the responses in `splits`; every table is written below `folder`."""
     found = splits | "read" >> read.ReadRecords(job)
     extracted = found.records | "extract" >> extract.Extract(job)
     checked = extracted.open_units | "check" >> check.CheckSources(job)
-    rows = (found.rows, extracted.rows, *checked, *(() if unread is None else (unread,)))
+    rows = (found.rows, extracted.rows, *checked)
     return rows | "write" >> write.WriteTables(job, folder)
 
 
@@ -78,16 +67,8 @@ def _finish(spec: FinishSpec, item: tuple[None, Iterable[Part]]) -> Iterator[str
     yield str(spec.finish(item[1])["run"])
 
 
-def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> list[Part]:
-    """Evaluate one chunk, or recall it; returns the parts that it wrote below `folder`."""
-    steps = recall if isinstance(job, RecallJob) else evaluate
-    parts = run_graph(steps, chunk, job, folder)
-    check_complete(parts, job)
-    return parts
-
-
-def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
-    """Run a graph over one chunk; returns the parts that it wrote below `folder`."""
+def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
+    """Evaluate one chunk, or recall it, with every table written below `folder`."""
     # A try that was stopped may have left parts of tables that this one has no row for.
     storage.delete(folder)
     storage.make_folder(folder)
@@ -99,29 +80,30 @@ def run_graph(steps: Graph, chunk: Chunk, job: Any, folder: str) -> list[Part]:
     # A folder for other languages' steps, of which there are none; a killed process would leave it.
     os.rmdir(pipeline.local_tempdir)
     splits = pipeline | "splits" >> beam.Create(chunk.splits).with_output_types(Split)
-    steps(splits, job, folder)
+    (recall if isinstance(job, RecallJob) else evaluate)(splits, job, folder)
     started = time.monotonic()
     logs.event("chunk started", chunk=chunk.number, lines=chunk.n_lines)
     result = pipeline.run()
     result.wait_until_finish()
-    keep_counters(result, folder)
-    parts = write.written_parts(folder)
+    found = Written(write.written_parts(folder), counters_of(result))
+    check_complete(found.parts, job)
     logs.event(
         "chunk finished",
         chunk=chunk.number,
         lines=chunk.n_lines,
-        rows={part.table: part.rows for part in parts},
+        rows={part.table: part.rows for part in found.parts},
+        counts=found.counters,
         seconds=round(time.monotonic() - started, 3),
     )
-    return parts
+    return found
 
 
-def keep_counters(result: Any, folder: str) -> None:
-    """Write the Beam counters of a finished pipeline into the folder of its chunk."""
-    found: Counters = {}
+def counters_of(result: Any) -> dict[str, dict[str, int]]:
+    """Return what the steps of a finished pipeline counted: step → name → number."""
+    found: dict[str, dict[str, int]] = {}
     for counter in result.metrics().query()["counters"]:
         metric = counter.key.metric
         if metric.namespace.startswith(COUNTED):
             step = found.setdefault(metric.namespace.removeprefix(COUNTED), {})
             step[metric.name] = step.get(metric.name, 0) + int(counter.result)
-    storage.write(storage.join(folder, COUNTERS), json.dumps(found).encode())
+    return found

@@ -12,8 +12,8 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ufo.pipelines.options import flags, recall
-from ufo.pipelines.options.arguments import Affects, Option
+from ufo.pipelines.options import groups, recall
+from ufo.pipelines.options.option import Affects, Option
 
 FILE = Path(__file__).parents[1] / "docs/flags.md"
 _HEAD = """# Options
@@ -23,6 +23,9 @@ Each is a flag `--name` of the command, a key `name` of the file of `--config`, 
 fingerprint by which a run is known: always (*yes*), or through the fact *sources* or the *judge*
 that take it. `python scripts/flags.py --write` makes this page of the declarations.
 """
+_EXPERT = """
+The following are not in `ufo evaluate --help`: few need them, and their place is the configuration
+file."""
 _WHO = {
     Affects.RUN: "yes",
     Affects.RESULTS: "yes",
@@ -60,16 +63,19 @@ def table(title: str, options: Iterable[Option]) -> Iterator[str]:
 def text() -> str:
     """Return what docs/flags.md holds."""
     lines = [_HEAD, "## `ufo evaluate`"]
-    for title, options in flags.GROUPS.items():
-        lines += table(title, options)
+    for title, options in groups.GROUPS.items():
+        lines += table(title, (one for one in options if not one.expert))
+    lines.append(_EXPERT)
+    every = (one for options in groups.GROUPS.values() for one in options)
+    lines += table("for experts", (one for one in every if one.expert))
     lines.append("\n## `ufo recall`")
-    same = [one for options in flags.GROUPS.values() for one in options]
+    same = [one for options in groups.GROUPS.values() for one in options]
     here = [one for options in recall.GROUPS.values() for one in options]
     lines += table("of its own", (one for one in here if one not in same))
     shared = ", ".join(f"`--{one.name}`" for one in here if one in same)
     lines.append(f"\nAs above: {shared}.")
     lines.append("\n## `ufo check`\n\nAs above, beside the text and `--references FILE`: ")
-    lines[-1] += ", ".join(f"`--{one.name}`" for group in flags.OF_TEXT.values() for one in group)
+    lines[-1] += ", ".join(f"`--{one.name}`" for group in groups.OF_TEXT.values() for one in group)
     lines[-1] += "."
     return "\n".join(lines) + "\n"
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from scripts import tables
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.version import VERSION
 
 ROOT = Path(__file__).parents[1]

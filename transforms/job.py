@@ -30,10 +30,10 @@ class Job:
     `flags` are the defaults of fact sources' options of these names, and `context` is their
     context. `shards` is the number of groups of responses before each source, for engines with
     several workers, and `parts` the number of files of a table. `usage_log` is the path to which
-    processes log progress and requests, None for no log; `counts` is the folder for that of an
-    engine's workers. `columns` are the input's names of the keys of a record. `paths` are the
-    names of options of sources and judges that are files or folders. `in_flight` is the number of
-    concurrent responses at a step that waits for something outside the process. `secrets` maps
+    processes log counts and requests, None for no log. `columns` are the input's names of the keys
+    of a record. `paths` are the names of options of sources and judges that are files or folders.
+    `in_flight` is the number of concurrent responses at a step that waits for something outside the
+    process. `secrets` maps
     environment variables to the names of secrets that each worker reads into them.
     """
 
@@ -49,7 +49,6 @@ class Job:
     max_line_bytes: int = MAX_LINE_BYTES
     columns: Columns = field(default_factory=dict)
     usage_log: str | None = None
-    counts: str | None = None
     paths: Collection[str] = ()
     in_flight: int = IN_FLIGHT
     secrets: Mapping[str, str] = field(default_factory=dict)

@@ -45,6 +45,7 @@ from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
     from ufo.pipelines.runs.given import Given
+    from ufo.pipelines.runs.run import Finished
     from ufo.schemas.results import Results
     from ufo.transforms.job import Job
 
@@ -118,11 +119,13 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
-    from ufo.pipelines.runs.evaluate import evaluated
+    from ufo.pipelines.options.reading import settings_of
+    from ufo.pipelines.runs.run import run_evaluate
 
     values = {"mode": mode, **options}
-    run = partial(evaluated, sources=sources)
-    return Evaluation(*_finished(responses, "responses", output, values, run))
+    checked = partial(settings_of, sources=sources)
+    found = _finished(responses, "responses", output, values, checked, run_evaluate)
+    return Evaluation(*found)
 
 
 def recall(
@@ -153,9 +156,10 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
-    from ufo.pipelines.runs.recall import recalled
+    from ufo.pipelines.options.recall import recall_settings_of
+    from ufo.pipelines.runs.run import run_recall
 
-    return Recall(*_finished(records, "records", output, options, recalled))
+    return Recall(*_finished(records, "records", output, options, recall_settings_of, run_recall))
 
 
 def _finished(
@@ -163,11 +167,13 @@ def _finished(
     name: str,
     output: str | Path | None,
     options: Mapping[str, Any],
-    run: Callable[[Mapping[str, Any], bool], tuple["Results", str]],
+    settings_of: Callable[[Mapping[str, Any]], Any],
+    run: Callable[[Any, bool], "Finished"],
 ) -> tuple["Results", str, ExitStack]:
     """Return the results of a run of what is given, its folder, and what deletes the output folder
     if that is a temporary one; the next command does so if this process is killed."""
     from ufo.pipelines.runs.given import input_path
+    from ufo.pipelines.runs.results import open_results
 
     temporary = ExitStack()
     if output is None:
@@ -177,7 +183,9 @@ def _finished(
     try:
         with own_folder() as own, tempfile.TemporaryDirectory(dir=own) as inputs:
             path = input_path(given, name, inputs)
-            return *run({"input": path, **values}, quiet), temporary
+            settings = settings_of({"input": path, **values})
+            done = run(settings, quiet)
+            return open_results(settings.output, done.name), done.folder, temporary
     except BaseException:
         temporary.close()
         raise

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from ufo.pipelines.commands.report import add_raw, print_query, until_closed
-from ufo.pipelines.options.arguments import number, one_of
-from ufo.pipelines.options.flags import TIES
+from ufo.pipelines.options.groups import TIES
+from ufo.pipelines.options.option import number, one_of
 from ufo.pipelines.runs.results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.records import CATEGORIES

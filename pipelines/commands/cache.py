@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ufo.pipelines.options.arguments import Parser, number
+from ufo.pipelines.options.option import Parser, number
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.storage import is_remote
 from ufo.transforms.llm.memory import open_store, unpacked

@@ -10,8 +10,8 @@ from rich.text import Text
 
 import ufo
 from ufo.pipelines import logs
-from ufo.pipelines.options.arguments import Parser
-from ufo.pipelines.options.flags import OF_TEXT
+from ufo.pipelines.options.groups import OF_TEXT
+from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.text import print_claim
 from ufo.pipelines.reports.unusable import OURS, Unusable

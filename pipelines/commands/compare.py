@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from ufo.pipelines.options.arguments import options_of
-from ufo.pipelines.options.flags import Gate
+from ufo.pipelines.options.groups import RunOptions
+from ufo.pipelines.options.option import options_of
 from ufo.pipelines.outputs import text_output
 from ufo.pipelines.reports.tabular import as_json, csv_line, page, print_rows
 from ufo.pipelines.runs.compare import compare, in_words, is_worse
@@ -24,7 +24,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")
     parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", help="a finished run")
-    (fail_if_worse,) = (one for one in options_of(Gate) if one.name == "fail_if_worse")
+    (fail_if_worse,) = (one for one in options_of(RunOptions) if one.name == "fail_if_worse")
     fail_if_worse.add(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print all as JSON")

@@ -6,8 +6,8 @@ import json
 import time
 from typing import Any
 
-from ufo.pipelines.options.arguments import number, options_of
-from ufo.pipelines.options.judge_flags import Answers, Models
+from ufo.pipelines.options.groups import ModelOptions
+from ufo.pipelines.options.option import number, options_of
 from ufo.pipelines.services.doctor import diagnose, roles_of
 from ufo.pipelines.services.doctor_search import diagnose_searches, search_in_words
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
@@ -16,7 +16,11 @@ from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.store import default_uri
 from ufo.transforms.loop import wait_for
 
-_OPTIONS = [*options_of(Models), *(one for one in options_of(Answers) if one.name == "cache")]
+_NAMES = (
+    *("model", "base_url", "extractor_model", "extractor_base_url", "knowledge_model"),
+    *("knowledge_base_url", "header", "body_json", "reasoning_effort", "context", "cache"),
+)
+_OPTIONS = [one for one in options_of(ModelOptions) if one.name in _NAMES]
 
 
 def register(commands: Any) -> None:

@@ -7,18 +7,17 @@ from typing import Any
 
 from ufo.pipelines import logs
 from ufo.pipelines.estimates import estimate, print_estimate
-from ufo.pipelines.options.arguments import Parser
-from ufo.pipelines.options.command_line import settings
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Parser
+from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.means import means, score_in_words
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.compare import compare, in_words, is_worse
-from ufo.pipelines.runs.evaluate import run_evaluate
 from ufo.pipelines.runs.results import open_results
-from ufo.pipelines.runs.run import Finished
-from ufo.pipelines.streams.stream import stream
+from ufo.pipelines.runs.run import Finished, run_evaluate
+from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.text import quantity
 from ufo.transforms.states import run_headline
@@ -31,8 +30,9 @@ def register(commands: Any) -> None:
     """Add the command. Its options are parsed by `handle`, which also reads the file of options."""
     parser = commands.add_parser(
         "evaluate",
-        description="Evaluate the factuality of LLM responses. Any Beam pipeline option is taken "
-        "too. Results are Parquet under DIR/run=NAME; see `ufo report DIR`.",
+        description="Evaluate the factuality of LLM responses. Options for experts "
+        "(docs/flags.md) and any Beam pipeline option are taken too. Results "
+        "are Parquet under DIR/run=NAME; see `ufo report DIR`.",
     )
     parser.add_options(GROUPS)
     parser.set_defaults(parse=handle, parser=parser)

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TextIO
 
 from ufo.pipelines.commands.recall import print_recall, recall_summary
-from ufo.pipelines.options.arguments import number
+from ufo.pipelines.options.option import number
 from ufo.pipelines.outputs import sent_to
 from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.tabular import (

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ufo.indexes.downloaded import local_index
 from ufo.indexes.index import open_index
-from ufo.pipelines.options.arguments import number
-from ufo.pipelines.options.command_line import fitting, settings_of
-from ufo.pipelines.options.flags import OF_SERVICE
+from ufo.pipelines.options.groups import OF_SERVICE
+from ufo.pipelines.options.option import number
+from ufo.pipelines.options.reading import fitting, settings_of
 from ufo.pipelines.options.settings import LLM, default_judge
 from ufo.pipelines.runs.sources import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION

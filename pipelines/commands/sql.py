@@ -12,7 +12,7 @@ from ufo.pipelines.commands.report import (
     print_query,
     until_closed,
 )
-from ufo.pipelines.options.arguments import number
+from ufo.pipelines.options.option import number
 from ufo.pipelines.runs.results import open_results
 from ufo.schemas.errors import EXIT_DONE, Interrupted, RunError, UsageError
 from ufo.schemas.results import Results

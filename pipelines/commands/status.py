@@ -59,7 +59,6 @@ def lines_of(status: "Status") -> list[str]:
     found.append(f"  done  {chunks}{lines}" + (f": {rows}" if rows else ""))
     if status.job:
         found.append(f"  job   {status.job} on {status.runner}")
-    found += [f"  step  {step}: {_counts(counts)}" for step, counts in status.steps.items()]
     if status.spent:
         shown = ", ".join(f"{value:,.6g} {name}" for name, value in status.spent.items())
         found.append(f"  spent {shown}")

@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 
 from ufo.pipelines.logs import quiet_beam
-from ufo.pipelines.options.arguments import Parser, one_of
+from ufo.pipelines.options.option import Parser, one_of
 from ufo.schemas.errors import UsageError
 
 NO_WAIT = "--no_wait_until_finish"

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ufo.pipelines.options.arguments import (
+from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
+from ufo.pipelines.options.groups import ModelOptions
+from ufo.pipelines.options.option import (
     Affects,
-    Described,
     Parser,
     names_of,
     of_results,
@@ -14,9 +15,7 @@ from ufo.pipelines.options.arguments import (
     option,
     options_of,
 )
-from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
-from ufo.pipelines.options.command_line import as_flags, settings
-from ufo.pipelines.options.judge_flags import Answers, Limits, Models
+from ufo.pipelines.options.reading import keyword_settings, settings
 from ufo.pipelines.options.settings import Settings
 from ufo.schemas.errors import UsageError
 from ufo.transforms.judges import asks_llm_judge
@@ -91,12 +90,10 @@ _OF_JUDGING: Final = (
     *("formulations", "judge", "verifier", "format", "repairs", "as_published"),
     *("facts_per_call", "prompts"),
 )
-_OF_MODELS: Final = [
-    name for name in names_of(Models, Limits, Answers) if not name.startswith("knowledge_")
-]
+_OF_MODELS: Final = [name for name in names_of(ModelOptions) if not name.startswith("knowledge_")]
 GROUPS: Final = {
     "run": [_OPTIONS[name] for name in _OF_RUN],
-    "judging": [_OPTIONS[name] for name in _OF_JUDGING],
+    "judge": [_OPTIONS[name] for name in _OF_JUDGING],
     "models": [_OPTIONS[name] for name in _OF_MODELS],
 }
 """The options of `ufo recall` by the titles of its help."""
@@ -106,20 +103,30 @@ def _no_client() -> Any:
     raise AssertionError("nothing is asked for the fingerprint")
 
 
-def recall_settings(
-    parser: Parser, argv: Sequence[str], more: Described | None = None
-) -> RecallSettings:
-    """Return the settings of a command line, its configuration file and the defaults; `more` is
-    what flags cannot be.
+def recall_settings(parser: Parser, argv: Sequence[str]) -> RecallSettings:
+    """Return the settings of a command line, its configuration file and the defaults.
 
     Raises:
         UsageError: whatever is wrong, with the nearest right thing.
     """
-    chosen = settings(RecallSettings, parser, argv, more)
+    return _checked(settings(RecallSettings, parser, argv))
+
+
+def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
+    """Return the settings of Python keywords, options of `ufo recall` by their names.
+
+    Raises:
+        UsageError: an option is wrong.
+    """
+    return _checked(keyword_settings(RecallSettings, GROUPS, values))
+
+
+def _checked(chosen: RecallSettings) -> RecallSettings:
     if chosen.sources is not None:
         raise UsageError("`sources` is of `ufo evaluate`: recall holds answers against facts alone")
-    if chosen.beam:
-        _check_runner(chosen.beam)
+    runner = runner_of(chosen.beam)
+    if runner not in IN_PROCESS:
+        raise UsageError(f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`")
     if chosen.facts_only:
         for name in ("formulations", "verifier", "format", "facts_per_call"):
             if getattr(chosen, name) is not None:
@@ -135,20 +142,3 @@ def recall_settings(
         raise UsageError("--formulations names none; leave it out to compare all five")
     formulations = canonical(asked, chosen.format or "json")
     return replace(chosen, formulations=formulations)
-
-
-def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
-    """Return the settings of `values`, flags of `ufo recall` by their names.
-
-    Raises:
-        UsageError: an option is wrong.
-    """
-    parser = Parser(prog="ufo.recall")
-    parser.add_options(GROUPS)
-    return recall_settings(parser, *as_flags(parser, values))
-
-
-def _check_runner(flags: Sequence[str]) -> None:
-    runner = runner_of(flags)
-    if runner not in IN_PROCESS:
-        raise UsageError(f"`ufo recall` runs in process; --runner {runner} is of `ufo evaluate`")

@@ -5,15 +5,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from ufo.pipelines.options.arguments import Affects, names_of, options_of
 from ufo.pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
-from ufo.pipelines.options.flags import Gate, Knowledge, Output, Retrieval, Run, Sources, Web
-from ufo.pipelines.options.judge_flags import Answers, Asking, Judging, Limits, Models
+from ufo.pipelines.options.groups import (
+    InputOptions,
+    JudgeOptions,
+    ModelOptions,
+    RunOptions,
+    SourceOptions,
+    WebOptions,
+)
+from ufo.pipelines.options.option import Affects, names_of, options_of
 from ufo.schemas.errors import UsageError
 from ufo.schemas.extras import need
 from ufo.transforms.judges import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.base import Judge
-from ufo.transforms.judges.llm.settings import LlmSettings
+from ufo.transforms.judges.llm.settings import LLM_OPTIONS, LlmSettings
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.base import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.budget import load_prices
@@ -33,18 +39,20 @@ KNOWLEDGE_TYPE: Final = "llm"
 """The source that asks a model what it knows."""
 LLM: Final = "llm"
 """The judge where one is."""
-OF_JUDGES: Final = {*names_of(Judging, Asking, Models, Limits, Answers)} - {"judge"}
+OF_JUDGES: Final = {*names_of(JudgeOptions, ModelOptions)} - {"judge"}
 """The options that a judge takes where its constructor names them."""
 
-OF_THE_LLM_JUDGE: Final = {*names_of(Asking), "formulations"}
-OF_THE_EXTRACTOR: Final = {one for one in names_of(Models, Limits) if one.startswith("extractor_")}
+OF_THE_LLM_JUDGE: Final = ({*names_of(JudgeOptions)} - {"judge", "verifier"}) | {"formulations"}
+OF_THE_EXTRACTOR: Final = {"extractor_model", "extractor_base_url"}
+_OF_ENDPOINTS: Final = (
+    *("model", "base_url", "extractor_model", "extractor_base_url", "knowledge_model"),
+    *("knowledge_base_url", "header", "body_json", "reasoning_effort", "timeout"),
+)
 _OF_SOURCES_TOO: Final = ("concurrency", "web_snapshot")  # their results are the same
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(
-    Run, Gate, Output, Sources, Retrieval, Knowledge, Web, Judging, Asking, Models, Limits, Answers
-):
+class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptions, RunOptions):
     """The options of a run, checked. `sources` None means those of the defaults that can serve.
 
     `source_definitions` are the named sources of the configuration file, `beam` the flags that are
@@ -111,7 +119,7 @@ class Settings(
             model=endpoints[VERIFIER].model,
             extractor_model=endpoints[EXTRACTOR].model,
             prompts_dir=self.prompts,
-            **self.given(*(name for name in names_of(Asking) if name != "prompts")),
+            **self.given(*(name for name in LLM_OPTIONS)),
         )
 
     @property
@@ -168,9 +176,8 @@ class Settings(
 
     def client(self) -> ClientSettings:
         """Return how the models are reached."""
-        places = self.given(*(name for name in names_of(Models) if name != "context"), "timeout")
         return ClientSettings(
-            endpoints(**places),
+            endpoints(**self.given(*_OF_ENDPOINTS)),
             concurrency=self.concurrency,
             retry=self.retry(),
             requests_per_minute=self.requests_per_minute,
@@ -178,7 +185,6 @@ class Settings(
             context=self.context,
             prices=load_prices(self.prices),
             cache=self.cache_uri(),
-            repeat=self.repeat,
             share=not self.no_share,
             max_cost=self.max_cost,
         )

@@ -2,7 +2,8 @@
 
 DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint of the attempt
                         /process.json       the last process that worked on it
-                        /chunks/00012/…     the parts of a chunk, and done.json when all are written
+                        /chunks/00012/…     the parts of a chunk; when all are written done.json,
+                                            which lists them and has what the steps counted
 """
 
 import json
@@ -12,7 +13,7 @@ import socket
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -22,11 +23,13 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from ufo.pipelines import logs
+from ufo.pipelines.runs.inputs import InputFile
+from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Part
 from ufo.schemas.runs import check_part
-from ufo.schemas.tables import read_rows, to_arrow, write_part
+from ufo.schemas.tables import SCHEMA_VERSION, read_rows, to_arrow, write_part
 from ufo.schemas.temporary import shared_folder
 from ufo.transforms.llm.usage_log import UsageReader
 
@@ -57,6 +60,26 @@ def checked_name(name: str) -> str:
             "and begins with a letter or digit"
         )
     return name
+
+
+def fingerprint_of(
+    options: Mapping[str, Any],
+    files: Sequence[InputFile],
+    chunk_size: int,
+    sources: Sequence[Mapping[str, Any]] | None,
+) -> Fingerprint:
+    """Return everything that affects the results, as plain JSON: equal ones have equal results."""
+    found: dict[str, Any] = {
+        "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
+        "options": options,
+        "chunk_size": chunk_size,
+        "schema_version": SCHEMA_VERSION,
+        "ufo_version": VERSION,
+    }
+    if sources is not None:
+        found["sources"] = [dict(one) for one in sources]
+    plain: Fingerprint = json.loads(json.dumps(found, default=str))
+    return plain
 
 
 def name_of(fingerprint: Fingerprint) -> str:
@@ -120,6 +143,15 @@ def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
         with suppress(OSError):
             os.unlink(lock.lock_file)
         lock.release()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The parts that a chunk, or all of a run, has written, and what its steps have counted: step →
+    name → number."""
+
+    parts: list[Part]
+    counters: Mapping[str, Mapping[str, int]]
 
 
 class Attempt:
@@ -216,8 +248,8 @@ class Attempt:
         """Return where in the run's folder the n-th part of a table goes."""
         return f"{table}/part-{self.identifier}-{number:05d}.parquet"
 
-    def done(self, chunk: int | str) -> list[Part] | None:
-        """Return the parts of a finished chunk; None if it is not finished, or one is damaged.
+    def done(self, chunk: int | str) -> "Written | None":
+        """Return what a finished chunk wrote; None if it is not finished, or a part is damaged.
 
         Parts on other file systems, which have checksums of their own, are not read back.
         """
@@ -226,7 +258,8 @@ class Attempt:
             return None
         path, counts = note, Counter[str]()
         try:
-            parts = [Part(**item) for item in json.loads(storage.read(note))]
+            found = json.loads(storage.read(note))
+            parts = [Part(**item) for item in found["parts"]]
             for part in parts:
                 path, file = part.path, self.file(part.table, counts[part.table])
                 counts[part.table] += 1
@@ -234,15 +267,15 @@ class Attempt:
                     path = storage.join(self.run_folder, file)
                 if part.sha256 and not storage.is_remote(path):
                     check_part(path, part.sha256)
-        except (RunError, ValueError, TypeError):
+        except (RunError, ValueError, TypeError, KeyError):
             logs.tell(f"{path!r} is damaged; what it is a part of is evaluated again.")
             return None
-        return parts
+        return Written(parts, found["counters"])
 
-    def mark_done(self, chunk: int | str, parts: Sequence[Part]) -> None:
+    def mark_done(self, chunk: int | str, written: "Written") -> None:
         """Record that a chunk is finished, once its parts, which must be written, are on disk."""
-        storage.flush(part.path for part in parts)
-        text = json.dumps([asdict(part) for part in parts])
+        storage.flush(part.path for part in written.parts)
+        text = json.dumps(asdict(written))
         storage.write(storage.join(self.chunk_folder(chunk), DONE), text.encode())
 
     def abandon(self) -> None:

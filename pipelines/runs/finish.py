@@ -5,14 +5,13 @@
 
 An earlier finished run of the same name stays readable until the manifest is replaced; its parts
 are deleted right after. If no command waits for the engine (`--no_wait_until_finish`, a template's
-launcher, a stream), the last step of the graph finishes the run; its manifest then has no counters.
+launcher), the last step of the graph finishes the run; its manifest then has no counters.
 """
 
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -20,13 +19,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ufo.pipelines.runs.attempt import DONE, Attempt, Fingerprint
+from ufo.pipelines.runs.attempt import Attempt, Fingerprint, Written
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Part, SourceStatus
 from ufo.schemas.tables import (
     OF_EVALUATE,
+    OF_RECALL,
     SCHEMA_VERSION,
     TABLES,
     read_rows,
@@ -41,12 +41,15 @@ from ufo.transforms.votes import ALL, MV, SEQ, SINGLE
 _MANIFEST = "manifest.json"
 _NEEDED = ("attempt", "counts", "finished_at", "fingerprint", "tables")
 _COUNTS = {"responses": "responses", "units": "fact_units", "failures": "failures"}
+_COUNTS_OF_RECALL = {
+    "responses": "recall_records",
+    "units": "recall_facts",
+    "answers": "recall_answers",
+    "failures": "failures",
+}
 
-COUNTERS = "counters.json"
-"""The file with a chunk's Beam counters. Each chunk has one, so that a retry counts once."""
-
-Counters = dict[str, dict[str, int]]
-"""Step → name → number, as `ufo.transforms.beam.counting` declares them."""
+RECALL = "recall"
+"""The mode of a run of `ufo recall`."""
 
 Manifest = dict[str, Any]
 
@@ -90,32 +93,34 @@ def earlier_manifest(folder: str) -> Manifest | None:
     return manifest
 
 
-def finish_tables(
+def finish(
     attempt: Attempt,
-    parts: Iterable[Part],
+    written: Written,
     facts: Mapping[str, Any],
-    counts: Mapping[str, str],
-    names: Iterable[str],
+    statuses: Sequence[SourceStatus] = (),
     repeatable: bool = False,
 ) -> Manifest:
     """Move the parts in, write the manifest, delete what it does not list; return the manifest.
 
-    `facts` are further fields of the manifest; `counts` maps a name in its `counts` to the table
-    whose rows are counted; `names` are all tables of the run, empty ones included.
+    `facts` are further fields of the manifest, such as the mode; `statuses` the rows of `sources`.
 
     If the run is stopped in here, the same command completes it and finds the parts that were
     moved already. With `repeatable` parts are copied, and deleted at the end, so that an engine may
     run this step again from the start.
     """
+    recall = facts["mode"] == RECALL
+    counts = _COUNTS_OF_RECALL if recall else _COUNTS
     tables: dict[str, dict[str, Any]] = {
-        table: {"rows": 0, "files": [], "sha256": {}} for table in names
+        table: {"rows": 0, "files": [], "sha256": {}}
+        for table in (OF_RECALL if recall else OF_EVALUATE)
     }
-    for part in parts:
+    for part in written.parts:
         _move_in(attempt, part, tables[part.table], repeatable)
     for table, entry in tables.items():
         if not entry["files"]:
             # DuckDB cannot read a folder without a file.
-            _move_in(attempt, attempt.write_part(table, to_arrow(table, [])), entry)
+            rows = statuses if table == "sources" else []
+            _move_in(attempt, attempt.write_part(table, to_arrow(table, rows)), entry)
     manifest = {
         "format": "ufo-run",
         "schema_version": SCHEMA_VERSION,
@@ -124,7 +129,7 @@ def finish_tables(
         "finished_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         **facts,
         "counts": {label: tables[table]["rows"] for label, table in counts.items()},
-        "counters": _chunk_counters(attempt),
+        "counters": written.counters,
         "fingerprint": attempt.fingerprint,
         "tables": tables,
     }
@@ -164,21 +169,6 @@ def sweep(run_folder: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
         match = re.search(r"^(.*\.attempt-[0-9a-f]+)[/\\]", path)
         if match:
             storage.delete(match[1])
-
-
-def finish(
-    attempt: Attempt,
-    parts: Sequence[Part],
-    statuses: Sequence[SourceStatus],
-    facts: Mapping[str, Any],
-    repeatable: bool = False,
-) -> Manifest:
-    """Finish an evaluation with these parts and the table `sources`; return the manifest.
-
-    See `finish_tables` for `repeatable`.
-    """
-    parts = [*parts, attempt.write_part("sources", to_arrow("sources", statuses))]
-    return finish_tables(attempt, parts, facts, _COUNTS, OF_EVALUATE, repeatable)
 
 
 def each_passage_once(parts: Sequence[Part]) -> list[Part]:
@@ -239,23 +229,6 @@ def _read(parts: Sequence[Part], table: str, *columns: str) -> list[dict[str, An
     return [row for rows in tables for row in rows.to_pylist()]
 
 
-def sum_counters(paths: Iterable[str]) -> Counters:
-    """Return the sums over counter files; a file that does not exist adds nothing."""
-    found: dict[str, Counter[str]] = {}
-    for path in paths:
-        with suppress(FileNotFoundError):
-            for step, counts in json.loads(storage.read(path)).items():
-                found.setdefault(step, Counter()).update(counts)
-    return {step: dict(counts) for step, counts in sorted(found.items())}
-
-
-def _chunk_counters(attempt: Attempt) -> Counters:
-    """Return the sums over the finished chunks of an attempt."""
-    paths = storage.files_below(storage.join(attempt.folder, "chunks"))
-    finished = {path.removesuffix(DONE) + COUNTERS for path in paths if path.endswith(DONE)}
-    return sum_counters(path for path in paths if path in finished)
-
-
 @dataclass(frozen=True, slots=True)
 class FinishSpec:
     """What the last step of a graph needs to finish a run; plain values, sent to a worker.
@@ -290,4 +263,4 @@ class FinishSpec:
             finish_recording(folder)
         attempt = Attempt(self.run_folder, self.identifier, self.fingerprint)
         once = each_passage_once([*self.parts, *found])
-        return finish(attempt, once, self.statuses, self.facts, repeatable=True)
+        return finish(attempt, Written(once, {}), self.facts, self.statuses, repeatable=True)

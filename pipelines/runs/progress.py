@@ -1,4 +1,8 @@
-"""Show the progress of a run on stderr: a bar on a terminal, plain lines elsewhere."""
+"""Show the progress of a run on stderr: a bar on a terminal, plain lines elsewhere.
+
+It says what the steps of the run counted (`ufo.transforms.beam.counting`): of finished chunks by
+their notes, of those under way by the run's usage log. The manifest has the sums of the same.
+"""
 
 import os
 import shutil
@@ -8,128 +12,101 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 from rich.cells import cell_len
 
 from ufo.pipelines import logs
-from ufo.schemas import storage
-from ufo.schemas.records import Part
-from ufo.schemas.tables import read_rows
 from ufo.schemas.text import quantity
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
-    DECIDED,
-    EXTRACTED,
-    FAILURES,
     IN_FLIGHT,
     PROMPT_TOKENS,
     REQUESTS,
-    RESPONSES,
-    UNITS,
+    UsageReader,
 )
+from ufo.transforms.votes import SEQ, SINGLE
 
-POOLED = ("mv", "all")
-"""The modes in which no source decides alone."""
+Counters = Mapping[str, Mapping[str, int]]
+"""Step → name → number."""
 
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_LOOKS = 0.5
 _ROOMY = 80  # columns of a terminal; in fewer the bar is short
+_LOGGED = (REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
 
-_LOGGED = (EXTRACTED, REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
 
-
-class Counts(Protocol):
-    """Where the processes of a run count what they do, under the names of a usage log. `exact` if
-    they count nothing twice; else their numbers count only until the exact ones are known."""
-
-    exact: bool
-
-    def totals(self) -> Mapping[str, float]:
-        """Return the sum of each number so far."""
-
-    def messages(self) -> Sequence[str]:
-        """Return the warnings in `totals` for the user."""
+def sum_counters(found: Sequence[Counters]) -> dict[str, dict[str, int]]:
+    """Return the sums over the counters of several chunks."""
+    sums: dict[str, Counter[str]] = {}
+    for one in found:
+        for step, counts in one.items():
+            sums.setdefault(step, Counter()).update(counts)
+    return {step: dict(counts) for step, counts in sorted(sums.items())}
 
 
 class Progress:
-    """Counts finished chunks, and what is known of those under way: responses, units by deciding
-    source, requests, tokens and their cost, rate and time left.
+    """Counts the lines of finished chunks, and tells what the steps of a run have counted:
+    responses, units by deciding source, failures, requests, tokens and their cost, rate and time
+    left.
 
     `total` is the number of lines of the input; `quiet` says nothing. Lines of a run that goes on
     were done earlier, and do not count for the rate.
 
     A unit is decided by the first source with a valid answer (Multi-Seq), or by the one source that
-    is asked. Where the votes of several are `pooled` (Multi-MV, and `all`), none decides alone, and
+    is asked. Where the votes of several are pooled (Multi-MV, and `all`), none decides alone, and
     the line shows for how many units each source had a valid answer.
     """
 
-    def __init__(self, total: int, quiet: bool = False, pooled: bool = False) -> None:
+    def __init__(
+        self, total: int, mode: str = SEQ, sources: Sequence[str] = (), quiet: bool = False
+    ) -> None:
         self._total = total
-        self._pooled = pooled
+        self._mode = mode
+        self._sources = sources
         self._quiet = quiet
         self._stream = sys.stderr
         self._started = monotonic()
         self._spoke = self._started
-        self._earlier = 0
-        self._fresh = 0
-        self._rows: Counter[str] = Counter()
-        self._units = {True: 0, False: 0}
-        self._decided: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
-        self._live: Mapping[str, float] = {}
+        self._lines = {True: 0, False: 0}
+        self._chunks: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+        self._log: Mapping[str, float] = {}
         self._priced = False
         self._on_terminal = self._stream.isatty()
         self._lock = Lock()
 
-    def chunk(
-        self,
-        lines: int,
-        parts: Sequence[Part],
-        fresh: bool,
-        decided: Mapping[str, int] | None = None,
-    ) -> None:
-        """Count a finished chunk of that many lines; `fresh` if this process evaluated it.
-
-        `decided` is how many units each source decided, or answered where votes are pooled.
-        """
-        if fresh:
-            self._fresh += lines
-        else:
-            self._earlier += lines
-        for part in parts:
-            self._rows[part.table] += part.rows
-            self._units[fresh] += part.rows if part.table in ("fact_units", "recall_facts") else 0
-        self._decided[fresh].update(decided or {})
+    def chunk(self, lines: int, counters: Counters, fresh: bool) -> None:
+        """Count a finished chunk of that many lines; `fresh` if this process evaluated it."""
+        self._lines[fresh] += lines
+        for step, counts in counters.items():
+            self._chunks[fresh].update({f"{step}.{name}": n for name, n in counts.items()})
         self._tell()
 
     @contextmanager
-    def watching(self, counts: Counts | None = None, priced: bool = False) -> Iterator[None]:
-        """Keep the bar moving within this context, and tell what the processes of the run count
-        too, where they do; `priced` if the cost of what they ask is known."""
+    def watching(self, log: UsageReader | None = None, priced: bool = False) -> Iterator[None]:
+        """Keep the bar moving within this context, and tell what is in the run's usage log;
+        `priced` if the cost of what is asked is known."""
         self._priced = priced
         done = Event()
-        looking = Thread(target=self._look, args=(counts, done.wait), daemon=True)
+        looking = Thread(target=self._look, args=(log, done.wait), daemon=True)
         looking.start()
         try:
             yield
         finally:
             done.set()
             looking.join()
-            if counts is not None and not counts.exact:
-                self._live = {}
 
-    def _look(self, counts: Counts | None, wait: Callable[[float], bool]) -> None:
+    def _look(self, log: UsageReader | None, wait: Callable[[float], bool]) -> None:
         over = False
         while not over:
             over = wait(_SECONDS_BETWEEN_LOOKS)
             moves = self._on_terminal
-            if counts is not None:
-                now = counts.totals()
-                for message in counts.messages():
+            if log is not None:
+                before, self._log = self._log, log.totals()
+                for message in log.messages():
                     self.say(message)
-                moves = moves or now != self._live
-                self._live = now
+                moves = moves or self._log != before
             if moves and not over:
                 self._tell()
 
@@ -139,19 +116,16 @@ class Progress:
 
     def _items(self) -> list[str]:
         seconds = monotonic() - self._started
-        # The progress of a chunk in work is known from the live counts of its steps alone.
-        fresh = max(self._fresh, round(self._live.get(RESPONSES, 0)))
-        done = self._earlier + fresh
+        fresh, done = self._done()
         rate = fresh / seconds if seconds > 0 else 0.0
         left = max(0, self._total - done)
-        failures = self._failures()
-        extracted = self._earlier + round(self._live.get(EXTRACTED, 0))
-        decided = self._by_source()
-        units = self._units[False] + max(self._units[True], round(self._live.get(UNITS, 0)))
-        if not self._pooled:
-            units = max(units, sum(decided.values()))
-        shares = ", ".join(f"{source} {count:,}" for source, count in decided.items())
-        if shares and self._pooled:
+        counts = self._counts()
+        extracted = self._lines[False] + self._fresh()["extract.responses"]
+        failures = sum(n for name, n in counts.items() if name.endswith(".failures"))
+        decided = self._by_source(counts)
+        units = counts["extract.units"] + counts["recall.recall_facts"]
+        shares = ", ".join(f"{source} {count:,}" for source, count in decided.most_common())
+        if shares and self._mode not in (SEQ, SINGLE):
             shares = f"answered by {shares}"
         items = (
             f"{done:,}/{max(self._total, done):,} responses",
@@ -164,56 +138,68 @@ class Progress:
         )
         return [item for item in items if item]
 
+    def _fresh(self) -> Counter[str]:
+        """Return what was counted since this process began; its log has the finished chunks too."""
+        log = Counter({name: round(n) for name, n in self._log.items() if "." in name})
+        return self._chunks[True] | log
+
+    def _counts(self) -> Counter[str]:
+        return self._chunks[False] + self._fresh()
+
+    def _done(self) -> tuple[int, int]:
+        """Return how many responses are done: since this process began, and in all."""
+        counts = self._fresh()
+        done = counts["recall.records"] + counts["extract.no_claims"]
+        for source in self._sources:
+            last = source == self._sources[-1]
+            if last or self._mode == SEQ:
+                done += counts[f"source:{source}.responses"]
+            if self._mode == SEQ and not last:
+                done -= counts[f"source:{source}.responses_out"]
+        fresh = max(self._lines[True], min(done, self._total))
+        return fresh, self._lines[False] + fresh
+
+    def _by_source(self, counts: Counter[str]) -> Counter[str]:
+        """Return how many units each source decided; in pooled modes had a valid answer for."""
+        found = Counter({one: counts[f"source:{one}.answered"] for one in self._sources})
+        if self._mode in (SEQ, SINGLE) and self._sources:
+            last = f"source:{self._sources[-1]}"
+            found["none"] = counts[f"{last}.units_in"] - counts[f"{last}.answered"]
+        return +found
+
     def _figures(self) -> dict[str, Any]:
-        fresh = max(self._fresh, round(self._live.get(RESPONSES, 0)))
-        live = {name: round(self._live[name]) for name in _LOGGED if name in self._live}
+        counts = self._counts()
         return {
-            "responses": self._earlier + fresh,
+            "responses": self._done()[1],
             "of": self._total,
-            "failures": self._failures(),
+            "extracted": counts["extract.responses"],
+            "failures": sum(n for name, n in counts.items() if name.endswith(".failures")),
             "seconds": round(monotonic() - self._started, 3),
-            **live,
-            **({COST: self._live[COST]} if COST in self._live else {}),
+            **{name: round(self._log[name]) for name in _LOGGED if name in self._log},
+            **({COST: self._log[COST]} if COST in self._log else {}),
         }
-
-    def _failures(self) -> int:
-        return self._rows["failures"] + round(self._live.get(FAILURES, 0))
-
-    def _by_source(self) -> dict[str, int]:
-        live = {
-            name.removeprefix(DECIDED): round(count)
-            for name, count in self._live.items()
-            if name.startswith(DECIDED)
-        }
-        fresh = self._decided[True] | Counter(live)
-        return dict((self._decided[False] + fresh).most_common())
 
     def _requests(self) -> Iterator[str]:
-        live = self._live
-        if not live.get(REQUESTS) and not live.get(IN_FLIGHT):
-            return
-        if PROMPT_TOKENS not in live:  # an engine's workers tell no more
-            yield f"{live[REQUESTS]:,.0f} requests"
-            return
-        yield f"{live.get(IN_FLIGHT, 0):,.0f} requests in flight"
-        yield f"{_short(live.get(PROMPT_TOKENS, 0) + live.get(COMPLETION_TOKENS, 0))} tokens"
-        if self._priced:
-            yield f"${live.get(COST, 0):,.4f}"
+        log = self._log
+        if log.get(REQUESTS) or log.get(IN_FLIGHT):
+            yield f"{log.get(IN_FLIGHT, 0):,.0f} requests in flight"
+            yield f"{_short(log.get(PROMPT_TOKENS, 0) + log.get(COMPLETION_TOKENS, 0))} tokens"
+            if self._priced:
+                yield f"${log.get(COST, 0):,.4f}"
 
     def _tell(self) -> None:
         if self._quiet:
             return
         with self._lock:
             now = monotonic()
-            if logs.as_json():
-                if now - self._spoke >= _SECONDS_BETWEEN_LINES:
-                    logs.event("progress", **self._figures())
-                    self._spoke = now
-            elif self._on_terminal:
+            if self._on_terminal and not logs.as_json():
                 self._stream.write(f"\r\x1b[2K{self._drawn(self._columns())}")
                 self._stream.flush()
             elif now - self._spoke >= _SECONDS_BETWEEN_LINES:
-                print(self.line(), file=self._stream, flush=True)
+                if logs.as_json():
+                    logs.event("progress", **self._figures())
+                else:
+                    print(self.line(), file=self._stream, flush=True)
                 self._spoke = now
 
     def say(self, text: str) -> None:
@@ -246,34 +232,9 @@ class Progress:
         return drawn if cell_len(drawn) < columns else drawn[: columns - 1]
 
     def _bar(self, width: int) -> str:
-        done = self._earlier + max(self._fresh, round(self._live.get(RESPONSES, 0)))
-        share = min(1.0, done / self._total) if self._total else 1.0
+        share = min(1.0, self._done()[1] / self._total) if self._total else 1.0
         full = round(share * width)
         return f"{'█' * full}{'░' * (width - full)} {share:4.0%}"
-
-
-def deciders(parts: Sequence[Part], mode: str) -> dict[str, int]:
-    """Return how many units each source decided by the verdicts of `mode` in these parts; for `mv`
-    and `all`, how many each had a valid answer for."""
-    found: Counter[str] = Counter()
-    wanted = "evidence" if mode in POOLED else "verdicts"
-    # A run that was stopped at its end has moved some of its parts already.
-    for path in (part.path for part in parts if part.table == wanted):
-        if not storage.exists(path):
-            continue
-        if mode in POOLED:
-            unit = ["source", "response_id", "unit_id"]
-            rows = read_rows(path, [*unit, "label"])
-            valid = rows.filter(rows["label"].is_valid()).group_by(unit).aggregate([])
-            each = valid["source"].value_counts().to_pylist()
-            found.update({count["values"]: count["counts"] for count in each})
-        else:
-            columns = read_rows(path, ["mode", "source", "label"]).columns
-            of_mode = zip(*(column.to_pylist() for column in columns), strict=True)
-            found.update(
-                "none" if label is None else source for of, source, label in of_mode if of == mode
-            )
-    return dict(found)
 
 
 def _short(count: float) -> str:

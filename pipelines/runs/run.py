@@ -1,28 +1,31 @@
-"""Execute a run: plan → attempt → evaluate → finish.
+"""Run `ufo evaluate` or `ufo recall`: plan → attempt → chunks → finish, in this order.
 
-Shared by `ufo evaluate` (`evaluate.py`) and `ufo recall` (`recall.py`), which pass in their own
-evaluation.
+`plan_of` decides what the run is and what results depend on; `Attempt.open` finds the unfinished
+attempt at it, or begins one; `_evaluated` cuts the input into chunks and has them evaluated by the
+processes of this machine, or as one chunk by an engine; `finish` moves the parts in and writes the
+manifest. A window of a stream is such a run. The two commands differ in the fields of a `Plan`.
 """
 
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from ufo.pipelines import logs
-from ufo.pipelines.options.beam_flags import runner_of, waits
+from ufo.pipelines.options.beam_flags import IN_PROCESS, check_detached, runner_of, waits
+from ufo.pipelines.options.recall import RecallSettings
 from ufo.pipelines.options.settings import Settings
-from ufo.pipelines.runners.local import run_chunks
 from ufo.pipelines.runs.attempt import (
     FINAL,
     Attempt,
     Fingerprint,
+    Written,
     checked_name,
     differences,
+    fingerprint_of,
     name_of,
     run_lock,
     unrecorded_usage,
@@ -35,22 +38,47 @@ from ufo.pipelines.runs.chunks import (
     given_claims_warning,
     in_chunks,
 )
-from ufo.pipelines.runs.finish import Manifest, earlier_manifest
-from ufo.pipelines.runs.inputs import InputFile, empty_input, plain_file, total_lines
-from ufo.pipelines.runs.progress import POOLED, Progress, deciders
-from ufo.pipelines.runs.reuse import Reuse
-from ufo.pipelines.version import VERSION
+from ufo.pipelines.runs.compare import check_baseline
+from ufo.pipelines.runs.engine import run_on_engine
+from ufo.pipelines.runs.finish import (
+    RECALL,
+    FinishSpec,
+    Manifest,
+    each_passage_once,
+    earlier_manifest,
+    finish,
+)
+from ufo.pipelines.runs.inputs import (
+    InputFile,
+    empty_input,
+    find_inputs,
+    input_files,
+    plain_file,
+    total_lines,
+)
+from ufo.pipelines.runs.progress import Progress
+from ufo.pipelines.runs.results import open_results
+from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
+from ufo.pipelines.runs.sources import Chosen, choose, job_of, recall_job_of, recorded
+from ufo.pipelines.runs.workers import run_chunks
+from ufo.pipelines.services import endpoints
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
 from ufo.schemas.records import Part
-from ufo.schemas.tables import SCHEMA_VERSION
+from ufo.schemas.tables import to_arrow
 from ufo.transforms.columns import is_used
 from ufo.transforms.job import Job
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
 from ufo.transforms.loop import wait_for
-from ufo.transforms.read import parse as parse_line
+from ufo.transforms.read import parse
+from ufo.transforms.recall import read as recall_read
+from ufo.transforms.recall.sheet import sheet
+from ufo.transforms.sources.web.snapshot import finish_recording
 from ufo.transforms.verifiers.registry import make_verifier
+
+SHEET = "facts.csv"
+"""The sheet of facts to annotate that `--facts_only` writes into the output folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,121 +100,160 @@ class Finished:
 class Plan:
     """A run before anything is written: its input, its settings and its fingerprint.
 
-    `models` are those that it asks; the price of the `unpriced` ones is unknown. `sends_requests`
-    if it may send requests, which are then written to the usage log.
+    `chosen` are its sources, none in a recall run. `parse` makes a record or a failure of a line,
+    and `used` says which columns of the input it reads. `models` are those that it asks; the price
+    of the `unpriced` ones is unknown. `sends_requests` if it may send requests, which are then
+    written to the usage log. `facts` are the fields of its manifest that describe it.
     """
 
     settings: Settings
+    chosen: Chosen
     name: str
     folder: str
-    mode: str
     files: tuple[InputFile, ...]
     fingerprint: Fingerprint
+    parse: Callable[..., Any]
+    used: Callable[[str], bool]
     models: tuple[str, ...]
     unpriced: tuple[str, ...]
     sends_requests: bool
+    facts: Mapping[str, Any]
 
     @property
-    def n_lines(self) -> int:
-        """The number of input lines, without those of compressed files."""
-        return sum(file.lines for file in self.files)
+    def command(self) -> str:
+        """The name of the command, which is also the verb of messages."""
+        return RECALL if self.facts["mode"] == RECALL else "evaluate"
 
 
-def fingerprint_of(
-    settings: Settings,
-    files: Sequence[InputFile],
-    asks_models: bool,
-    sources: Sequence[Mapping[str, Any]] | None = None,
-) -> dict[str, Any]:
-    """Return everything that affects the results, as plain JSON: equal ones have equal results."""
-    found: dict[str, Any] = {
-        "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
-        "options": settings.affecting(),
-        "chunk_size": settings.chunk_size or default_chunk_size(files, asks_models),
-        "schema_version": SCHEMA_VERSION,
-        "ufo_version": VERSION,
-    }
-    if sources is not None:
-        found["sources"] = [dict(one) for one in sources]
-    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
-    return plain
+def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
+    """Evaluate the input and finish the run, or resume an unfinished attempt.
 
-
-def make_plan(
-    settings: Settings,
-    mode: str,
-    files: tuple[InputFile, ...],
-    models: Sequence[str],
-    unpriced: Sequence[str],
-    remote: bool = False,
-    sources: Sequence[Mapping[str, Any]] | None = None,
-) -> Plan:
-    """Return the plan of a run, and add its name to the log lines from now on.
-
-    `remote` if one of its sources sends requests.
+    Progress goes to stderr, unless `quiet`. With Beam's `--no_wait_until_finish` the run is
+    submitted to the engine, whose job finishes it.
 
     Raises:
-        UsageError: the name given with `--run` is invalid.
-    """
-    fingerprint = fingerprint_of(settings, files, bool(models), sources)
-    name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
-    logs.name_run(name)
-    folder = storage.join(settings.output, f"run={name}")
-    asked = tuple(models), tuple(unpriced), remote or bool(models)
-    return Plan(settings, name, folder, mode, files, fingerprint, *asked)
-
-
-def execute(
-    plan: Plan,
-    evaluate: Callable[[Attempt, Reuse | None, Progress], list[Part] | None],
-    finish: Callable[[Attempt, list[Part]], Manifest],
-    reuse: Callable[[Manifest | None, Progress], Reuse | None] = lambda earlier, progress: None,
-    quiet: bool = False,
-    started: float | None = None,
-) -> Finished:
-    """Execute a planned run, or complete an unfinished attempt at it.
-
-    `reuse` returns the results to reuse, given the earlier manifest of this run, if any. `evaluate`
-    returns the parts of all tables, or None if an engine finishes the run without this command.
-
-    Raises:
-        UsageError: the command is wrong; found before the first record is evaluated.
+        UsageError: the command is wrong; found before the first response is evaluated.
         RunError: the run could not be finished; the same command resumes it.
     """
-    started = time.monotonic() if started is None else started
+    started = time.monotonic()
+    check_detached(settings.beam, settings.given("fail_under", "max_error_share", "baseline"))
+    paths = find_inputs(settings.input)
+    for name in ("dry_run", "streaming"):
+        if getattr(settings, name):
+            raise UsageError(f"--{name} is of the command `ufo evaluate --{name}`")
+    plan = plan_of(settings, paths, choose(settings))
+    if settings.baseline is not None:
+        begin = (
+            f" The first run has no --baseline: to begin, evaluate once without it and with --run "
+            f"{settings.baseline}."
+        )
+        check_baseline(settings.output, settings.baseline, plan.name, begin)
+    return _execute(plan, quiet, started)
+
+
+def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
+    """Verify the facts of the input and finish the run, or resume an unfinished attempt.
+
+    Progress goes to stderr, unless `quiet`. With `facts_only` the sheet `facts.csv` is written
+    beside the run.
+
+    Raises:
+        UsageError: the command is wrong; found before the first record is read.
+        RunError: the run could not be finished; the same command resumes it.
+    """
+    started = time.monotonic()
+    paths = find_inputs(settings.input)
+    if settings.dry_run:
+        raise UsageError("--dry_run is of the command `ufo recall --dry_run`")
+    if settings.max_cost is not None and not settings.models_asked(()):
+        raise UsageError("--max_cost: nothing is asked that costs; leave it out")
+    path = storage.join(settings.output, SHEET)
+    if settings.facts_only and storage.exists(path):
+        raise UsageError(
+            f"{path} is there already, and people may have annotated it; move it away, or give "
+            "another --output"
+        )
+    done = _execute(plan_of(settings, paths, Chosen()), quiet, started)
+    if settings.facts_only and not done.skipped:
+        with open_results(settings.output, done.name) as results:
+            storage.write(path, sheet(results).encode())
+    return done
+
+
+def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
+    """Return the plan of a run over these files, and add its name to the log lines from now on.
+
+    Raises:
+        UsageError: a file cannot be read, the name given with `--run` is invalid, or `--max_cost`
+            cannot be kept.
+    """
+    recall = settings if isinstance(settings, RecallSettings) else None
+    models = tuple(settings.models_asked(chosen.specs))
+    unpriced = tuple(settings.unpriced(models))
+    files = input_files(paths, "recall" if recall else "evaluate")
+    chunk_size = settings.chunk_size or default_chunk_size(files, bool(models))
+    sources = None if recall else chosen.fingerprint
+    fingerprint = fingerprint_of(settings.affecting(), files, chunk_size, sources)
+    name = name_of(fingerprint) if settings.run is None else checked_name(settings.run)
+    logs.name_run(name)
+    facts = {
+        "run": name,
+        "mode": RECALL if recall else settings.mode,
+        "sources": [spec.name for spec in chosen.specs],
+        "tie": settings.tie,
+        "judge": settings.judge.name,
+        **({"formulations": list(recall.formulations)} if recall else {}),
+    }
+    return Plan(
+        settings,
+        chosen,
+        name,
+        storage.join(settings.output, f"run={name}"),
+        files,
+        fingerprint,
+        recall_read.parse_recall if recall else partial(parse, columns=settings.map),
+        recall_read.is_used if recall else partial(is_used, settings.map),
+        models,
+        unpriced,
+        chosen.remote or bool(models),
+        facts,
+    )
+
+
+def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
     settings = plan.settings
-    progress = Progress(plan.n_lines, quiet, plan.mode in POOLED)
-    manifest: Manifest | None = None
+    n_lines = sum(file.lines for file in plan.files)  # without those of compressed files
+    progress = Progress(n_lines, plan.facts["mode"], plan.facts["sources"], quiet)
     with run_lock(settings.output, plan.folder, plan.name):
         earlier = earlier_manifest(plan.folder)
         if earlier and settings.if_finished == "skip":
             _report_skipped(plan, earlier, progress)
             seconds = time.monotonic() - started
             return Finished(plan.name, plan.folder, earlier, seconds, skipped=True)
-        reused = reuse(earlier, progress)
-        source = reused.source if reused else None
+        reuse = _reuse(plan, earlier, progress)
+        source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
         attempt.write_process(
             total_lines(plan.files), None if waits(settings.beam) else runner_of(settings.beam)
         )
         _report_judging(plan, progress)
         with _errors_explained(attempt):
-            parts = attempt.done(FINAL)
-            if parts is not None:  # an earlier process was stopped while finishing
-                progress.chunk(plan.n_lines, parts, False, deciders(parts, plan.mode))
+            written = attempt.done(FINAL)
+            if written is not None:  # an earlier process was stopped while finishing
+                progress.chunk(n_lines, written.counters, False)
             else:
-                parts = evaluate(attempt, reused, progress)
-                if parts is not None:
-                    # Before the first part moves, so that a run stopped meanwhile is not evaluated
-                    # again.
-                    attempt.mark_done(FINAL, parts)
-            if parts is not None:
-                progress.say(progress.line())
-                manifest = finish(attempt, parts)
-                if warning := given_claims_warning(manifest["counters"]):
-                    progress.say(warning)
-    seconds = time.monotonic() - started
-    return Finished(plan.name, plan.folder, manifest or {}, seconds, submitted=manifest is None)
+                written = _evaluated(plan, attempt, reuse, progress)
+                if written is None:
+                    seconds = time.monotonic() - started
+                    return Finished(plan.name, plan.folder, {}, seconds, submitted=True)
+                # Before the first part moves, so that a run stopped meanwhile is not evaluated
+                # again.
+                attempt.mark_done(FINAL, written)
+            progress.say(progress.line())
+            manifest = finish(attempt, written, plan.facts, plan.chosen.statuses)
+    if warning := given_claims_warning(manifest["counters"]):
+        progress.say(warning)
+    return Finished(plan.name, plan.folder, manifest, time.monotonic() - started)
 
 
 def _report_skipped(plan: Plan, earlier: Manifest, progress: Progress) -> None:
@@ -212,6 +279,24 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
         )
 
 
+def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | None:
+    """Return the results to reuse: of the run in `--since`, or of this run to retry errors."""
+    settings, output = plan.settings, plan.settings.output
+    if settings.since is not None:
+        base = checked_name(settings.since)
+        found = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
+        progress.say(f"Unchanged responses are reused from run {base}.")
+        return found
+    if earlier is None or settings.if_finished != "retry_errors":
+        return None
+    found = reuse_from(output, plan.name, earlier, plan.fingerprint, since=False)
+    same, again = len(found.hashes), found.again
+    progress.say(
+        f"Run {plan.name}: {same:,} responses kept, {again:,} with errors evaluated again."
+    )
+    return found
+
+
 @contextmanager
 def _errors_explained(attempt: Attempt) -> Iterator[None]:
     """Report by a RunError what is kept when a file error, or a lack of memory outside of chunks,
@@ -228,71 +313,110 @@ def _errors_explained(attempt: Attempt) -> Iterator[None]:
         raise RunError(f"{why}. {kept}") from error
 
 
-def chunks_of(
-    plan: Plan,
-    attempt: Attempt,
-    action: str,
-    progress: Progress,
-    local: bool = True,
-    reuse: Reuse | None = None,
-    parse: Callable[[str, bytes, int], Any] | None = None,
-    used: Callable[[str], bool] | None = None,
-) -> Iterator[Chunk]:
-    """Return the chunks of the input, which is read lazily.
+def _evaluated(
+    plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
+) -> Written | None:
+    """Evaluate what is not evaluated yet; return the parts of all tables but `sources`.
 
-    `local` if workers of this machine evaluate them. `parse` and `used` replace how it is read.
+    None if an engine finishes the run without this command.
+    """
+    in_process = runner_of(plan.settings.beam) in IN_PROCESS
+    try:
+        evaluate = _in_process if in_process else _on_engine
+        written = evaluate(plan, attempt, reuse, progress)
+    finally:
+        wait_for(end_run(attempt.identifier))  # closes its connections
+    if written is None:
+        return None
+    for folder in recorded(plan.settings, plan.chosen.specs):
+        finish_recording(folder)
+    return replace(written, parts=each_passage_once(written.parts))
+
+
+def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
+    settings, specs = plan.settings, plan.chosen.specs
+    log = attempt.usage_log() if plan.sends_requests else None
+    if log is not None:
+        UsageLog(log).begin(reuse.spent if reuse else None)
+    client, _ = endpoints.probed(settings, specs, log) if plan.models else (None, [])
+    if isinstance(settings, RecallSettings):
+        job: Job = recall_job_of(settings, client, log)
+    else:
+        job = job_of(settings, specs, client, attempt.identifier, log)
+    chunks = _chunks_of(plan, attempt, progress, reuse)
+    workers = settings.processes(plan.models)
+    reader = UsageReader(log) if log is not None else None
+    try:
+        with progress.watching(reader, bool(plan.models) and not plan.unpriced):
+            written = run_chunks(chunks, job, attempt, workers, progress)
+    finally:
+        if log is not None:
+            wait_for(end_run(log))
+    # After the input was read, which finds the responses to reuse.
+    parts = [*_reused(plan, attempt, reuse, progress), *written.parts]
+    if log is not None:
+        parts += unrecorded_usage(parts, attempt, log)
+    return replace(written, parts=parts)
+
+
+def _on_engine(
+    plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
+) -> Written | None:
+    settings, specs = plan.settings, plan.chosen.specs
+    client, probes = endpoints.probed(settings, specs)
+    job = job_of(settings, specs, client, attempt.identifier)
+    chunks = list(_chunks_of(plan, attempt, progress, reuse, local=False))
+    before = _reused(plan, attempt, reuse, progress)
+    if probes:
+        before.append(attempt.write_part("usage", to_arrow("usage", probes)))
+    spec = FinishSpec(
+        storage.absolute(attempt.run_folder),
+        attempt.identifier,
+        attempt.fingerprint,
+        plan.chosen.statuses,
+        plan.facts,
+        job,
+        tuple(replace(part, path=storage.absolute(part.path)) for part in before),
+        tuple(map(storage.absolute, recorded(settings, specs))),
+    )
+    flags, workers = settings.beam, settings.processes()
+    written = run_on_engine(chunks, attempt, flags, workers, spec, progress)
+    return written and replace(written, parts=[*before, *written.parts])
+
+
+def _reused(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:
+    """Return parts with the reused results of the responses that the input has."""
+    if reuse is None:
+        return []
+    parts = copy_reused(plan.settings.output, reuse, attempt.chunk_folder(REUSED))
+    if reuse.compared:
+        progress.say(f"{len(reuse.taken):,} responses reused from run {reuse.run}.")
+    return parts
+
+
+def _chunks_of(
+    plan: Plan, attempt: Attempt, progress: Progress, reuse: Reuse | None, local: bool = True
+) -> Iterator[Chunk]:
+    """Return the chunks of the input, which is read lazily; `local` if workers of this machine
+    evaluate them.
 
     Raises:
         NothingUsable: the input has no record, or none that is usable.
         UsageError: `--map` names a column that no record has.
     """
     report = InputReport()
-    if parse is None:
-        parse = partial(parse_line, columns=plan.settings.map, unknown=report.add_unknown)
-    folder = attempt.input_folder(local)
-    reads = used or partial(is_used, plan.settings.map)
-    plain = [plain_file(file, folder, reads, local) for file in plan.files]
+    settings, folder = plan.settings, attempt.input_folder(local)
+    read = plan.parse
+    if plan.command != RECALL:
+        read = partial(read, unknown=report.add_unknown)
+    plain = [plain_file(file, folder, plan.used, local) for file in plan.files]
     report.add_left_out(plain)
-    size, most = attempt.fingerprint["chunk_size"], plan.settings.max_line_bytes
-    check_columns(plain, plan.settings.map, most)
+    size, most = attempt.fingerprint["chunk_size"], settings.max_line_bytes
+    check_columns(plain, settings.map, most)
     takes = reuse.takes if reuse else lambda record: False
-    found = in_chunks(plain, size, most, takes, report.observed(parse))
-    names = [file.path for file in plan.files]
-    chunks = report.checked(found, names, progress.say)
+    found = in_chunks(plain, size, most, takes, report.observed(read))
+    chunks = report.checked(found, [file.path for file in plan.files], progress.say)
     first = next(chunks, None)
     if first is None:
-        raise empty_input(plan.files, action)
+        raise empty_input(plan.files, plan.command)
     return chain([first], chunks)
-
-
-def start_usage_log(
-    plan: Plan, attempt: Attempt, spent: Mapping[str, float] | None = None
-) -> str | None:
-    """Start the usage log, with what was `spent` before; None if the run sends no requests."""
-    if not plan.sends_requests:
-        return None
-    log = attempt.usage_log()
-    UsageLog(log).begin(spent)
-    return log
-
-
-def evaluate_here(
-    chunks: Iterable[Chunk],
-    job: Job,
-    plan: Plan,
-    attempt: Attempt,
-    progress: Progress,
-) -> list[Part]:
-    """Evaluate the chunks in processes of this machine and return all parts."""
-    workers = plan.settings.processes(plan.models)
-    log = job.usage_log
-    if log is None:
-        with progress.watching():
-            return run_chunks(chunks, job, attempt, workers, progress)
-    try:
-        priced = bool(plan.models) and not plan.unpriced
-        with progress.watching(UsageReader(log), priced):
-            parts = run_chunks(chunks, job, attempt, workers, progress)
-    finally:
-        wait_for(end_run(log))
-    return parts + unrecorded_usage(parts, attempt, log)

@@ -5,16 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ufo.pipelines.options.arguments import names_of
-from ufo.pipelines.options.command_line import settings_of
-from ufo.pipelines.options.flags import Knowledge
-from ufo.pipelines.options.judge_flags import Answers, Limits, Models
+from ufo.pipelines.options.groups import ModelOptions
+from ufo.pipelines.options.option import names_of
+from ufo.pipelines.options.reading import settings_of
+from ufo.pipelines.options.recall import RecallSettings
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
 from ufo.schemas.errors import SourceUnavailable, UsageError
 from ufo.schemas.records import MULTI, NO_SOURCE, SourceStatus
 from ufo.transforms.job import IN_FLIGHT, Job
 from ufo.transforms.judges import JUDGES
 from ufo.transforms.llm.settings import ClientSettings
+from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.registry import Spec, options_of, takes_context
 from ufo.transforms.sources.base import FactSource
 from ufo.transforms.sources.registry import SOURCES, SourceSpec
@@ -23,7 +24,8 @@ from ufo.transforms.sources.registry import SOURCES, SourceSpec
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
 USED = "used"
 UNAVAILABLE = "unavailable"
-_FLAGS_OF_MODELS = (*names_of(Models, Limits, Answers, Knowledge), "prompts")
+_OF_KNOWLEDGE = ("samples", "temperature", "sampling")
+_FLAGS_OF_MODELS = (*names_of(ModelOptions), *_OF_KNOWLEDGE, "prompts")
 _OF_AN_INDEX = "retriever"
 _OF_CALLS = {"concurrency", "retry_seconds", "cache"}
 
@@ -33,10 +35,10 @@ class Chosen:
     """The sources of a run: what workers get, the rows of `sources`, and the fingerprint; `remote`
     if one of them waits for something elsewhere."""
 
-    specs: tuple[SourceSpec, ...]
-    statuses: tuple[SourceStatus, ...]
-    fingerprint: tuple[Mapping[str, Any], ...]
-    remote: bool
+    specs: tuple[SourceSpec, ...] = ()
+    statuses: tuple[SourceStatus, ...] = ()
+    fingerprint: tuple[Mapping[str, Any], ...] = ()
+    remote: bool = False
 
 
 def choose(settings: Settings) -> Chosen:
@@ -167,6 +169,21 @@ def job_of(
         in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
         secrets=settings.secrets or {},
         paths=OPENED_BY_WORKERS,
+    )
+
+
+def recall_job_of(
+    settings: RecallSettings, client: ClientSettings | None, usage_log: str | None
+) -> RecallJob:
+    """Return the job of a recall run."""
+    return RecallJob(
+        sources=(),
+        judge=settings.judge_spec(client),
+        mode="recall",
+        max_line_bytes=settings.max_line_bytes,
+        usage_log=usage_log,
+        in_flight=max(IN_FLIGHT, 4 * settings.concurrency),
+        formulations=settings.formulations,
     )
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from ufo.pipelines.reports.means import VIEWS, means, score_in_words
-from ufo.pipelines.runners.engine import CHUNK, EngineJob, counted, started_job, totals_of
 from ufo.pipelines.runs.attempt import PROCESS, Attempt
+from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.finish import manifest_of
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UfoError, UsageError
@@ -28,11 +28,8 @@ from ufo.schemas.runs import Run, choose_runs, damage_of
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
-    FAILURES,
     PROMPT_TOKENS,
     REQUESTS,
-    RESPONSES,
-    UNITS,
     UsageReader,
 )
 
@@ -56,9 +53,9 @@ class Status:
     and `of_lines` of the input likewise. `rows` are those of finished chunks by table, `spent` what
     models were asked. `changed_at` is when the last chunk, or the run, was finished.
 
-    On an engine (`runner`) a run is one `job`, not chunks, and what its workers have counted so far
-    is in `steps`, by step and name. `score` is a finished run's score in words, with warnings;
-    empty if the folder is remote. `checked` says what `--check` found.
+    On an engine (`runner`) a run is one `job`, not chunks, whose progress the engine shows. `score`
+    is a finished run's score in words, with warnings; empty if the folder is remote. `checked` says
+    what `--check` found.
     """
 
     run: str
@@ -77,7 +74,6 @@ class Status:
     next: str = ""
     runner: str | None = None
     job: str | None = None
-    steps: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     factuality_score: float | None = None
     coverage: float | None = None
     score: str = ""
@@ -192,7 +188,7 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     ]
     rows: Counter[str] = Counter()
     for path in done:
-        for part in json.loads(storage.read(path)):
+        for part in json.loads(storage.read(path))["parts"]:
             rows[part["table"]] += part["rows"]
     lines, chunk_size = process.get("lines"), attempt.fingerprint["chunk_size"]
     state = _state(process, attempt.run_folder)
@@ -207,7 +203,7 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
         "next": _advice(state, process, attempt),
     }
     if on_engine is not None:
-        return _of_job(on_engine, about)
+        return Status(**about, of_lines=lines, runner=on_engine.runner, job=on_engine.name)
     n_lines = len(done) * chunk_size
     return Status(
         **about,
@@ -218,23 +214,6 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
         of_lines=lines,
         rows={table: rows[table] for table in _COUNTED if table in rows},
         spent=_spent(attempt),
-    )
-
-
-def _of_job(job: EngineJob, about: dict[str, Any]) -> Status:
-    # A stopped job starts over.
-    steps = {} if about["state"] == STOPPED else counted(job)
-    totals = totals_of(job, steps)
-    rows = {"fact_units": totals.get(UNITS), "failures": totals.get(FAILURES)}
-    return Status(
-        **about,
-        lines=round(totals.get(RESPONSES, 0)),
-        of_lines=job.lines,
-        rows={name: round(count) for name, count in rows.items() if count},
-        spent={name: totals[name] for name in (REQUESTS,) if name in totals},
-        runner=job.runner,
-        job=job.name,
-        steps=steps,
     )
 
 

@@ -9,10 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ufo.pipelines.options.arguments import Parser
 from ufo.pipelines.options.beam_flags import beam_parser, takes_value
 from ufo.pipelines.options.dataflow import IMAGE
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Parser
 
 RUNNER = "--runner=DataflowRunner"
 

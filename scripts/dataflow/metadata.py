@@ -16,8 +16,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from scripts.flags import write_or_check
-from ufo.pipelines.options.arguments import Option
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Option
 
 FILE = Path(__file__).with_name("metadata.json")
 REQUIRED = ("input", "output")

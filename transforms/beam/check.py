@@ -13,7 +13,6 @@ from zlib import crc32
 
 import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
-from apache_beam.transforms.trigger import AccumulationMode, AfterCount, Repeatedly
 
 from ufo.schemas.records import OpenUnits, SourceVotes
 from ufo.transforms.beam.coders import typed
@@ -23,11 +22,10 @@ from ufo.transforms.beam.write import ROWS, Rows
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.job import Job
 from ufo.transforms.judges import make_judge
-from ufo.transforms.llm.usage_log import DECIDED, RESPONSES, UNITS, UsageLog
 from ufo.transforms.loop import in_step
 from ufo.transforms.secrets import into_environment
 from ufo.transforms.sources.registry import make_source
-from ufo.transforms.votes import SEQ, SINGLE, decides
+from ufo.transforms.votes import SEQ
 
 _NOANS = "noans"
 _VOTES = "votes"
@@ -48,7 +46,6 @@ class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
         super().__init__(job.in_flight)
         self._job = job
         self._position = position
-        self._last = position + 1 == len(job.sources)
 
     def setup(self) -> None:
         into_environment(self._job.secrets)
@@ -59,12 +56,11 @@ class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
         self._judge.open()
         self._source.open()
         self.remote = self._judge.remote or self._source.remote
-        self._log = UsageLog(self._job.usage_log)
         self._step = f"source:{self._source.name}"
-        self.counters = StepCounters(self._step, self._job.counts)
+        self.counters = StepCounters(self._step, self._job.usage_log)
 
     def teardown(self) -> None:
-        self._log.close()
+        self.counters.close()
         self._source.close()
         self._judge.close()
 
@@ -73,8 +69,7 @@ class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
             return _Answer(item, await check(item, self._source, self._judge))
 
     def outputs(self, result: _Answer) -> Iterator[Rows | TaggedOutput]:
-        checked = result.checked
-        self.counters.add(**of_source(result.asked, checked))
+        checked, counts = result.checked, of_source(result.asked, result.checked)
         rows: Rows = {
             "evidence": checked.evidence,
             "passages": checked.passages,
@@ -82,30 +77,14 @@ class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
             "usage": checked.usage,
         }
         if self._job.mode != SEQ:
+            self.counters.add(**counts)
             yield rows
             votes = SourceVotes(result.asked.response_id, self._position, checked.tallies)
             yield TaggedOutput(_VOTES, votes)
-            units, answered = len(checked.tallies), sum(map(decides, checked.tallies))
-            self._log.add(
-                {
-                    f"{DECIDED}{self._source.name}": answered,
-                    f"{DECIDED}none": units - answered if self._job.mode == SINGLE else 0,
-                    UNITS: units if self._position == 0 else 0,
-                    RESPONSES: int(self._last),
-                }
-            )
             return
         decided, rest = settle(result.asked, checked, self._job.tie)
-        self.counters.add(
-            units_out=len(rest.units) if rest else 0, responses_out=int(rest is not None)
-        )
-        self._log.add(
-            {
-                f"{DECIDED}{self._source.name}": len(decided),
-                f"{DECIDED}none": len(rest.units) if rest and self._last else 0,
-                RESPONSES: int(self._last or rest is None),
-            }
-        )
+        left = {"units_out": len(rest.units) if rest else 0, "responses_out": int(rest is not None)}
+        self.counters.add(**counts, **left)
         yield {**rows, "verdicts": decided}
         if rest is not None:
             yield TaggedOutput(_NOANS, rest)
@@ -159,50 +138,16 @@ class CheckSources(beam.PTransform):  # type: ignore[misc]
             undecided_rows = beam.Map(_undecided, self._job.tie).with_output_types(Rows)
             rows.append(open_units | "undecided" >> undecided_rows)
         else:
-            together = votes | "votes" >> beam.Flatten()
-            rows.append(together | "vote" >> Vote(self._job))
+            decide = partial(_decide, self._job.mode, self._job.tie)
+            by_response = beam.WithKeys(_response_id).with_output_types(tuple[str, SourceVotes])
+            rows.append(
+                votes
+                | "votes" >> beam.Flatten()
+                | "key" >> by_response
+                | "group" >> beam.GroupByKey()
+                | "decide" >> beam.Map(decide).with_output_types(Rows)
+            )
         return rows
-
-
-class Vote(beam.PTransform):  # type: ignore[misc]
-    """The votes of every source on every response → the rows of its verdicts.
-
-    Where late elements are let in, each would be a group of its own, and a response be voted on
-    once a source. So there a response waits until it has the votes of all.
-    """
-
-    def __init__(self, job: Job) -> None:
-        super().__init__()
-        self._job = job
-
-    def expand(self, votes: "beam.PCollection[SourceVotes]") -> "beam.PCollection[Rows]":
-        """Apply the step."""
-        decide = partial(_decide, self._job.mode, self._job.tie)
-        windowing = votes.windowing
-        late = windowing.allowed_lateness > 0
-        keyed = votes | "key" >> beam.WithKeys(_response_id).with_output_types(
-            tuple[str, SourceVotes]
-        )
-        if late:
-            keyed |= "wait for all" >> beam.WindowInto(
-                windowing.windowfn,
-                trigger=Repeatedly(AfterCount(len(self._job.sources))),
-                accumulation_mode=AccumulationMode.DISCARDING,
-                allowed_lateness=windowing.allowed_lateness,
-            )
-        verdicts = (
-            keyed
-            | "group" >> beam.GroupByKey()
-            | "decide" >> beam.Map(decide).with_output_types(Rows)
-        )
-        if late:
-            verdicts |= "as before" >> beam.WindowInto(
-                windowing.windowfn,
-                trigger=windowing.triggerfn,
-                accumulation_mode=windowing.accumulation_mode,
-                allowed_lateness=windowing.allowed_lateness,
-            )
-        return verdicts
 
 
 # Functions of this module travel to workers by name; those in another function would travel whole,

@@ -1,27 +1,25 @@
-"""Count what a step does in Beam's metrics, which runners show and the manifest sums up.
-
-On an engine they are reported while it works, too (`ufo.transforms.beam.live`).
-"""
+"""Count what a step does in Beam's metrics, which engines show and the manifest sums up."""
 
 from apache_beam.metrics import Metrics
 
 from ufo.schemas.records import OpenUnits
-from ufo.transforms.beam.live import live
 from ufo.transforms.check import Checked
 from ufo.transforms.job import COUNTED
+from ufo.transforms.llm.usage_log import UsageLog
 from ufo.transforms.votes import decides
 
 
 class StepCounters:
     """The counters of one step of a run; for a DoFn, which makes them in `setup`.
 
-    `folder` is where they are reported while an engine works, None for nowhere.
+    They are Beam metrics, and lines of the run's usage log while a chunk is under way; a path of
+    None discards the lines. Both say the same.
     """
 
-    def __init__(self, step: str, folder: str | None = None) -> None:
+    def __init__(self, step: str, usage_log: str | None = None) -> None:
         self._step = step
-        self._live = live(folder) if folder else None
         self._namespace = COUNTED + step
+        self._log = UsageLog(usage_log)
         self._added: dict[str, int] = {}
 
     def add(self, **counts: int) -> None:
@@ -29,16 +27,17 @@ class StepCounters:
         added = self._added
         for name, count in counts.items():
             added[name] = added.get(name, 0) + count
-        if self._live is not None:
-            self._live.add(self._step, counts)
+        self._log.add({f"{self._step}.{name}": count for name, count in counts.items()})
 
     def flush(self) -> None:
-        """Report now what is not reported yet; for the end of a bundle."""
+        """Add to Beam's metrics what was counted since the last call; for the end of a bundle."""
         for name, count in self._added.items():
             Metrics.counter(self._namespace, name).inc(count)
         self._added.clear()
-        if self._live is not None:
-            self._live.flush()
+
+    def close(self) -> None:
+        """Close the usage log."""
+        self._log.close()
 
 
 def of_source(asked: OpenUnits, checked: Checked) -> dict[str, int]:

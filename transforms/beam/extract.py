@@ -13,7 +13,6 @@ from ufo.transforms.beam.write import ROWS, Rows
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import Job
 from ufo.transforms.judges import make_judge
-from ufo.transforms.llm.usage_log import RESPONSES, UsageLog
 from ufo.transforms.loop import in_step
 from ufo.transforms.secrets import into_environment
 
@@ -25,18 +24,16 @@ class _Extract(CoroutineDoFn[InputRecord, Extracted]):
         self._units = job.units
         self._usage_log = job.usage_log
         self._secrets = job.secrets
-        self._counts = job.counts
 
     def setup(self) -> None:
         into_environment(self._secrets)
         self._judge = make_judge(self._spec)
         self._judge.open()
         self.remote = self._judge.remote
-        self._log = UsageLog(self._usage_log)
-        self.counters = StepCounters("extract", self._counts)
+        self.counters = StepCounters("extract", self._usage_log)
 
     def teardown(self) -> None:
-        self._log.close()
+        self.counters.close()
         self._judge.close()
 
     async def call(self, item: InputRecord) -> Extracted:
@@ -64,8 +61,6 @@ class _Extract(CoroutineDoFn[InputRecord, Extracted]):
         yield TaggedOutput(ROWS, rows)
         if result.open_units.units:
             yield result.open_units
-        else:
-            self._log.add({RESPONSES: 1})
 
 
 class Extract(beam.PTransform):  # type: ignore[misc]

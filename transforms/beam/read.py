@@ -29,12 +29,12 @@ class Records(NamedTuple):
 class _Read(beam.DoFn):  # type: ignore[misc]
     def __init__(self, job: Job, parse: Parse | None) -> None:
         self._max_line_bytes = job.max_line_bytes
-        self._counts = job.counts
         self._columns = job.columns
+        self._usage_log = job.usage_log
         self._given = parse
 
     def setup(self) -> None:
-        self._counters = StepCounters("read", self._counts)
+        self._counters = StepCounters("read", self._usage_log)
         self._left_out: list[Failure] = []
         self._parse = self._given or partial(
             parse_line,
@@ -69,6 +69,9 @@ class _Read(beam.DoFn):  # type: ignore[misc]
 
     def finish_bundle(self) -> None:
         self._counters.flush()
+
+    def teardown(self) -> None:
+        self._counters.close()
 
 
 class ReadRecords(beam.PTransform):  # type: ignore[misc]

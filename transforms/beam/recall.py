@@ -9,7 +9,6 @@ from ufo.schemas.recall import RecallInput
 from ufo.transforms.beam.coroutines import CoroutineDoFn
 from ufo.transforms.beam.counting import StepCounters
 from ufo.transforms.beam.write import Rows
-from ufo.transforms.llm.usage_log import RESPONSES, UsageLog
 from ufo.transforms.loop import in_step
 from ufo.transforms.recall.recallers import RecallJob, make_recaller
 from ufo.transforms.recall.step import Recalled, recall
@@ -24,11 +23,10 @@ class _Recall(CoroutineDoFn[RecallInput, Recalled]):
         self._recaller = make_recaller(self._job.judge, self._job.formulations)
         self._recaller.open()
         self.remote = self._recaller.remote
-        self._log = UsageLog(self._job.usage_log)
-        self.counters = StepCounters("recall")
+        self.counters = StepCounters("recall", self._job.usage_log)
 
     def teardown(self) -> None:
-        self._log.close()
+        self.counters.close()
         self._recaller.close()
 
     async def call(self, item: RecallInput) -> Recalled:
@@ -45,7 +43,6 @@ class _Recall(CoroutineDoFn[RecallInput, Recalled]):
         }
         self.counters.add(records=1, **{table: len(rows) for table, rows in tables.items()})
         yield {"recall_records": [result.record], **tables}
-        self._log.add({RESPONSES: 1})
 
 
 class Recall(beam.PTransform):  # type: ignore[misc]

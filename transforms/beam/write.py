@@ -4,9 +4,6 @@ Beam's own file sinks put 100,000 rows into one file and left stale shards on a 
 Arrow blocks where they are made, so that few large elements are shuffled instead of many small
 ones; each (table, part) is then sorted and written by one call, under a temporary name first. A
 file that exists is therefore whole.
-
-A stream's windows have folders of their own, named by the millisecond in which the window begins;
-so has each pane after the first, by its number: what is late replaces nothing.
 """
 
 import json
@@ -49,16 +46,13 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
 
     def start_bundle(self) -> None:
         # Tuples of plain values, which cost the garbage collector nothing while they wait here.
-        self._gathered: dict[tuple[str, int, Any], list[tuple[Any, ...]]] = {}
+        self._gathered: dict[Key, list[tuple[Any, ...]]] = {}
 
     def process(self, rows: Rows) -> list[tuple[Key, bytes]]:
-        return self._pack(rows, _ALL)
-
-    def _pack(self, rows: Rows, window: Any) -> list[tuple[Key, bytes]]:
         blocks = []
         for table, found in rows.items():
             for part, those in self._by_part(table, found):
-                gathered = self._gathered.setdefault((table, part, window), [])
+                gathered = self._gathered.setdefault((table, part), [])
                 gathered += map(values_of(table), those)
                 if len(gathered) >= _BLOCK_ROWS:
                     blocks.append(_block(table, part, gathered))
@@ -76,17 +70,11 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
         return parts.items()
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
-        for (table, part, window), rows in self._gathered.items():
+        for (table, part), rows in self._gathered.items():
             if rows:
-                yield WindowedValue(_block(table, part, rows), window.max_timestamp(), (window,))
+                block = _block(table, part, rows)
+                yield WindowedValue(block, _ALL.max_timestamp(), (_ALL,))
         self._gathered = {}
-
-
-class _PackWindows(_Pack):
-    """The same for each window, so that a stream's rows stay in theirs."""
-
-    def process(self, rows: Rows, window: Any = beam.DoFn.WindowParam) -> list[tuple[Key, bytes]]:
-        return self._pack(rows, window)
 
 
 def _block(table: str, part: int, rows: list[tuple[Any, ...]]) -> tuple[Key, bytes]:
@@ -100,28 +88,18 @@ def _block(table: str, part: int, rows: list[tuple[Any, ...]]) -> tuple[Key, byt
 class _WritePart(beam.DoFn):  # type: ignore[misc]
     """((table, part), blocks) → the part file, sorted; yields where it is and its rows."""
 
-    def __init__(self, folder: str, counts: str | None) -> None:
+    def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._counts = counts
 
     def setup(self) -> None:
-        self._counters = StepCounters("write", self._counts)
+        self._counters = StepCounters("write")
 
-    def process(
-        self,
-        item: tuple[Key, Iterable[bytes]],
-        window: Any = beam.DoFn.WindowParam,
-        pane: Any = beam.DoFn.PaneInfoParam,
-    ) -> Iterator[Part]:
+    def process(self, item: tuple[Key, Iterable[bytes]]) -> Iterator[Part]:
         (table, part), blocks = item
         data = pa.concat_tables(pa.ipc.open_stream(block).read_all() for block in blocks)
         data = whole(table, data)
         self._counters.add(rows=data.num_rows, files=1)
-        folder = self._folder
-        if not isinstance(window, GlobalWindow):
-            folder = storage.join(folder, folder_of(window, pane.index))
-            storage.make_folder(folder)
-        path = storage.join(folder, f"{table}-{part:05d}.parquet")
+        path = storage.join(self._folder, f"{table}-{part:05d}.parquet")
         written = write_part(table, path, data)
         with storage.writing(path + NOTE) as note:
             note.write(json.dumps(asdict(written)).encode())
@@ -129,12 +107,6 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
 
     def finish_bundle(self) -> None:
         self._counters.flush()
-
-
-def folder_of(window: Any, pane: int = 0) -> str:
-    """Return the name of the folder for a window's parts; `pane` counts its panes from 0."""
-    begins = str(window.start.micros // 1000)
-    return begins if pane <= 0 else f"{begins}.{pane}"
 
 
 def whole(table: str, data: pa.Table) -> pa.Table:
@@ -165,14 +137,8 @@ class WriteTables(beam.PTransform):  # type: ignore[misc]
         """Apply the step; `rows` is a tuple of collections, each of `Rows`."""
         blocks = []
         for number, collection in enumerate(rows, 1):
-            # Beam takes long to tell each element its window, and in a bounded run all are in one.
-            kind = _Pack if collection.windowing.is_default() else _PackWindows
-            pack = beam.ParDo(kind(self._job.parts)).with_output_types(tuple[Key, bytes])
+            pack = beam.ParDo(_Pack(self._job.parts)).with_output_types(tuple[Key, bytes])
             blocks.append(collection | f"pack {number}" >> pack)
-        return (
-            blocks
-            | "blocks" >> beam.Flatten()
-            | "group" >> beam.GroupByKey()
-            | "write"
-            >> beam.ParDo(_WritePart(self._folder, self._job.counts)).with_output_types(Part)
-        )
+        write = beam.ParDo(_WritePart(self._folder)).with_output_types(Part)
+        together = blocks | "blocks" >> beam.Flatten() | "group" >> beam.GroupByKey()
+        return together | "write" >> write

@@ -103,7 +103,7 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     }
     endpoint = settings.endpoint(request.role, request.model)
     added = [endpoint.added] if endpoint.added else []
-    common = (endpoint.url, endpoint.model, canonical, settings.repeat, *added)
+    common = (endpoint.url, endpoint.model, canonical, 0, *added)  # 0: keys as in earlier versions
     separate = [] if settings.share else [request.response_id]
     keys = Keys("r", *common)
     return [keys.of(index, *separate) for index in range(request.n)]

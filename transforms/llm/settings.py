@@ -43,9 +43,9 @@ class ClientSettings(CallSettings):
     `reached` are the URLs that answered them. `context` is the size of the models' contexts in
     tokens, None to learn it from the endpoints' errors.
 
-    `repeat` is part of the cache's keys, so that another number gets new answers. With `share`
-    False, responses do not share cached answers. `prices` are by model name. `max_cost` is the cap
-    in US dollars on all requests of the usage log, which only one process can keep.
+    With `share` False, responses do not share cached answers. `prices` are by model name.
+    `max_cost` is the cap in US dollars on all requests of the usage log, which only one process can
+    keep.
     """
 
     endpoints: Mapping[str, Endpoint]
@@ -55,7 +55,6 @@ class ClientSettings(CallSettings):
     sent_before: int = 0
     reached: frozenset[str] = frozenset()
     context: int | None = None
-    repeat: int = 0
     share: bool = True
     prices: Mapping[str, Price] = field(default_factory=dict)
     max_cost: float | None = None

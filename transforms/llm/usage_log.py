@@ -22,11 +22,6 @@ PROMPT_TOKENS = "prompt_tokens"
 COMPLETION_TOKENS = "completion_tokens"
 COST = "cost_usd"
 RESERVED = "reserved_usd"
-RESPONSES = "responses"
-UNITS = "units"
-DECIDED = "decided by "
-EXTRACTED = "extracted"
-FAILURES = "failures"
 _SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
 
 
@@ -96,8 +91,6 @@ class UsageLog:
 
 class UsageReader:
     """The totals, rows and messages of a usage log, which may grow meanwhile."""
-
-    exact = True
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from ufo.pipelines.options.arguments import Parser
 from ufo.pipelines.options.beam_flags import waits, workers_of
-from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.dataflow import IMAGE
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Parser
+from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings
 
 JOB = ("--project=my-project", "--region=europe-west1", "--temp_location=gs://b/temp")

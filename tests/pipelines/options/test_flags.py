@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from scripts import flags as page
-from ufo.pipelines.options import flags, recall
-from ufo.pipelines.options.arguments import Affects, Parser, names_of, option, options_of
-from ufo.pipelines.options.config import load
+from ufo.pipelines.options import recall
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Affects, Parser, names_of, option, options_of
+from ufo.pipelines.options.reading import load
 from ufo.pipelines.options.settings import Settings
 from ufo.schemas.errors import UsageError
 from ufo.webapp.models import Asking
@@ -83,15 +84,15 @@ def test_a_field_is_a_key_of_the_file(parser: Parser, tmp_path: Path) -> None:
 
 
 def test_every_option_of_a_command_is_a_field_of_its_settings() -> None:
-    for groups, kind in ((flags.GROUPS, Settings), (recall.GROUPS, recall.RecallSettings)):
+    for groups, kind in ((GROUPS, Settings), (recall.GROUPS, recall.RecallSettings)):
         names = [one.name for options in groups.values() for one in options]
         assert len(set(names)) == len(names)
         assert set(names) <= set(names_of(kind))
-    assert set(names_of(Settings)) == {one.name for group in flags.GROUPS.values() for one in group}
+    assert set(names_of(Settings)) == {one.name for group in GROUPS.values() for one in group}
 
 
 def test_the_service_takes_options_as_they_are_declared() -> None:
-    declared = {one.name: one for options in flags.GROUPS.values() for one in options}
+    declared = {one.name: one for options in GROUPS.values() for one in options}
     properties = Asking.model_json_schema()["properties"]
 
     def kinds_of(schema: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import apache_beam as beam
 import pytest
 
-from ufo.pipelines.runners.engine import EngineJob, job_of
+from ufo.pipelines.runs.engine import EngineJob, job_of
 
 Jobs = list[dict[str, Any]]
 
@@ -83,7 +83,7 @@ class Result:
 
 
 def there(flink: Flink, *more: str) -> EngineJob:
-    return job_of([*flink.flags, *more], "out/run=s1", "try/ab", ["reference"], "seq", 1)
+    return job_of([*flink.flags, *more], "out/run=s1", "try/ab")
 
 
 def test_the_command_waits_until_flink_has_the_job(flink: Flink) -> None:
@@ -113,7 +113,7 @@ def test_a_job_that_fails_on_its_way_is_an_error(flink: Flink) -> None:
 def test_other_engines_are_taken_at_their_word() -> None:
     flags = ["--runner=DataflowRunner"]
     slept: list[float] = []
-    job_of(flags, "run=s1", "ab", [], "seq", 1).until_there(Result(), slept.append)
+    job_of(flags, "run=s1", "ab").until_there(Result(), slept.append)
     assert slept == []
 
 
@@ -127,15 +127,6 @@ def command(ufo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
         return ufo("evaluate", *common, *places, "--no_wait_until_finish", *flags)
 
     return run
-
-
-def test_a_stream_that_nobody_waits_for_is_the_engines(
-    flink: Flink, command: Callable[..., Any]
-) -> None:
-    flink.overviews = [[], [job("1", "mine")]]
-    done = command(*flink.flags, "--job_name=mine")
-    assert (done.code, flink.cancelled) == (0, [])
-    assert "the engine's now" in done.err
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ufo.pipelines.runners import portable
+from ufo.pipelines import graph
 from ufo.pipelines.runs import finish
 from ufo.pipelines.runs.finish import FinishSpec
 from ufo.schemas import storage
@@ -33,7 +33,7 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[FinishSpec]:
     def keep(parts: Any, ending: FinishSpec) -> None:
         found.append(pickle.loads(pickle.dumps(ending)))
 
-    monkeypatch.setattr(portable, "finish_in_graph", keep)
+    monkeypatch.setattr(graph, "finish_in_graph", keep)
     return found
 
 

@@ -4,7 +4,6 @@ import time
 import pytest
 
 from ufo.pipelines.runs.progress import Progress
-from ufo.schemas.records import Part
 
 
 class Terminal(io.StringIO):
@@ -19,7 +18,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-PARTS = [Part("fact_units", "p", 40), Part("failures", "p", 1), Part("verdicts", "p", 40)]
+COUNTS = {"extract": {"responses": 10, "units": 40, "failures": 1}}
 
 
 def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,10 +26,10 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
     monkeypatch.setattr("sys.stderr", stream)
     bar = Progress(100)
     clock[0] += 1
-    bar.chunk(10, PARTS, fresh=True)
+    bar.chunk(10, COUNTS, fresh=True)
     assert stream.getvalue() == ""
     clock[0] += 9
-    bar.chunk(10, PARTS, fresh=True)
+    bar.chunk(10, COUNTS, fresh=True)
     expected = "20/100 responses · 80 units · 2 failures · 2/s · 40 s left"
     assert stream.getvalue() == expected + "\n"
     bar.say("a line")
@@ -39,10 +38,10 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
 
 def test_what_was_done_earlier_does_not_count_for_the_rate(clock: list[float]) -> None:
     bar = Progress(100, quiet=True)
-    bar.chunk(50, [], fresh=False)
+    bar.chunk(50, {}, fresh=False)
     assert bar.line() == "50/100 responses · 0 units"
     clock[0] += 10
-    bar.chunk(10, [], fresh=True)
+    bar.chunk(10, {}, fresh=True)
     assert bar.line() == "60/100 responses · 0 units · 1/s · 40 s left"
 
 
@@ -52,7 +51,7 @@ def test_what_was_done_earlier_does_not_count_for_the_rate(clock: list[float]) -
 def test_the_time_left(clock: list[float], lines: int, seconds: float, left: str) -> None:
     bar = Progress(10, quiet=True)
     clock[0] += seconds
-    bar.chunk(lines, [], fresh=True)
+    bar.chunk(lines, {}, fresh=True)
     assert bar.line().endswith(f"{left} left")
 
 
@@ -60,11 +59,11 @@ def test_a_bar_on_a_terminal(clock: list[float], monkeypatch: pytest.MonkeyPatch
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
     bar = Progress(8)
-    bar.chunk(2, PARTS, fresh=True)
+    bar.chunk(2, COUNTS, fresh=True)
     assert stream.getvalue().startswith("\r")
     assert "█" * 6 + "░" * 18 + "  25%" in stream.getvalue()
     # An estimate that was too low is no bar over its end.
-    bar.chunk(20, PARTS, fresh=True)
+    bar.chunk(20, COUNTS, fresh=True)
     assert "100%" in stream.getvalue()
     assert "22/22 responses" in stream.getvalue()
 
@@ -84,9 +83,10 @@ def test_a_bar_fits_its_terminal(
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("COLUMNS", str(columns))
-    bar = Progress(8)
+    bar = Progress(8, sources=["reference", "wikipedia"])
     clock[0] += 10
-    bar.chunk(2, PARTS, fresh=True, decided={"reference": 30, "wikipedia": 10})
+    answered = {"source:reference": {"answered": 30}, "source:wikipedia": {"answered": 10}}
+    bar.chunk(2, {**COUNTS, **answered}, fresh=True)
     assert stream.getvalue() == f"\r\x1b[2K{drawn}"
 
 
@@ -105,6 +105,6 @@ def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch)
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
     bar = Progress(8, quiet=True)
-    bar.chunk(8, PARTS, fresh=True)
+    bar.chunk(8, COUNTS, fresh=True)
     bar.say("a line")
     assert stream.getvalue() == ""

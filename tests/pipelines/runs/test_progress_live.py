@@ -8,31 +8,27 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from tests.llm_server import LlmServer
 from tests.pipelines.llm_runs import rows
-from ufo.pipelines.runs.progress import Progress, deciders
-from ufo.schemas.records import Part
-from ufo.schemas.tables import to_arrow
+from ufo.pipelines.runs.progress import Progress
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
-    DECIDED,
     IN_FLIGHT,
     PROMPT_TOKENS,
     REQUESTS,
-    RESPONSES,
-    UNITS,
     UsageLog,
     UsageReader,
 )
 
 COUNTS = {
-    RESPONSES: 5,
-    f"{DECIDED}reference": 30,
-    f"{DECIDED}none": 10,
+    "extract.responses": 6,
+    "extract.units": 40,
+    "source:reference.responses": 5,
+    "source:reference.units_in": 40,
+    "source:reference.answered": 30,
     REQUESTS: 50,
     IN_FLIGHT: 16,
     PROMPT_TOKENS: 1_000_000,
@@ -65,22 +61,24 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_what_is_under_way_is_reported(
     counts: UsageReader, clock: list[float], priced: bool, cost: str
 ) -> None:
-    bar = Progress(100, quiet=True)
-    bar.chunk(20, [], fresh=False, decided={"reference": 100})
+    bar = Progress(100, sources=["reference"], quiet=True)
+    before = {"source:reference": {"units_in": 100, "answered": 100}, "extract": {"units": 100}}
+    bar.chunk(20, before, fresh=False)
     with bar.watching(counts, priced):
         pass  # the last look is at the end
     clock[0] += 10
     assert bar.line() == (
-        "25/100 responses · 140 units (reference 130, none 10) · 16 requests in flight · "
-        f"1.2M tokens{cost} · 0.50/s · 2 min left"
+        "25/100 responses · 26 extracted · 140 units (reference 130, none 10) · "
+        f"16 requests in flight · 1.2M tokens{cost} · 0.50/s · 2 min left"
     )
 
 
 def test_a_finished_chunk_is_not_counted_twice(counts: UsageReader, clock: list[float]) -> None:
-    bar = Progress(100, quiet=True)
+    bar = Progress(100, sources=["reference"], quiet=True)
+    chunk = {"extract": {"units": 40}, "source:reference": {"units_in": 40, "answered": 30}}
     with bar.watching(counts, True):
-        bar.chunk(5, [Part("fact_units", "p", 40)], True, {"reference": 30, "none": 10})
-    assert bar.line().startswith("5/100 responses · 40 units (reference 30, none 10)")
+        bar.chunk(6, chunk, True)
+    assert bar.line().startswith("6/100 responses · 40 units (reference 30, none 10)")
 
 
 def test_lines_come_while_a_chunk_is_under_way(
@@ -90,7 +88,7 @@ def test_lines_come_while_a_chunk_is_under_way(
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setattr("ufo.pipelines.runs.progress._SECONDS_BETWEEN_LINES", 0.0)
     monkeypatch.setattr("ufo.pipelines.runs.progress._SECONDS_BETWEEN_LOOKS", 0.001)
-    bar = Progress(100)
+    bar = Progress(100, sources=["reference"])
     give_up = time.monotonic() + 30
     with bar.watching(counts, True):
         while "16 requests in flight" not in stream.getvalue() and time.monotonic() < give_up:
@@ -111,18 +109,19 @@ def test_what_goes_wrong_is_reported_as_a_line_of_its_own(
 def test_where_votes_are_pooled_it_tells_who_answered(
     counts: UsageReader, log: UsageLog, clock: list[float]
 ) -> None:
-    bar = Progress(100, quiet=True, pooled=True)
-    bar.chunk(20, [Part("fact_units", "p", 60)], fresh=False, decided={"reference": 50})
-    log.add({UNITS: 35, f"{DECIDED}none": -10, f"{DECIDED}llm": 20})
+    bar = Progress(100, "mv", ["reference", "llm"], quiet=True)
+    before = {"extract": {"units": 60}, "source:reference": {"answered": 50}}
+    bar.chunk(20, before, fresh=False)
+    log.add({"source:llm.answered": 20, "source:llm.responses": 5})
     with bar.watching(counts, True):
         pass
-    told = "25/100 responses · 95 units (answered by reference 80, llm 20) · "
+    told = "25/100 responses · 26 extracted · 100 units (answered by reference 80, llm 20) · "
     assert bar.line().startswith(told)
 
 
 @pytest.mark.parametrize("mode", ["mv", "all", "single"])
 @pytest.mark.parametrize("live", [True, False])
-def test_it_is_the_same_from_those_who_work_and_from_the_tables(
+def test_it_is_the_same_from_the_log_and_from_finished_chunks(
     tmp_path: Path,
     ufo: Callable[..., Any],
     write_lines: Any,
@@ -132,7 +131,7 @@ def test_it_is_the_same_from_those_who_work_and_from_the_tables(
     live: bool,
 ) -> None:
     if live:
-        monkeypatch.setattr("ufo.pipelines.runners.local.deciders", lambda *_: {})
+        monkeypatch.setattr("ufo.pipelines.runs.progress.Progress.chunk", lambda *_: None)
     else:
         monkeypatch.setattr(
             "ufo.pipelines.runs.progress.Progress.watching", lambda *_: nullcontext()
@@ -160,22 +159,6 @@ def test_it_is_the_same_from_those_who_work_and_from_the_tables(
     said = {name: int(n) for name, n in (one.split() for one in told[1].split(", "))}
     assert said == (answered | {"none": 4} if mode == "single" else answered)
     assert bool(told[0]) == (mode != "single")
-
-
-def test_deciders_are_read_from_the_verdicts(tmp_path: Path, rows_of: Any) -> None:
-    votes = {
-        "a": {"u": {"ref": "s", "wiki": "r"}, "v": {"ref": "-", "wiki": "s"}, "w": {"ref": "n"}}
-    }
-    verdicts = rows_of(votes, mode="all")["verdicts"]
-    pq.write_table(to_arrow("verdicts", verdicts), tmp_path / "verdicts.parquet")
-    parts = [Part("verdicts", str(tmp_path / "verdicts.parquet"), len(verdicts))]
-    assert deciders(parts, "seq") == {"ref": 1, "wiki": 1, "none": 1}
-    assert deciders([], "seq") == {}
-    pq.write_table(
-        to_arrow("evidence", rows_of(votes, mode="all")["evidence"]), tmp_path / "evidence.parquet"
-    )
-    parts = [Part("evidence", str(tmp_path / "evidence.parquet"), 5)]
-    assert deciders(parts, "mv") == deciders(parts, "all") == {"ref": 1, "wiki": 2}
 
 
 def test_a_run_tells_it_in_the_end(

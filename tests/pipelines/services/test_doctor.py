@@ -11,7 +11,7 @@ import ufo
 from tests.llm_server import IGNORED, PROFILES, LlmServer, Switches, faults
 from tests.llm_server.chat import Chat, Reply
 from ufo.pipelines.commands.doctor import register
-from ufo.pipelines.options.arguments import Parser
+from ufo.pipelines.options.option import Parser
 from ufo.schemas.errors import UsageError
 
 Printed = pytest.CaptureFixture[str]

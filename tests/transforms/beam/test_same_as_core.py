@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from ufo.pipelines.runners.local import run_chunk
 from ufo.pipelines.runs.chunks import in_chunks
 from ufo.pipelines.runs.inputs import PlainFile
+from ufo.pipelines.runs.workers import run_chunk
 from ufo.schemas.records import FactUnit, InputRecord, Passage
 from ufo.schemas.tables import OF_EVALUATE, from_arrow, sort_key, to_arrow
 from ufo.transforms.check_text import check_text
@@ -87,7 +87,7 @@ def through_beam(responses: Path, folder: Path, job: Job) -> dict[str, list[Any]
     folder.mkdir(parents=True)
     size = responses.stat().st_size
     (chunk,) = in_chunks([PlainFile(responses.name, str(responses), size)], 100, 10_000)
-    return rows_by_table(run_chunk(chunk, job, str(folder)))
+    return rows_by_table(run_chunk(chunk, job, str(folder)).parts)
 
 
 def through_core(
@@ -169,11 +169,11 @@ def test_what_an_earlier_try_at_a_chunk_left_is_not_taken_in(
     job = job_of(make_sources(False)[1:])
     size = responses.stat().st_size
     (chunk,) = in_chunks([PlainFile(responses.name, str(responses), size)], 100, 10_000)
-    expected = rows_by_table(run_chunk(chunk, job, str(tmp_path)))
+    expected = rows_by_table(run_chunk(chunk, job, str(tmp_path)).parts)
     stale = pq.read_table(tmp_path / "evidence-00000.parquet")
     for name in ("usage-00000.parquet", "evidence-00009.parquet"):
         table = name.split("-")[0]
         pq.write_table(stale if table == "evidence" else to_arrow(table, []), tmp_path / name)
-    again = run_chunk(chunk, job, str(tmp_path))
+    again = run_chunk(chunk, job, str(tmp_path)).parts
     assert rows_by_table(again) == expected
     assert "usage" not in [part.table for part in again]

@@ -79,13 +79,13 @@ def test_what_a_reply_is_limited_to_is_no_other_request(run: Callable[..., Any])
     assert len(model.requests) == 1
 
 
-def test_another_endpoint_or_repeat_is_another_answer(run: Callable[..., Any]) -> None:
+def test_another_endpoint_is_another_answer(run: Callable[..., Any]) -> None:
     model = Model()
     there = {VERIFIER: Endpoint("m", "http://localhost:2/v1")}
-    for settings in (SETTINGS, replace(SETTINGS, repeat=1), replace(SETTINGS, endpoints=there)):
+    for settings in (SETTINGS, replace(SETTINGS, endpoints=there)):
         for _ in range(2):
             run(model, complete(ASKED), settings)
-    assert len(model.requests) == 3
+    assert len(model.requests) == 2
 
 
 def test_roles_at_one_endpoint_share_answers(run: Callable[..., Any]) -> None:

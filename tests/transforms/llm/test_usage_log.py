@@ -13,7 +13,6 @@ from ufo.transforms.llm.usage_log import (
     PROMPT_TOKENS,
     REQUESTS,
     RESERVED,
-    RESPONSES,
     UsageLog,
     UsageReader,
 )
@@ -35,7 +34,7 @@ def test_numbers_of_several_writers_are_summed_as_they_come(path: str) -> None:
     one, other, reader = UsageLog(path), UsageLog(path), UsageReader(path)
     assert reader.totals() == {}
     one.add({COST: 1.5, REQUESTS: 1})
-    other.add({COST: 0.25, RESPONSES: 0})
+    other.add({COST: 0.25, "extract.responses": 0})
     assert reader.totals() == {COST: 1.75, REQUESTS: 1}
     one.add({COST: 1.0})
     assert reader.totals() == UsageReader(path).totals() == {COST: 2.75, REQUESTS: 1}
@@ -53,7 +52,7 @@ def test_rows_come_back_though_nobody_closed_anything(path: str) -> None:
 
 def test_a_process_that_goes_on_keeps_what_was_spent_and_what_was_under_way(path: str) -> None:
     log = UsageLog(path)
-    log.add({COST: 3, REQUESTS: 2, PROMPT_TOKENS: 14, COMPLETION_TOKENS: 3, RESPONSES: 5})
+    log.add({COST: 3, REQUESTS: 2, PROMPT_TOKENS: 14, COMPLETION_TOKENS: 3, "extract.responses": 5})
     log.add({RESERVED: 4, IN_FLIGHT: 1})
     log.begin({COST: 100})
     assert UsageReader(path).totals() == {
@@ -65,7 +64,7 @@ def test_a_process_that_goes_on_keeps_what_was_spent_and_what_was_under_way(path
 
 
 def test_the_first_process_begins_with_what_was_spent_before(path: str) -> None:
-    UsageLog(path).begin({COST: 2.5, REQUESTS: 7, RESPONSES: 3})
+    UsageLog(path).begin({COST: 2.5, REQUESTS: 7, "extract.responses": 3})
     found = UsageReader(path).totals()
     assert found == {COST: 2.5, REQUESTS: 7, PROMPT_TOKENS: 0, COMPLETION_TOKENS: 0}
 

@@ -66,7 +66,7 @@ class JudgementCache:
         for name in _NOT_OF_JUDGEMENTS:
             del options[name]
         endpoint = client.endpoint(VERIFIER, settings.model)
-        self._how = [endpoint.url, endpoint.model, options, client.repeat]
+        self._how = [endpoint.url, endpoint.model, options, 0]  # 0: keys as in earlier versions
         self._how += [endpoint.added] if endpoint.added else []
 
     async def judge(

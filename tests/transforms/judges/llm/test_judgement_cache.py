@@ -127,7 +127,6 @@ def test_half_of_the_claims_recur_and_cost_nothing(scene: Scene) -> None:
         {"citation": True},
         {"formulation": "prompt"},
         {"passages_per_call": 1},
-        {"client": replace(CLIENT, repeat=1)},
         {"client": ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})},
     ],
 )

@@ -8,16 +8,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from ufo.pipelines.options.arguments import Parser
-from ufo.pipelines.options.command_line import settings
-from ufo.pipelines.options.flags import GROUPS
+from ufo.pipelines import streaming
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Parser
+from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings
-from ufo.pipelines.runs.evaluate import run_evaluate
-from ufo.pipelines.streams import stream as streams
-from ufo.pipelines.streams import windows
-from ufo.pipelines.streams.gathering import Arrivals
-from ufo.pipelines.streams.stream import stream
-from ufo.pipelines.streams.windows import Taken
+from ufo.pipelines.runs.run import run_evaluate
+from ufo.pipelines.streaming import Arrivals, ArrivedFile, stream
 from ufo.schemas.errors import RunError
 
 Step = Callable[[], None]
@@ -96,6 +93,12 @@ def test_files_are_evaluated_in_windows_as_they_arrive(world: World) -> None:
     assert world.said == []
 
 
+def test_on_an_engine_a_window_is_one_bounded_job(world: World, ufo: Any) -> None:
+    world.happens = {3: lambda: world.add("a", "r1", "r2"), 30: lambda: world.add("b", "r3")}
+    assert world.run("--runner=FnApiRunner") == 2
+    assert world.windows == [("s.w000001", ["r1", "r2"]), ("s.w000002", ["r3"])]
+
+
 def test_the_first_file_does_not_wait_for_a_second(world: World) -> None:
     at: list[float] = []
     world.happens = {2: lambda: world.add("a", "r1"), 15: lambda: world.add("b", "r2")}
@@ -109,13 +112,13 @@ def test_a_window_is_seen_whole_or_not_at_all(
 ) -> None:
     """Also by DuckDB alone, at any moment between the first file and the last."""
     seen: list[list[Path]] = []
-    move = windows.move_in
+    move = streaming.move_in
 
     def moved(source: str, target: str) -> None:
         seen.append(list((world.folder / "out").glob("run=*/**/*")))
         move(source, target)
 
-    monkeypatch.setattr(windows, "move_in", moved)
+    monkeypatch.setattr(streaming, "move_in", moved)
     world.add("a", "r1")
     world.run()
     assert seen == [[]]
@@ -182,7 +185,7 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
 ) -> None:
     arrive(world)
     with monkeypatch.context() as patched:
-        patched.setattr(streams, "run_evaluate", stops(number))
+        patched.setattr(streaming, "run_evaluate", stops(number))
         with pytest.raises(KeyboardInterrupt):
             world.run()
     assert world.all_ids_or_none() == ["r1"] * (number - 1)
@@ -203,7 +206,7 @@ def test_a_stop_between_the_manifest_and_the_move_repeats_nothing(
         raise OSError("no space")
 
     with monkeypatch.context() as patched:
-        patched.setattr(windows, "move_in", full)
+        patched.setattr(streaming, "move_in", full)
         with pytest.raises(RunError, match=r"s\.w000001 is finished .* no space"):
             world.run()
     staged = world.folder / "out/.streaming/s/run=s.w000001/manifest.json"
@@ -220,6 +223,7 @@ def test_a_stop_between_the_manifest_and_the_move_repeats_nothing(
         (["--fail_under", "0"], "--fail_under"),
         (["--if_finished", "skip"], "--if_finished"),
         (["--run", "s" * 95], "90 characters"),
+        (["--runner", "FnApiRunner", "--no_wait_until_finish"], "leave --no_wait_until_finish out"),
     ],
 )
 def test_what_only_a_run_with_an_end_has_is_refused(
@@ -256,5 +260,5 @@ def test_what_arrives_and_goes_is_not_an_error(tmp_path: Path) -> None:
     arrivals = Arrivals([str(tmp_path / "*.jsonl")], {}, lambda text: None)
     path.write_text("x")
     assert arrivals.look() == []
-    assert arrivals.look() == [Taken(str(path), 1)]
-    assert arrivals.look() == [Taken(str(path), 1)]
+    assert arrivals.look() == [ArrivedFile(str(path), 1)]
+    assert arrivals.look() == [ArrivedFile(str(path), 1)]

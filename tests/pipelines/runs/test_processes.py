@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ufo.pipelines.runners import processes
+from ufo.pipelines.runs import workers
 
 SOURCE = """
 import os
@@ -40,7 +40,7 @@ def test_workers_are_where_the_command_is(
     folder: Path, ufo_process: Any, tables: Any, chunk_size: int
 ) -> None:
     words = ("evaluate", "--input", "in.jsonl", "--output", "out", "--sources", "where.py:Where")
-    root = str(Path(processes.__file__).parents[2])
+    root = str(Path(workers.__file__).parents[2])
     environment = {**os.environ, "WHERE": "here", "PYTHONPATH": root}
     done = ufo_process(
         *(*words, "--workers", 2, "--chunk_size", chunk_size), cwd=folder, env=environment

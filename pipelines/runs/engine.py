@@ -1,69 +1,167 @@
-"""Monitor and cancel the job of a run on an engine.
+"""Run on a distributed engine (Flink, Dataflow, …): one pipeline, many workers.
 
     DIR/run=NAME/.attempt-ID/chunks/portable/job.json       the newest job
                                             /TRY/…          its parts
-                                            /TRY/counts/…   the counters of each of its workers
 
-Beam's job server for Flink does not cancel jobs, so they are cancelled by Flink's REST interface.
+The graph is the same as on this machine. The engine divides the work, holds the state and restarts
+what fails, so the whole input is one chunk; its own page shows how far it is. The command that
+submits the pipeline waits for it and finishes the run; with `--no_wait_until_finish` the last step
+of the graph finishes it. Beam's job server for Flink does not cancel jobs, so they are cancelled by
+Flink's REST interface.
 """
 
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from http.client import HTTPException
+from math import ceil
 from typing import Any
 from urllib.request import ProxyHandler, Request, build_opener
+from uuid import uuid4
 
-from ufo.pipelines.options.beam_flags import runner_of, value_of, waits
-from ufo.pipelines.runs.finish import Counters, sum_counters
+from ufo.pipelines import logs
+from ufo.pipelines.options.beam_flags import runner_of, value_of, waits, workers_of
+from ufo.pipelines.runs.attempt import Attempt, Written
+from ufo.pipelines.runs.chunks import Chunk
+from ufo.pipelines.runs.finish import FinishSpec, check_complete
+from ufo.pipelines.runs.progress import Progress
+from ufo.pipelines.runs.workers import check_ipython, is_interrupt, of_step
 from ufo.schemas import storage
-from ufo.schemas.errors import RunError
-from ufo.transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
-from ufo.transforms.votes import SEQ, SINGLE
+from ufo.schemas.errors import Interrupted, RunError
+from ufo.transforms.splits import Split
 
 CHUNK = "portable"
 FILE = "job.json"
-COUNTS = "counts"
 
+_SHARDS_A_WORKER = 4
+# A worker holds one batch of responses and one part file in memory.
+_RESPONSES_A_SHARD = 500
+_RESPONSES_A_PART = 20_000
 _ENDED = ("CANCELED", "FAILED", "FINISHED")
 _SECONDS_TO_APPEAR = 3.0
 _SECONDS_TO_END = 30.0
 _SECONDS_BETWEEN_LOOKS = 0.2
-_SECONDS_BETWEEN_REMOTE_LOOKS = 10.0
 _SECONDS_TO_ANSWER = 10.0
 
 Say = Callable[[str], None]
+
+
+def run_on_engine(
+    chunks: Sequence[Chunk],
+    attempt: Attempt,
+    flags: Sequence[str],
+    workers: int,
+    spec: FinishSpec,
+    progress: Progress,
+) -> Written | None:
+    """Evaluate all chunks as one pipeline on the runner in `flags`.
+
+    With `--no_wait_until_finish` return None once the job is submitted: its last step finishes the
+    run by `spec`. `workers` is the number of processes if the flags do not set one.
+
+    Raises:
+        Interrupted: by Ctrl-C or SIGTERM; the job on the engine is cancelled too.
+        UsageError: Beam builds no pipeline in this process.
+        RunError: the runner reports that the pipeline failed.
+    """
+    logs.quiet_beam()  # before the import, which logs
+    # Beam is slow to import, and only an engine needs it in this process.
+    import apache_beam as beam
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from ufo.pipelines.graph import evaluate, finish_in_graph
+    from ufo.transforms.beam.write import written_parts
+
+    check_ipython()
+    n_lines = sum(chunk.n_lines for chunk in chunks)
+    done = attempt.done(CHUNK)
+    if done is not None:
+        progress.chunk(n_lines, done.counters, False)
+        return done
+    folder = storage.absolute(attempt.chunk_folder(CHUNK))
+    end_earlier(folder, progress.say)
+    # A stopped try may have left parts, and its job may still be writing: use a new folder.
+    storage.delete(folder)
+    tries_folder, folder = folder, storage.join(folder, uuid4().hex[:8])
+    storage.make_folder(folder)
+    # The working directory of a worker is another one.
+    splits = [
+        replace(split, path=storage.absolute(split.path))
+        for chunk in chunks
+        for split in chunk.splits
+    ]
+    # Workers on other machines share no limiter: each gets its share of the limits.
+    workers = workers_of(flags, workers)
+    shards = max(spec.job.shards, _SHARDS_A_WORKER * workers, ceil(n_lines / _RESPONSES_A_SHARD))
+    files = max(workers, ceil(n_lines / _RESPONSES_A_PART))
+    job = replace(spec.job.elsewhere().among(workers), parts=files, shards=shards)
+    there = job_of(flags, attempt.run_folder, folder)
+    result = None
+    try:
+        pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
+        source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)
+        parts = evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
+        if not there.waited:
+            finish_in_graph(parts, replace(spec, job=job))
+        storage.write(storage.join(tries_folder, FILE), json.dumps(asdict(there)).encode())
+        progress.say(f"Submitted the job {there.name} to {there.place}.")
+        with progress.watching():
+            result = pipeline.run()
+            if not there.waited:
+                there.until_there(result)
+                return None
+            result.wait_until_finish()
+    except (Exception, KeyboardInterrupt) as error:
+        ended = there.cancel(result)
+        if is_interrupt(error):
+            raise Interrupted(
+                f"interrupted{ended and '; '}{ended}; the same command completes the run"
+            ) from None
+        raise of_step(error, attempt, "the pipeline") from error
+    found = Written(written_parts(folder), engine_counters(result))
+    check_complete(found.parts, job)
+    attempt.mark_done(CHUNK, found)
+    progress.chunk(n_lines, found.counters, True)
+    return found
+
+
+def engine_counters(result: Any) -> dict[str, dict[str, int]]:
+    """Return the counters of an engine's job; none, which is reported, where its service does not
+    return them, since the results are written by then."""
+    from ufo.pipelines.graph import counters_of
+
+    try:
+        return counters_of(result)
+    except Exception as error:  # whatever the runner's service raises
+        logs.tell(f"The engine does not report its counters: {type(error).__name__}: {error}")
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
 class EngineJob:
     """A job on an engine, by its `name` there; `named` if the user chose it with `--job_name`.
 
-    `url` is the address of Flink's REST interface, None without one. `counts` is the folder in
-    which its workers write their counters; `sources`, `mode` and `lines` (of input) are the run's.
-    `waited` if the command waits for the end of the job.
+    `url` is the address of Flink's REST interface, None without one. `waited` if the command waits
+    for the end of the job.
     """
 
     runner: str
     name: str
     named: bool
     url: str | None
-    counts: str
-    sources: tuple[str, ...]
-    mode: str
-    lines: int
     waited: bool = True
+
+    @property
+    def place(self) -> str:
+        """Where the job runs, for messages: its runner, and the address of its page if known."""
+        return f"{self.runner}, {self.url}" if self.url else self.runner
 
     def flags(self) -> list[str]:
         """Return the Beam flags that name the job."""
         return [] if self.named else [f"--job_name={self.name}"]
-
-    def keep(self, folder: str) -> None:
-        """Write the job into a folder, for `started_job`."""
-        storage.write(storage.join(folder, FILE), json.dumps(asdict(self)).encode())
 
     def until_there(self, result: Any, sleep: Callable[[float], None] = time.sleep) -> None:
         """Wait until the engine has accepted the job, or it has ended; `result` is Beam's.
@@ -109,14 +207,7 @@ class EngineJob:
         return f"the job {self.name} may still run: cancel it at {self.url}"
 
 
-def job_of(
-    flags: Sequence[str],
-    run_folder: str,
-    folder: str,
-    sources: Sequence[str],
-    mode: str,
-    lines: int,
-) -> EngineJob:
+def job_of(flags: Sequence[str], run_folder: str, folder: str) -> EngineJob:
     """Return the job that evaluates the run in `run_folder` into `folder`, new for each attempt."""
     name = value_of(flags, "job_name")
     run, token = (re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in (run_folder, folder))
@@ -126,18 +217,7 @@ def job_of(
     url = None
     if master and not master.startswith("["):
         url = master if "://" in master else f"http://{master}"
-    counts = storage.join(folder, COUNTS)
-    return EngineJob(
-        runner_of(flags),
-        name or ours,
-        bool(name),
-        url,
-        counts,
-        tuple(sources),
-        mode,
-        lines,
-        waits(flags),
-    )
+    return EngineJob(runner_of(flags), name or ours, bool(name), url, waits(flags))
 
 
 def started_job(folder: str) -> EngineJob | None:
@@ -145,8 +225,7 @@ def started_job(folder: str) -> EngineJob | None:
     path = storage.join(folder, FILE)
     with suppress(OSError, ValueError, TypeError):
         if storage.exists(path):
-            found = json.loads(storage.read(path))
-            return EngineJob(**{**found, "sources": tuple(found["sources"])})
+            return EngineJob(**json.loads(storage.read(path)))
     return None
 
 
@@ -170,63 +249,6 @@ def end_earlier(folder: str, say: Say) -> None:
             f"{earlier.url}"
         )
     say(f"An earlier try was killed; {earlier.cancel(None)}.")
-
-
-class LiveCounts:
-    """The live counters of a job's workers, under the names of a usage log."""
-
-    exact = False  # work that was lost with its worker and repeated is counted twice
-
-    def __init__(self, job: EngineJob) -> None:
-        self._job = job
-        self._found: dict[str, float] = {}
-        self._next = 0.0
-
-    def totals(self) -> dict[str, float]:
-        """Return the sums; those of a remote folder may be some seconds old."""
-        now = time.monotonic()
-        if now >= self._next:
-            far = storage.is_remote(self._job.counts)
-            self._next = now + (_SECONDS_BETWEEN_REMOTE_LOOKS if far else 0)
-            self._found = totals_of(self._job, counted(self._job))
-        return self._found
-
-    def messages(self) -> list[str]:
-        """Return no messages: the engine logs those of its workers."""
-        return []
-
-
-def counted(job: EngineJob) -> Counters:
-    """Return the counters of a job's workers so far: step → name → number."""
-    return sum_counters(path for path in storage.files_below(job.counts) if path.endswith(".json"))
-
-
-def totals_of(job: EngineJob, counters: Counters) -> dict[str, float]:
-    """Convert counters by step to totals under the names of a usage log.
-
-    A response without claims is done after extraction, others after their last source.
-    """
-    if not counters:
-        return {}
-    extract = counters.get("extract", {})
-    stages = [counters.get(f"source:{name}", {}) for name in job.sources]
-    last: Mapping[str, int] = stages[-1] if stages else {}
-    done = extract.get("no_claims", 0) + last.get("responses", 0)
-    if job.mode == SEQ:
-        done += sum(one.get("responses", 0) - one.get("responses_out", 0) for one in stages[:-1])
-    found: dict[str, float] = {
-        RESPONSES: min(done, job.lines),
-        EXTRACTED: min(extract.get("responses", 0), job.lines),
-        UNITS: extract.get("units", 0),
-        FAILURES: sum(one.get("failures", 0) for one in counters.values()),
-        REQUESTS: sum(one.get("requests", 0) for one in counters.values()),
-    }
-    for name, one in zip(job.sources, stages, strict=True):
-        found[f"{DECIDED}{name}"] = one.get("answered", 0)
-    if job.mode in (SEQ, SINGLE):
-        left = last.get("units_out", last.get("units_in", 0) - last.get("answered", 0))
-        found[f"{DECIDED}none"] = left
-    return {name: float(number) for name, number in found.items() if number}
 
 
 def _cancel_on_flink(

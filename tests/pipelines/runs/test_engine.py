@@ -1,31 +1,28 @@
-"""The job of a run on an engine: its name, how far it is, and how it is ended."""
+"""The job of a run on an engine: its name, and how it is ended."""
 
 import json
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ufo.pipelines.runners.engine import (
-    EngineJob,
-    LiveCounts,
-    end_earlier,
-    job_of,
-    started_job,
-    totals_of,
-)
+from ufo.pipelines.runs.engine import FILE, EngineJob, end_earlier, job_of, started_job
 from ufo.schemas.errors import RunError
-from ufo.transforms.llm.usage_log import DECIDED, EXTRACTED, FAILURES, REQUESTS, RESPONSES, UNITS
 
 RUN = "/out/run=My_Run.2"
 TRY = "/out/run=My_Run.2/.attempt-1/chunks/portable/0a1b2c3d"
 
 
-def a_job(*flags: str, mode: str = "seq", folder: str = TRY) -> EngineJob:
-    return job_of(["--runner=FlinkRunner", *flags], RUN, folder, ["ref", "wiki"], mode, 10)
+def a_job(*flags: str) -> EngineJob:
+    return job_of(["--runner=FlinkRunner", *flags], RUN, TRY)
+
+
+def keep(job: EngineJob, folder: Path) -> None:
+    (folder / FILE).write_text(json.dumps(asdict(job)))
 
 
 def test_a_job_is_called_by_its_run_and_try() -> None:
@@ -44,73 +41,10 @@ def test_a_flink_without_an_address_is_not_asked(flags: tuple[str, ...]) -> None
     assert a_job(*flags).url is None
 
 
-SEQ = {
-    "read": {"lines": 10, "failures": 1},
-    "extract": {"responses": 9, "no_claims": 2, "units": 30, "failures": 1, "requests": 9},
-    "source:ref": {
-        "responses": 6,
-        "responses_out": 4,
-        "units_in": 25,
-        "answered": 15,
-        "noans": 10,
-        "units_out": 10,
-    },
-    "source:wiki": {
-        "responses": 3,
-        "responses_out": 1,
-        "units_in": 6,
-        "answered": 4,
-        "units_out": 2,
-        "requests": 5,
-    },
-}
-
-
-def test_what_steps_have_counted_is_how_far_a_run_is() -> None:
-    assert totals_of(a_job(), SEQ) == {
-        RESPONSES: 2 + (6 - 4) + 3,
-        EXTRACTED: 9,
-        UNITS: 30,
-        FAILURES: 2,
-        REQUESTS: 14,
-        f"{DECIDED}ref": 15,
-        f"{DECIDED}wiki": 4,
-        f"{DECIDED}none": 2,
-    }
-
-
-def test_where_all_sources_vote_a_response_is_done_with_the_last() -> None:
-    pooled = {name: {**counts} for name, counts in SEQ.items()}
-    for counts in pooled.values():
-        counts.pop("responses_out", None)
-        counts.pop("units_out", None)
-    totals = totals_of(a_job(mode="mv"), pooled)
-    assert totals[RESPONSES] == 2 + 3
-    assert f"{DECIDED}none" not in totals
-
-
-def test_work_that_was_done_twice_is_not_more_than_there_is() -> None:
-    twice = {step: {name: 2 * n for name, n in counts.items()} for step, counts in SEQ.items()}
-    totals = totals_of(a_job(), twice)
-    assert (totals[RESPONSES], totals[EXTRACTED]) == (10, 10)
-
-
-def test_counts_are_read_while_they_are_written(tmp_path: Path) -> None:
-    job = a_job(folder=str(tmp_path))
-    live = LiveCounts(job)
-    assert live.totals() == {}
-    Path(job.counts).mkdir()
-    for number in range(2):
-        content = json.dumps({"extract": {"responses": number + 1}})
-        Path(job.counts, f"{number}.json").write_text(content)
-    Path(job.counts, "2.json.0a1b2c3d.tmp").write_text('{"extract": {"resp')
-    assert live.totals() == {EXTRACTED: 3}
-
-
 def test_a_job_is_noted(tmp_path: Path) -> None:
     assert started_job(str(tmp_path)) is None
     job = a_job("--flink_master=localhost:8081")
-    job.keep(str(tmp_path))
+    keep(job, tmp_path)
     assert started_job(str(tmp_path)) == job
 
 
@@ -214,10 +148,10 @@ def test_the_job_of_a_try_that_was_killed_is_ended(
     told: list[str] = []
     there = flink(("j1", "ufo-my-run-2-0a1b2c3d", 1, "RUNNING"), ("j2", "mine", 2, "RUNNING"))
     end_earlier(str(tmp_path), told.append)
-    a_job(there.flag, "--job_name=mine").keep(str(tmp_path))
+    keep(a_job(there.flag, "--job_name=mine"), tmp_path)
     end_earlier(str(tmp_path), told.append)
     assert not told, "a name that the user has chosen may be another run's by now"
-    a_job(there.flag).keep(str(tmp_path))
+    keep(a_job(there.flag), tmp_path)
     for _ in range(2):
         end_earlier(str(tmp_path), told.append)
     assert told == ["An earlier try was killed; the job ufo-my-run-2-0a1b2c3d is cancelled."]
@@ -228,7 +162,7 @@ def test_a_job_that_finishes_the_run_itself_is_not_ended_for_another(
     flink: Callable[..., Flink], tmp_path: Path
 ) -> None:
     there = flink(("j1", "ufo-my-run-2-0a1b2c3d", 1, "RUNNING"))
-    a_job(there.flag, "--no_wait_until_finish").keep(str(tmp_path))
+    keep(a_job(there.flag, "--no_wait_until_finish"), tmp_path)
     with pytest.raises(RunError, match="evaluates this run already; wait for it, or cancel it at"):
         end_earlier(str(tmp_path), print)
     there.jobs[0]["state"] = "FAILED"

@@ -1,4 +1,9 @@
-"""Declare an option once, as a field of a dataclass; parse flags by such declarations."""
+"""Declare an option once, as a field of a dataclass, and check values for it.
+
+Flags of a command, keys of the configuration file and keywords in Python are made of the
+declaration, and what each gives is checked by `Option.value_of`; so are the fingerprint of a run
+and docs/flags.md.
+"""
 
 import argparse
 import difflib
@@ -9,7 +14,6 @@ from functools import partial
 from typing import Any, NoReturn, get_args, get_origin
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.transforms.llm.endpoint import check_url
 
 
 class Affects(Flag):
@@ -30,19 +34,6 @@ class Affects(Flag):
 NOTHING = Affects(0)
 
 
-def url_of(flag: str) -> Callable[[str], str]:
-    """Return what reads the URL of an endpoint, or raises a UsageError that names the flag."""
-
-    def read(url: str) -> str:
-        try:
-            check_url(url, flag)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        return url
-
-    return read
-
-
 @dataclass(frozen=True, slots=True)
 class Option:
     """An option: a flag `--name`, a key of the configuration file, a keyword in Python.
@@ -50,6 +41,7 @@ class Option:
     `kind` is bool for a switch, int or float for a number from `low` to `high`, tuple for several
     words, else str: one of `choices` where there are any, and `read` makes a value of the text.
     `affects` says whose part of a run's fingerprint it enters: none where results are the same.
+    An option for an `expert` is not in the command's help, but in docs/flags.md.
     """
 
     name: str
@@ -62,6 +54,7 @@ class Option:
     high: float | None = None
     read: Callable[[str], Any] = str
     affects: Affects = NOTHING
+    expert: bool = False
 
     def add(self, group: "argparse._ActionsContainer") -> None:
         """Declare its flag. One that is not given stays None: the configuration file, and then the
@@ -72,20 +65,39 @@ class Option:
         elif self.kind is tuple:
             added = group.add_argument(flag, nargs="+", action="extend")
         else:
-            added = group.add_argument(flag, type=self._type(flag))
-        added.help, added.metavar = self.help, self.metavar
+            added = group.add_argument(flag, type=self.value_of)
+        added.help = argparse.SUPPRESS if self.expert else self.help
+        added.metavar = self.metavar
 
     @property
     def is_path(self) -> bool:
         """Whether its value is a file or a folder."""
         return self.metavar in ("FILE", "DIR")
 
-    def _type(self, flag: str) -> Callable[[str], Any]:
+    def value_of(self, given: object) -> Any:
+        """Return the value that is given, as the text of a flag or as YAML and Python have it.
+
+        A switch that is off is None, as if it were not given.
+
+        Raises:
+            UsageError: it is wrong, with the nearest right one.
+        """
+        flag = f"--{self.name}"
+        if self.kind is bool:
+            if not isinstance(given, bool):
+                raise UsageError(f"{self.name} is true or false, not {given!r}")
+            return given or None
+        if self.kind is tuple:
+            items = given if isinstance(given, list | tuple) else [given]
+            return [str(item) for item in items]
+        if isinstance(given, Mapping):
+            given = [f"{key}={item}" for key, item in given.items()]
+        text = ",".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
         if self.choices:
-            return one_of(flag, self.choices)
+            return one_of(flag, self.choices)(text)
         if self.low is not None:
-            return number(flag, self.low, self.high, self.kind is int)
-        return self.read
+            return number(flag, self.low, self.high, self.kind is int)(text)
+        return self.read(text)
 
 
 def option(
@@ -98,17 +110,17 @@ def option(
     high: float | None = None,
     read: Callable[[str], Any] = str,
     affects: Affects = NOTHING,
+    expert: bool = False,
 ) -> Any:
     """Return the field of a dataclass that declares an option: the field's name is the option's,
     its type that of the values. `{default}` in `help` is the default."""
     described: dict[str, Any] = {"help": help.format(default=default), "metavar": metavar}
-    described |= {"choices": choices, "low": low, "high": high, "read": read, "affects": affects}
-    return field(default=default, metadata=described)
+    described |= {"choices": choices, "low": low, "high": high, "read": read}
+    return field(default=default, metadata={**described, "affects": affects, "expert": expert})
 
 
 of_source = partial(option, affects=Affects.SOURCE)
 of_judge = partial(option, affects=Affects.JUDGE)
-of_function = partial(option, affects=Affects.FUNCTION)
 of_run = partial(option, affects=Affects.RUN)
 of_results = partial(option, affects=Affects.RESULTS)
 
@@ -133,21 +145,6 @@ def _kind(annotation: Any) -> type:
         if kind in (bool, int, float):
             return kind  # type: ignore[no-any-return]
     return tuple if get_origin(annotation) is tuple else str
-
-
-Definitions = Mapping[str, Mapping[str, Any]]
-"""By their names, the named plug-ins of one kind: `type` and `options` of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """What a configuration file holds, or Python keywords that are not flags: values by name,
-    sources and judges that are defined there, Beam's flags."""
-
-    values: Mapping[str, Any] = field(default_factory=dict)
-    sources: Definitions = field(default_factory=dict)
-    judges: Definitions = field(default_factory=dict)
-    beam: Sequence[str] = ()
 
 
 class Parser(argparse.ArgumentParser):
@@ -186,39 +183,15 @@ class Parser(argparse.ArgumentParser):
         values = ((name, getattr(parsed, name)) for name in self.options)
         return {name: value for name, value in values if value is not None}
 
-    def argv(self, values: Mapping[str, object]) -> list[str]:
-        """Return values by the names of options as flags, by which the parser checks them.
-
-        Raises:
-            UsageError: a switch is neither true nor false.
-        """
-        found: list[str] = []
-        for name, value in values.items():
-            kind = self.options[name].kind if name in self.options else type(value)
-            if value is None or (kind is bool and value is False):
-                continue
-            if kind is bool:
-                if value is not True:
-                    raise UsageError(f"{name} is true or false, not {value!r}")
-                found.append(f"--{name}")
-            elif kind is tuple and isinstance(value, list):
-                found += [f"--{name}", *map(str, value)]
-            elif isinstance(value, Mapping):
-                pairs = (f"{key}={item}" for key, item in value.items())
-                found.append(f"--{name}={','.join(pairs)}")
-            elif isinstance(value, (list, tuple)):
-                found.append(f"--{name}={','.join(map(str, value))}")
-            else:
-                found.append(f"--{name}={value}")
-        return found
-
-    def values(self, given: Mapping[str, object]) -> dict[str, Any]:
-        """Return values by the names of options, checked as flags are.
+    def checked(self, values: Mapping[str, object]) -> dict[str, Any]:
+        """Return the values of options by their names, checked; None is left out.
 
         Raises:
             UsageError: a value is wrong.
         """
-        return self.given(self.parse_args(self.argv(given)))
+        given = {name: value for name, value in values.items() if value is not None}
+        found = {name: self.options[name].value_of(value) for name, value in given.items()}
+        return {name: value for name, value in found.items() if value is not None}
 
     def error(self, message: str) -> NoReturn:
         """Raise what is wrong with the command line."""
@@ -254,30 +227,3 @@ def number(
         return value
 
     return checked
-
-
-def named(items: object, noun: str) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
-    """Return the order of names and the definitions in a list of names and mappings.
-
-    Raises:
-        UsageError: an item that is neither, lacks `name` or `type`, or repeats a name.
-    """
-    if not isinstance(items, list) or not items:
-        raise UsageError(f"`{noun}s` is a list of names and of {{name, type, …}}")
-    order: list[str] = []
-    definitions: dict[str, Mapping[str, Any]] = {}
-    for item in items:
-        if isinstance(item, str):
-            order.append(item)
-            continue
-        if not isinstance(item, dict) or not isinstance(item.get("type"), str):
-            raise UsageError(f"a {noun} is a name or {{name, type, …options}}, not {item!r}")
-        name = item.get("name", item["type"])
-        if not isinstance(name, str) or not name:
-            raise UsageError(f"a {noun}'s name is text, not {name!r}")
-        if name in definitions:
-            raise UsageError(f"two {noun}s are named {name!r}; give each a name of its own")
-        options = {str(key): value for key, value in item.items() if key not in ("name", "type")}
-        definitions[name] = {"type": item["type"], "options": options}
-        order.append(name)
-    return order, definitions

@@ -2,22 +2,26 @@
 
 Beam's in-process runner keeps every shuffle in memory and is bound by the interpreter's lock. With
 chunks, each finished on disk, memory stays bounded, all cores are used, and a killed run resumes at
-its unfinished chunks.
+its unfinished chunks. The processes are loky's: unlike the standard library's, they do not import
+the `__main__` of the script or notebook that starts them, and a killed one is reported.
 """
 
+import os
 import re
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
 
-from ufo.pipelines.logs import quiet_beam
-from ufo.pipelines.runners import processes
-from ufo.pipelines.runs.attempt import Attempt
+from loky import ProcessPoolExecutor
+
+from ufo.pipelines import logs
+from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.chunks import Chunk
-from ufo.pipelines.runs.progress import Progress, deciders
-from ufo.pipelines.stopping import check_stop
+from ufo.pipelines.runs.progress import Progress, sum_counters
+from ufo.pipelines.stopping import check_stop, end_with
 from ufo.schemas.errors import (
     Interrupted,
     RunError,
@@ -26,16 +30,16 @@ from ufo.schemas.errors import (
     ends_run,
     lacks_memory,
 )
-from ufo.schemas.records import Part
 from ufo.schemas.temporary import own_folder
 from ufo.transforms.job import Job
 
 _ENDING_SECONDS = 8.0  # longer than a process waits for its last replies
+_OF_THE_PARENT = (signal.SIGINT, signal.SIGTERM)
 
 
-def run_chunk(chunk: Chunk, job: Job, folder: str) -> list[Part]:
-    """Evaluate one chunk in this process; returns the parts that it wrote below `folder`."""
-    quiet_beam()  # before the import, which logs
+def run_chunk(chunk: Chunk, job: Job, folder: str) -> Written:
+    """Evaluate one chunk in this process, with every table written below `folder`."""
+    logs.quiet_beam()  # before the import, which logs
     # Beam is slow to import, and a process whose workers evaluate all chunks does not need it.
     from ufo.pipelines.graph import evaluate_chunk
 
@@ -53,8 +57,8 @@ def run_chunks(
     attempt: Attempt,
     workers: int,
     progress: Progress,
-) -> list[Part]:
-    """Evaluate all chunks and return their parts in the chunks' order.
+) -> Written:
+    """Evaluate all chunks; return their parts, in the chunks' order, and their counters' sums.
 
     Chunks that are finished already are skipped. A single chunk, or one worker, is evaluated in
     this process, except under IPython.
@@ -63,12 +67,12 @@ def run_chunks(
         Interrupted: by Ctrl-C; what was finished is kept.
         RunError: a chunk or a worker process failed; what was finished is kept.
     """
-    parts: dict[int, list[Part]] = {}
+    done: dict[int, Written] = {}
 
-    def finished(chunk: Chunk, found: list[Part]) -> None:
+    def finished(chunk: Chunk, found: Written) -> None:
         attempt.mark_done(chunk.number, found)
-        parts[chunk.number] = found
-        progress.chunk(chunk.n_lines, found, True, deciders(found, job.mode))
+        done[chunk.number] = found
+        progress.chunk(chunk.n_lines, found.counters, True)
 
     def waiting() -> Iterator[Chunk]:
         for chunk in _read(chunks, attempt):
@@ -77,8 +81,8 @@ def run_chunks(
             if found is None:
                 yield chunk
             else:
-                parts[chunk.number] = found
-                progress.chunk(chunk.n_lines, found, False, deciders(found, job.mode))
+                done[chunk.number] = found
+                progress.chunk(chunk.n_lines, found.counters, False)
 
     todo = waiting()
     if job.client is not None:
@@ -101,11 +105,13 @@ def run_chunks(
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(
-                f"interrupted; {len(parts)} finished chunks are kept, and the same command "
+                f"interrupted; {len(done)} finished chunks are kept, and the same command "
                 "completes the run"
             ) from None
         raise of_step(error, attempt) from error
-    return [part for number in sorted(parts) for part in parts[number]]
+    ordered = [done[number] for number in sorted(done)]
+    parts = [part for found in ordered for part in found.parts]
+    return Written(parts, sum_counters([found.counters for found in ordered]))
 
 
 def _read(chunks: Iterable[Chunk], attempt: Attempt) -> Iterator[Chunk]:
@@ -195,16 +201,18 @@ def _in_processes(
     job: Job,
     attempt: Attempt,
     workers: int,
-    finished: Callable[[Chunk, list[Part]], None],
+    finished: Callable[[Chunk, Written], None],
 ) -> None:
-    pool = processes.pool(workers)
-    under_way: dict[Future[list[Part]], Chunk] = {}
+    # The processes end with this one.
+    settings = (os.getpid(), logs.settings_for_worker())
+    pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
+    under_way: dict[Future[Written], Chunk] = {}
     try:
         # One chunk more than workers is queued; further ones are not read yet.
         for chunk in chunks:
             folder = attempt.chunk_folder(chunk.number)
             numbers = [*(one.number for one in under_way.values()), chunk.number]
-            with _memory_errors_explained(attempt, numbers), processes.signals_held_back():
+            with _memory_errors_explained(attempt, numbers), _signals_held_back():
                 under_way[pool.submit(run_chunk, chunk, job, folder)] = chunk
             if len(under_way) > workers:
                 _take(under_way, attempt, finished)
@@ -227,14 +235,41 @@ def _in_processes(
 
 
 def _take(
-    under_way: dict[Future[list[Part]], Chunk],
+    under_way: dict[Future[Written], Chunk],
     attempt: Attempt,
-    finished: Callable[[Chunk, list[Part]], None],
+    finished: Callable[[Chunk, Written], None],
 ) -> None:
     for future in wait(under_way, return_when=FIRST_COMPLETED).done:
         died = isinstance(future.exception(), BrokenProcessPool)
         # If one worker dies, the pool loses the chunks of all.
         lost = under_way.values() if died else [under_way[future]]
         with _memory_errors_explained(attempt, [chunk.number for chunk in lost]):
-            parts = future.result()
-        finished(under_way.pop(future), parts)
+            found = future.result()
+        finished(under_way.pop(future), found)
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Block Ctrl-C and SIGTERM within this context, also in processes started meanwhile.
+
+    Ctrl-C reaches the whole process group, and a worker that is just starting would print a
+    traceback.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_PARENT)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_evaluator(parent: int, settings: logs.LogSettings) -> None:
+    as_worker(parent)
+    logs.quiet_beam()
+    logs.start(settings)
+
+
+def as_worker(parent: int) -> None:
+    """Make this process a worker: ignore Ctrl-C and SIGTERM, and end with the process `parent`."""
+    for number in _OF_THE_PARENT:
+        signal.signal(number, signal.SIG_IGN)
+    end_with(parent)

@@ -1,0 +1,422 @@
+"""Declare the options of `ufo evaluate`, each once: a field of a dataclass.
+
+Flags, keys of the configuration file, keywords in Python, the fingerprint of a run, the metadata of
+Dataflow's template and docs/flags.md are made of them. A default of None stands for the default of
+the source or judge that takes the option.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ufo.pipelines.options.option import (
+    Affects,
+    names_of,
+    of_judge,
+    of_results,
+    of_run,
+    of_source,
+    option,
+    options_of,
+)
+from ufo.schemas.errors import UsageError
+from ufo.transforms.columns import named_columns
+from ufo.transforms.judges.llm.settings import LLM_OPTIONS
+from ufo.transforms.llm.endpoint import check_url
+from ufo.transforms.llm.store import checked_uri
+from ufo.transforms.registry import Spec
+from ufo.transforms.secrets import named_secrets
+
+TIES = ("not_factual", "factual")
+_BOTH = Affects.SOURCE | Affects.JUDGE
+
+
+def source_names(text: str) -> list[str]:
+    """Return the names of a list that commas separate."""
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    if not found:
+        raise UsageError("--sources names no source")
+    return found
+
+
+def url_of(flag: str) -> Callable[[str], str]:
+    """Return what reads the URL of an endpoint, or raises a UsageError that names the flag."""
+
+    def read(url: str) -> str:
+        try:
+            check_url(url, flag)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        return url
+
+    return read
+
+
+def _of_llm_judge(name: str, expert: bool = False) -> Any:
+    """Return the field of an option that the LLM judge declares."""
+    declared = LLM_OPTIONS[name]
+    affects = Affects.FUNCTION if declared["of_function"] else Affects.JUDGE
+    return option(**declared["option"], affects=affects, expert=expert)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputOptions:
+    """What is read, and where results go."""
+
+    input: tuple[str, ...] = of_run(
+        "files of responses: JSON Lines, a JSON array, CSV, TSV (also .gz) or Parquet, recognised "
+        "by content; glob patterns and gs://… are accepted",
+        "FILE",
+    )
+    output: str = option("folder for results, written to DIR/run=NAME; gs://… is accepted", "DIR")
+    map: Mapping[str, str] | None = of_results(
+        "column names of the input for the keys of a record: response=output,question=prompt "
+        "(Python: a mapping)",
+        "KEY=COLUMN,…",
+        read=named_columns,
+    )
+    max_line_bytes: int = of_results(
+        "lines longer than this are recorded as failures (default {default})",
+        "N",
+        default=4 * 1024 * 1024,
+        low=2,
+        expert=True,
+    )
+    json: bool = option("print the result as JSON", default=False)
+    log_format: str = option(
+        "format of stderr: text (default), or json, one object per line with run, step and worker",
+        "HOW",
+        default="text",
+        choices=("text", "json"),
+        expert=True,
+    )
+    config: str | None = option(
+        "YAML file with these options and more (docs/flags.md), named sources and judges; flags on "
+        "the command line win",
+        "FILE",
+    )
+    secrets: Mapping[str, str] | None = option(
+        "environment variables that every worker sets from Google Secret Manager: "
+        "OPENAI_API_KEY=projects/P/secrets/S",
+        "VARIABLE=SECRET,…",
+        read=named_secrets,
+        expert=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How the work is cut and resumed, and when a finished run exits 3."""
+
+    run: str | None = option(
+        "name of the run (default: a hash of the input file names and the options)", "NAME"
+    )
+    if_finished: str = option(
+        "what to do if the run is already finished: replace (default), skip, or retry_errors, "
+        "which evaluates only the responses that had errors",
+        "WHAT",
+        default="replace",
+        choices=("replace", "skip", "retry_errors"),
+    )
+    since: str | None = option(
+        "evaluate only new and changed responses; reuse the results of run NAME for the rest",
+        "NAME",
+    )
+    fresh: bool = option(
+        "start over if an unfinished attempt had other options or input", default=False
+    )
+    streaming: bool = option(
+        "evaluate new files as they arrive; each time window is a run NAME.w000001, …",
+        default=False,
+    )
+    window_seconds: float | None = option(
+        "length of a window of --streaming in seconds (default 60)", "S", low=0.01, expert=True
+    )
+    idle_seconds: float | None = option(
+        "end --streaming after S seconds without a new file (default: never)",
+        "S",
+        low=0,
+        expert=True,
+    )
+    workers: int | None = option(
+        "worker processes (default: one per core; one if a model is asked)", "N", low=1, high=1024
+    )
+    chunk_size: int | None = option(
+        "responses that are evaluated and written together (default 500 to 4000)",
+        "N",
+        low=1,
+        expert=True,
+    )
+    fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
+    max_error_share: float | None = option(
+        "exit 3 if more than this share of the judgements were unusable",
+        "X",
+        low=0,
+        high=1,
+        expert=True,
+    )
+    baseline: str | None = option(
+        "finished run in the same --output to compare with; exit 3 if this run is significantly "
+        "worse (--fail_if_worse, default 0.05)",
+        "NAME",
+    )
+    fail_if_worse: float | None = option(
+        "exit 3 if the score is significantly lower than the baseline's: the p-value of a "
+        "one-sided paired t test is below P (0.05 is usual)",
+        "P",
+        low=0,
+        high=1,
+    )
+    dry_run: bool = option(
+        "estimate calls, tokens and cost; send and evaluate nothing", default=False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions:
+    """Which fact sources are asked, how their answers are voted over, and what they retrieve."""
+
+    sources: tuple[Any, ...] | None = of_run(
+        "fact sources in the order they are asked, by name or path/to/file.py:Class (default: all "
+        "that are configured)",
+        "A,B,C",
+        read=source_names,
+    )
+    mode: str = of_results(
+        "seq: the first source with an answer decides (default); mv: majority vote over all "
+        "sources; single: each source alone; all: ask every source about every unit",
+        "MODE",
+        default="seq",
+        choices=("seq", "mv", "single", "all"),
+    )
+    tie: str = of_results(
+        "verdict where votes are tied: not_factual (default) or factual",
+        "LABEL",
+        default="not_factual",
+        choices=TIES,
+    )
+    units: str = of_results(
+        "unit to check: claim (default) or sentence",
+        "UNIT",
+        default="claim",
+        choices=("claim", "sentence"),
+    )
+    index: str | None = of_source(
+        "folder or gs://… prefix of the index of the source wikipedia", "DIR"
+    )
+    retriever: str | None = of_source(
+        "bm25 (default), or dense or hybrid if the index was built with --embedder",
+        "NAME",
+    )
+    embedder: str | None = of_source(
+        "embedder of dense and hybrid: openai[:MODEL], a model folder or a name on a model hub "
+        "(default: the one that the index was built with)",
+        "NAME",
+    )
+    passages: int | None = of_source(
+        "passages to retrieve per unit and source (default 5)", "N", low=1, high=1000
+    )
+    samples: int | None = of_source(
+        "samples per query of the source llm (default 5)", "N", low=1, high=128
+    )
+    temperature: float | None = of_source(
+        "sampling temperature of the source llm (default 1)", "T", low=0, high=2
+    )
+    sampling: str | None = of_source(
+        "requests of the source llm: per_query (default), or bundled, one request per response",
+        "HOW",
+        choices=("per_query", "bundled"),
+        expert=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebOptions:
+    """The source `web`."""
+
+    search: str | None = of_source(
+        "search engine: serper (default), searxng or brave",
+        "ENGINE",
+        choices=("serper", "searxng", "brave"),
+    )
+    pages: int | None = of_source("pages to fetch per query (default 5)", "N", low=1, high=100)
+    passages_per_page: int | None = of_source(
+        "best sentences per page (default 1); each is a passage with its own vote, merged if their "
+        "contexts overlap; 0: use the search snippets and fetch nothing",
+        "N",
+        low=0,
+        high=100,
+    )
+    context_sentences: int | None = of_source(
+        "sentences of context before and after each best sentence (default 1)",
+        "N",
+        low=0,
+        high=20,
+        expert=True,
+    )
+    web_retriever: str | None = of_source(
+        "ranking of a page's sentences: bm25 (default), or dense, which needs --embedder",
+        "NAME",
+        choices=("bm25", "dense"),
+        expert=True,
+    )
+    locale: str | None = of_source(
+        "language or language-COUNTRY of the search, such as en-GB", "LOCALE", expert=True
+    )
+    include_categories: str | None = of_source(
+        "use only hosts of these categories: news,wiki,…", "A,B"
+    )
+    exclude_categories: str | None = of_source("exclude hosts of these categories", "A,B")
+    include_domains: str | None = of_source(
+        "use only these registered domains: example.org,*.gov", "A,B"
+    )
+    exclude_domains: str | None = of_source("exclude these registered domains", "A,B")
+    categories: str | None = of_source(
+        "YAML file with categories of hosts; takes precedence over the shipped ones",
+        "FILE",
+        expert=True,
+    )
+    web_snapshot: str | None = option(
+        "a new folder records searches and pages; a finished one replays them without network",
+        "DIR",
+    )
+    allow_private_hosts: bool | None = of_source(
+        "also fetch from private addresses and unusual ports", expert=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """Who judges, and how the LLM judge asks; None is its default."""
+
+    judge: Spec = of_judge(
+        "llm (default if a key or base URL is given); offline: a small local model, no network; "
+        "path/to/file.py:Class, or any that `ufo judges` lists",
+        "JUDGE",
+    )
+    verifier: str | None = of_judge(
+        "model of the offline judge: overlap (default), bundled, a folder, path/to/file.py:Class "
+        "or a cross-encoder on a model hub (organisation/model)",
+        "NAME",
+    )
+    formulation: str | None = _of_llm_judge("formulation")
+    verdict_labels: str | None = _of_llm_judge("verdict_labels")
+    explain: str | None = _of_llm_judge("explain")
+    citation: bool | None = _of_llm_judge("citation")
+    format: str | None = _of_llm_judge("format")
+    repairs: int | None = _of_llm_judge("repairs", expert=True)
+    as_published: bool | None = _of_llm_judge("as_published", expert=True)
+    passages_per_call: int | None = _of_llm_judge("passages_per_call", expert=True)
+    facts_per_call: int | None = _of_llm_judge("facts_per_call", expert=True)
+    extract_tokens: int | None = _of_llm_judge("extract_tokens", expert=True)
+    prompts: str | None = option(
+        "folder with prompts that replace the shipped ones of the same name", "DIR", affects=_BOTH
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """Which models are asked and where, what an endpoint is sent at most, and what answers cost."""
+
+    model: str | None = option(
+        "model of the judge, and of extraction and the source llm unless set", "NAME", affects=_BOTH
+    )
+    base_url: str | None = of_source(
+        "endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT, else OpenAI's)",
+        "URL",
+        read=url_of("--base_url"),
+    )
+    extractor_model: str | None = of_judge("model that extracts claims", "NAME")
+    extractor_base_url: str | None = option(
+        "endpoint of --extractor_model", "URL", read=url_of("--extractor_base_url"), expert=True
+    )
+    knowledge_model: str | None = of_source("model of the source llm", "NAME")
+    knowledge_base_url: str | None = of_source(
+        "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url"), expert=True
+    )
+    header: tuple[str, ...] = option(
+        "further headers of requests to --base_url, each with the environment variable that holds "
+        "its value",
+        "NAME=VARIABLE",
+        default=(),
+    )
+    body_json: str | None = option(
+        'JSON object of fields to add to requests to --base_url, such as {{"top_k": 1}}',
+        "JSON",
+        affects=Affects.RESULTS,
+        expert=True,
+    )
+    reasoning_effort: str | None = option(
+        "how much a model at --base_url thinks, in its own words: none, minimal, low, medium, "
+        "high, …",
+        "EFFORT",
+        affects=Affects.RESULTS,
+        expert=True,
+    )
+    context: int | None = option(
+        "context size of the models in tokens, prompt and reply together; calls are packed to fit "
+        "(default: learned from the endpoint's errors)",
+        "N",
+        low=128,
+    )
+    concurrency: int = option(
+        "requests in flight at an endpoint (default {default})", "N", default=64, low=1, high=4096
+    )
+    requests_per_minute: int | None = option(
+        "rate limit: requests per minute to an endpoint", "N", low=1
+    )
+    tokens_per_minute: int | None = option(
+        "rate limit: tokens of prompt and reply per minute", "N", low=1
+    )
+    timeout: float | None = option(
+        "time-out of a request in seconds (default 300)", "S", low=0.1, expert=True
+    )
+    retry_seconds: float | None = option(
+        "how long a failed request is retried, in seconds (default 900); an endpoint that asks for "
+        "a longer pause ends the run",
+        "S",
+        low=0,
+        expert=True,
+    )
+    cache: str | None = option(
+        "where replies are cached: a .sqlite file (default: in the user's cache folder), a folder "
+        "or bucket prefix ending in /, or off",
+        "URI",
+        read=checked_uri,
+    )
+    no_share: bool = of_results(
+        "judge equal claims of different responses separately", default=False, expert=True
+    )
+    max_cost: float | None = option(
+        "budget of the run in US dollars, earlier attempts included; it stops before spending more "
+        "(exit 4)",
+        "USD",
+        low=0,
+    )
+    prices: str | None = option(
+        "YAML file with model prices; takes precedence over the shipped ones", "FILE", expert=True
+    )
+
+
+GROUPS = {
+    "input and output": options_of(InputOptions),
+    "sources": options_of(SourceOptions),
+    "web": options_of(WebOptions),
+    "judge": options_of(JudgeOptions),
+    "models": options_of(ModelOptions),
+    "run": options_of(RunOptions),
+}
+"""The options of `ufo evaluate` by the titles of its help."""
+
+_OF_RUNS = {*names_of(InputOptions, RunOptions), "max_cost"} - {"config"}
+OF_TEXT = {
+    title: [one for one in options if one.name not in _OF_RUNS] for title, options in GROUPS.items()
+}
+"""The options of `ufo check`."""
+OF_SERVICE = [
+    one
+    for options in OF_TEXT.values()
+    for one in options
+    if one.name not in ("config", "sources", "mode", "tie", "units")
+]
+"""What a service can be started with: what a text is judged by and checked against."""

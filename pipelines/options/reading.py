@@ -1,0 +1,298 @@
+"""Make the options of a run from a command line, its configuration file, or Python keywords.
+
+The configuration file is YAML with any option by its name, and named plug-ins:
+
+    mode: seq
+    passages: 5
+    sources:
+      - reference
+      - {name: enwiki-2022, type: wikipedia, index: /indexes/2022}
+      - {name: mine, type: sources/mine.py:MySource, limit: 3}
+    judge: {name: quotes, type: judges/quotes.py:Quotes, share: 0.9}
+
+A mapping in `sources` defines a source under a name of its own; `--sources` may name it in another
+order. `judge` is a name or such a mapping; of a list of them, `judges`, the first judges unless
+`judge` or `--judge` names another. Paths are relative to where the command runs, as in flags. A
+flag beats the file.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+
+import yaml
+
+from ufo.pipelines.options import dataflow
+from ufo.pipelines.options.beam_flags import beam_flags, beam_parser, on_dataflow, takes_value
+from ufo.pipelines.options.groups import GROUPS, JudgeOptions, source_names
+from ufo.pipelines.options.option import Affects, Option, Parser, options_of
+from ufo.pipelines.options.settings import (
+    OF_THE_EXTRACTOR,
+    OF_THE_LLM_JUDGE,
+    Settings,
+    default_judge,
+    flags_of,
+)
+from ufo.schemas import storage
+from ufo.schemas.errors import PluginError, UsageError, unknown_value
+from ufo.transforms.judges import JUDGES
+from ufo.transforms.registry import Spec
+from ufo.transforms.secrets import into_environment
+from ufo.transforms.sources.base import FactSource
+from ufo.transforms.verifiers.registry import usable
+
+S = TypeVar("S", bound=Settings)
+
+_OF_SOME: Final = ({"verifier"} | OF_THE_LLM_JUDGE | OF_THE_EXTRACTOR) - {"prompts"}
+"""The options that only some judges take; prompts are of the source llm, too."""
+
+Definitions = Mapping[str, Mapping[str, Any]]
+"""By their names, the named plug-ins of one kind: `type` and `options` of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a configuration file, or Python, gives: checked values of options by name, the sources
+    and judges that are defined there, and flags of Beam's."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    sources: Definitions = field(default_factory=dict)
+    judges: Definitions = field(default_factory=dict)
+    beam: Sequence[str] = ()
+
+
+def settings(kind: type[S], parser: Parser, argv: Sequence[str]) -> S:
+    """Return the settings of a command line, its configuration file and the defaults, as the class
+    of them that a command has.
+
+    Raises:
+        UsageError: whatever is wrong, with the nearest right thing.
+    """
+    parsed, rest = parser.parse_known_args(list(argv))
+    given = Given(parser.given(parsed), beam=beam_flags(rest, parser))
+    return _settings(kind, parser, given)
+
+
+def keyword_settings(
+    kind: type[S], groups: Mapping[str, Iterable[Option]], values: Mapping[str, Any]
+) -> S:
+    """Return the settings of Python keywords: the options in `groups` by their names.
+
+    Raises:
+        UsageError: an option is wrong.
+    """
+    parser = Parser(prog="ufo.evaluate" if kind is Settings else "ufo.recall")
+    parser.add_options(groups)
+    return _settings(kind, parser, _given(dict(values), parser, Given()))
+
+
+def settings_of(
+    values: Mapping[str, Any],
+    sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
+) -> Settings:
+    """Return the settings of Python keywords, options of `ufo evaluate` by their names, and of
+    sources: a list, or names.
+
+    Raises:
+        UsageError: an option or a source is wrong.
+    """
+    chosen = keyword_settings(Settings, GROUPS, values)
+    if sources is None:
+        return chosen
+    if isinstance(sources, str):
+        sources = source_names(sources)
+    described = [item if not isinstance(item, FactSource) else "" for item in sources]
+    if not described:
+        raise UsageError("sources is an empty list; leave it out to use those that can serve")
+    order, definitions = named(described, "source")
+    items = [
+        source if isinstance(source, FactSource) else name
+        for source, name in zip(sources, order, strict=True)
+    ]
+    return replace(chosen, sources=tuple(items), source_definitions=definitions)
+
+
+def _settings(kind: type[S], parser: Parser, given: Given) -> S:
+    path = given.values.get("config")
+    filed = load(path, parser) if path else Given()
+    values = {**filed.values, **given.values}
+    beam = [*filed.beam, *given.beam]
+    if values.get("dry_run"):
+        values.setdefault("output", ".")  # where nothing is written
+    for name in ("input", "output"):
+        if not values.get(name):
+            raise UsageError(f"--{name} is missing. See `{parser.prog} --help`.")
+    if values.get("secrets"):
+        into_environment(values["secrets"])
+    _check_judge(values, {**filed.judges, **given.judges}, parser)
+    _check_together(values)
+    for name in ("input", "sources"):
+        if values.get(name):
+            values[name] = tuple(values[name])
+    found = kind(**values, source_definitions=filed.sources, beam=tuple(beam))
+    if found.dry_run or not on_dataflow(beam):
+        return found
+    return dataflow.with_defaults(found)
+
+
+def load(path: str, parser: Parser) -> Given:
+    """Return what a configuration file holds.
+
+    Raises:
+        UsageError: the file is missing, not YAML, or has an unknown key.
+    """
+    try:
+        content = yaml.safe_load(storage.read(path).decode())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--config {path!r} cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise UsageError(f"--config {path!r} is not YAML: {error}") from error
+    if content is None:
+        return Given()
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        raise UsageError(f"--config {path!r} is a mapping from flags to values, as in `mode: seq`")
+    found: dict[str, Any] = {key.removeprefix("--"): value for key, value in content.items()}
+    try:
+        known = sorted(parser.options.keys() - {"config"})
+        for name in found:
+            ours = name in known or name in ("sources", "judges")
+            if not ours and takes_value(beam_parser(), f"--{name}") is None:
+                raise UsageError(unknown_value("key", name, known))
+        values: dict[str, Any] = {}
+        sources: Definitions = {}
+        if "sources" in found and not isinstance(found["sources"], str):
+            values["sources"], sources = named(found.pop("sources"), "source")
+        judges: dict[str, Any] = {}
+        if "judges" in found:
+            order, judges = named(found.pop("judges"), "judge")
+            found.setdefault("judge", order[0])
+        return _given(found, parser, Given(values, sources, judges))
+    except UsageError as error:
+        raise UsageError(f"--config {path!r}: {error.message}") from None
+
+
+def _given(values: dict[str, Any], parser: Parser, known: Given) -> Given:
+    """Return values by the names of options, or of Beam's flags, checked, added to what is known; a
+    judge may also be described, or an object."""
+    judges = dict(known.judges)
+    judge = values.pop("judge", None)
+    if isinstance(judge, Mapping):
+        (judge,), defined = named([judge], "judge")
+        judges |= defined
+    checked = parser.checked({name: values[name] for name in values if name in parser.options})
+    if judge is not None:
+        checked["judge"] = judge
+    flags: list[str] = []
+    for name, value in values.items():
+        if name not in parser.options and value is not None and value is not False:
+            flags.append(f"--{name}" if value is True else f"--{name}={value}")
+    return Given({**known.values, **checked}, known.sources, judges, beam_flags(flags, parser))
+
+
+def named(items: object, noun: str) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
+    """Return the order of names and the definitions in a list of names and mappings.
+
+    Raises:
+        UsageError: an item that is neither, lacks `name` or `type`, or repeats a name.
+    """
+    if not isinstance(items, list | tuple) or not items:
+        raise UsageError(f"`{noun}s` is a list of names and of {{name, type, …}}")
+    order: list[str] = []
+    definitions: dict[str, Mapping[str, Any]] = {}
+    for item in items:
+        if isinstance(item, str):
+            order.append(item)
+            continue
+        if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+            raise UsageError(f"a {noun} is a name or {{name, type, …options}}, not {item!r}")
+        name = item.get("name", item["type"])
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"a {noun}'s name is text, not {name!r}")
+        if name in definitions:
+            raise UsageError(f"two {noun}s are named {name!r}; give each a name of its own")
+        options = {str(key): value for key, value in item.items() if key not in ("name", "type")}
+        definitions[name] = {"type": item["type"], "options": options}
+        order.append(name)
+    return order, definitions
+
+
+def _check_together(values: Mapping[str, Any]) -> None:
+    if values.get("since") and values.get("if_finished") == "retry_errors":
+        raise UsageError(
+            "--since takes results over from another run, --if_finished retry_errors from this "
+            "one; use one of them"
+        )
+    if values.get("fail_if_worse") is not None and not values.get("baseline"):
+        raise UsageError("--fail_if_worse says how much worse than --baseline, which is missing")
+    for name in ("window_seconds", "idle_seconds"):
+        if values.get(name) is not None and not values.get("streaming"):
+            raise UsageError(f"--{name} is for --streaming; add that, or leave --{name} out")
+
+
+def _check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser) -> None:
+    """Fill in which judge it is, with the options of a named one that are flags; refuse what only
+    another judge takes.
+
+    Raises:
+        UsageError: there is no such judge or option, or a flag that it does not take is given.
+    """
+    item = values.get("judge") or default_judge(values.get("base_url"))
+    spec = JUDGES.spec(item, definitions)
+    if not JUDGES.kind(spec).verifies:
+        raise PluginError(
+            f"the judge {spec.name!r} ({spec.type}) verifies nothing: give it `outcome` or `verify`"
+        )
+    taken = flags_of(spec) & parser.options.keys()
+    parameters = JUDGES.parameters(spec)
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    for name in spec.options:
+        if name not in taken | parameters.keys() and not takes_any:
+            what = f"option of the judge {spec.name!r} ({spec.type})"
+            known = sorted(taken | parameters.keys()) or ["no options"]
+            raise UsageError(unknown_value(what, name, known))
+    values |= parser.checked({name: spec.options[name] for name in taken & spec.options.keys()})
+    for name in values:
+        if name in _OF_SOME - taken:
+            raise UsageError(_not_taken(name, spec))
+    own = {name: value for name, value in spec.options.items() if name not in taken}
+    values["judge"] = replace(spec, options=own)
+    if values.get("verifier") is not None:
+        values["verifier"] = usable(values["verifier"])
+    if values.get("formulation", "function") != "function":
+        for one in parser.options.values():
+            if Affects.FUNCTION in one.affects and values.get(one.name) is not None:
+                raise UsageError(
+                    f"--{one.name} is for --formulation function, and this run's is "
+                    f"{values['formulation']}; leave one of them out"
+                )
+
+
+def _not_taken(name: str, spec: Spec) -> str:
+    takers = sorted(_takers(name), key=lambda one: (one[1].needs_endpoint, one[0]))
+    judges = " or ".join(f"--judge {type_name}" for type_name, _ in takers) or "another judge"
+    reached = all(kind.needs_endpoint for _, kind in takers)
+    how = " (with OPENAI_API_KEY or --base_url)" if takers and reached else ""
+    return (
+        f"--{name} is for {judges}, and this run's judge is {spec.name}; use "
+        f"{'that' if len(takers) < 2 else 'one of these'}{how}, or leave --{name} out"
+    )
+
+
+def _takers(name: str) -> Iterator[tuple[str, Any]]:
+    for type_name in JUDGES.types():
+        spec = Spec(type_name, type_name)
+        try:
+            if name in flags_of(spec):
+                yield type_name, JUDGES.kind(spec)
+        except PluginError:
+            continue  # reported when this judge is used
+
+
+def fitting(usual: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is asked, and those of the usual flags that the judge and formulation take."""
+    found = {**usual, **asked}
+    judge = found.get("judge") or default_judge(found.get("base_url"))
+    others = _OF_SOME - flags_of(JUDGES.spec(judge, {}))
+    if found.get("formulation", "function") != "function":
+        others |= {one.name for one in options_of(JudgeOptions) if Affects.FUNCTION in one.affects}
+    return {name: value for name, value in found.items() if name in asked or name not in others}
