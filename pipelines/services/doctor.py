@@ -110,7 +110,9 @@ async def diagnose(
             if VERIFIER in roles:
                 facts["judging"] = []
                 for flags in _WAYS:
-                    result, known = await _judged(settings, endpoint, flags, known, usage)
+                    result, known = await _by_a_form_that_works(
+                        settings, endpoint, flags, known, usage
+                    )
                     facts["judging"].append(result)
                     facts |= _form(known)
                     note = "{usable} usable, {requests} requests, {seconds:.1f} s".format(**result)
@@ -203,6 +205,24 @@ def _form(known: Capabilities) -> dict[str, Any]:
     return {"structured_output": known.form, "strict": known.strict, "tools": known.tools}
 
 
+async def _by_a_form_that_works(
+    settings: ClientSettings,
+    endpoint: Endpoint,
+    flags: str,
+    known: Capabilities,
+    usage: list[Usage],
+) -> tuple[dict[str, Any], Capabilities]:
+    """Judge the claims, by `function` in one form after another until something usable comes.
+
+    Return how it went and what is known then.
+    """
+    first = result, known = await _judged(settings, endpoint, flags, known, usage)
+    while not result["usable"] and flags == _FUNCTION and known.form != WORDS:
+        known = replace(known, forms=known.forms[1:])
+        result, known = await _judged(settings, endpoint, flags, known, usage)
+    return (result, known) if result["usable"] else first
+
+
 async def _judged(
     settings: ClientSettings,
     endpoint: Endpoint,
@@ -210,51 +230,37 @@ async def _judged(
     known: Capabilities,
     usage: list[Usage],
 ) -> tuple[dict[str, Any], Capabilities]:
-    """Judge the claims by the judge of `ufo evaluate`, and return how it went.
-
-    By `function` in one form after another until something usable comes; then what is known of
-    the endpoint is returned without the forms that failed.
-    """
-    first = None
-    tried = known
-    while True:
-        begun, client = monotonic(), _client(settings, endpoint, tried)
-        judge = LlmJudge(
-            JudgeContext(LlmSettings(endpoint.model, **_WAYS[flags]), lambda client=client: client)
-        )
-        units, found = [], []
-        for at, (claim, query, text, _) in enumerate(CLAIMS):
-            units.append(FactUnit("doctor", f"u{at}", None, claim, query, None))
-            passage = Passage(text, source="doctor", passage_id=f"p{at}")
-            found.append(Found([Retrieved(passage)]))
-        text = " ".join(unit.claim for unit in units)
-        try:
-            asked = OpenUnits("doctor", text, None, "en", [], [], units)
-            judged = await judge.verify(asked, "doctor", found)
-            tried, _ = await client.probe(VERIFIER)  # sends nothing: it was probed before
-        except LlmError as error:
-            failure = Failure("verify", "doctor", error.reason, error.message)
-            judged = Judged(failures=[failure], usage=list(error.usage))
-        finally:
-            await client.aclose()
-        usage += judged.usage
-        outcomes = [row.outcome for row in judged.evidence]
-        result = {
-            "flags": flags,
-            "usable": sum(outcome != ERROR for outcome in outcomes),
-            "right": sum(
-                one == wanted for one, (*_, wanted) in zip(outcomes, CLAIMS, strict=False)
-            ),
-            "requests": len(judged.usage),
-            "seconds": round(monotonic() - begun, 2),
-            "failure": judged.failures[-1].message if judged.failures else "",
-        }
-        first = first or (result, tried)
-        if result["usable"]:
-            return result, tried
-        if flags != _FUNCTION or tried.form == WORDS:
-            return first
-        tried = replace(tried, forms=tried.forms[1:])
+    """Judge the claims by the judge of `ufo evaluate`; what it learns is part of what is known
+    then."""
+    begun, client = monotonic(), _client(settings, endpoint, known)
+    judge = LlmJudge(JudgeContext(LlmSettings(endpoint.model, **_WAYS[flags]), lambda: client))
+    units, found = [], []
+    for at, (claim, query, text, _) in enumerate(CLAIMS):
+        units.append(FactUnit("doctor", f"u{at}", None, claim, query, None))
+        passage = Passage(text, source="doctor", passage_id=f"p{at}")
+        found.append(Found([Retrieved(passage)]))
+    text = " ".join(unit.claim for unit in units)
+    try:
+        asked = OpenUnits("doctor", text, None, "en", [], [], units)
+        judged = await judge.verify(asked, "doctor", found)
+        known, _ = await client.probe(VERIFIER)  # sends nothing: it was probed before
+    except LlmError as error:
+        failure = Failure("verify", "doctor", error.reason, error.message)
+        judged = Judged(failures=[failure], usage=list(error.usage))
+    finally:
+        await client.aclose()
+    usage += judged.usage
+    outcomes = [row.outcome for row in judged.evidence]
+    right = sum(one == wanted for one, (*_, wanted) in zip(outcomes, CLAIMS, strict=False))
+    result = {
+        "flags": flags,
+        "usable": sum(outcome != ERROR for outcome in outcomes),
+        "right": right,
+        "requests": len(judged.usage),
+        "seconds": round(monotonic() - begun, 2),
+        "failure": judged.failures[-1].message if judged.failures else "",
+    }
+    return result, known
 
 
 def _recommend(
