@@ -279,8 +279,7 @@ def ragtruth(raw: Record, file: Path, number: int) -> Record:
         question = given.get("question")
         references = [*filter(None, map(str.strip, _PASSAGE.split(given["passages"])))]
     elif isinstance(given, str | dict):
-        is_text = isinstance(given, str)
-        references = [given if is_text else json.dumps(given, ensure_ascii=False)]
+        references = [given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)]
     return record(
         "ragtruth",
         raw.get("id", number),

@@ -1,7 +1,7 @@
 """Test whether the configured search engines answer, with one search each."""
 
 import asyncio
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from ufo.schemas.extras import missing
@@ -23,73 +23,56 @@ _QUERY = "When was the telephone invented?"
 _TWICE = Retry(attempts=2, seconds=60.0)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchDiagnosis:
-    """What was found out about one engine. `problem` is None where it can be used, and else ends
-    with the remedy; `results` is how many it gave to one query; `requests` were sent."""
+async def diagnose_searches(seconds: float) -> list[dict[str, Any]]:
+    """Ask each engine whose key or address is in the environment; end within so many seconds.
 
-    search: str
-    base_url: str
-    results: int
-    requests: int
-    problem: str | None
-
-    @property
-    def usable(self) -> bool:
-        """Whether a run can search there."""
-        return self.problem is None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return asdict(self) | {"usable": self.usable}
-
-    def as_text(self) -> str:
-        """Return it for people."""
-        where = f" at {self.base_url}" if self.base_url else ""
-        said = f"answers           {self.results} results to one query"
-        if not self.usable:
-            said = f"cannot be used: {self.problem}"
-        return f"search by {self.search}{where}\n  {said}"
-
-
-async def diagnose_searches(seconds: float) -> list[SearchDiagnosis]:
-    """Ask each engine whose key or address is in the environment; ends within so many seconds."""
+    Return what is found out as plain values: `problem` is None where an engine can be used, and
+    else ends with the remedy; `results` is how many it gave to one query.
+    """
     configured = [
         backend
         for backend in map(backend_of, BACKENDS)
         if variable(backend.key_variable) or variable(backend.url_variable)
     ]
-    return list(await asyncio.gather(*(_in_time(backend, seconds) for backend in configured)))
+    return list(await asyncio.gather(*(_diagnosed(backend, seconds) for backend in configured)))
 
 
-async def _in_time(backend: SearchBackend, seconds: float) -> SearchDiagnosis:
-    try:
-        async with asyncio.timeout(seconds):
-            return await _diagnosed(backend)
-    except TimeoutError:
-        problem = f"no answer within --timeout {seconds:g} s; check {backend.url_variable}"
-        return SearchDiagnosis(backend.name, "", 0, 0, problem)
+def search_in_words(found: Mapping[str, Any]) -> str:
+    """Return what was found out about one engine, for people."""
+    where = f" at {found['base_url']}" if found["base_url"] else ""
+    said = f"answers           {found['results']} results to one query"
+    if not found["usable"]:
+        said = f"cannot be used: {found['problem']}"
+    return f"search by {found['search']}{where}\n  {said}"
 
 
-async def _diagnosed(backend: SearchBackend) -> SearchDiagnosis:
-    problem = unavailable(backend)
-    absent = missing("web")
-    if problem is not None or absent is not None:
-        return SearchDiagnosis(backend.name, "", 0, 0, problem or f"it needs {absent}")
-    from ufo.transforms.sources.web.engine import Engine  # of the extra `web`
-
-    engine = Engine(backend, Limiter(Limits(1)), _TWICE, connections=1)
+async def _diagnosed(backend: SearchBackend, seconds: float) -> dict[str, Any]:
+    problem, absent = unavailable(backend), missing("web")
+    problem = problem or (f"it needs {absent}" if absent else None)
+    url, results = "", 0
     rows: list[Usage] = []
-    results = 0
-    try:
-        (reply,) = await engine.ask([_QUERY], 10, Locale(), rows)
-        results = len(list(backend.results(reply)))
-        if not backend.answers(reply):
-            problem = (
-                f"the reply of {engine.url} is not a search result; check {backend.url_variable}"
-            )
-    except (SendError, LlmError) as error:
-        problem = error.message
-    finally:
-        await engine.aclose()
-    return SearchDiagnosis(backend.name, engine.url, results, len(rows), problem)
+    if problem is None:
+        from ufo.transforms.sources.web.engine import Engine  # of the extra `web`
+
+        engine = Engine(backend, Limiter(Limits(1)), _TWICE, connections=1)
+        url = engine.url
+        try:
+            async with asyncio.timeout(seconds):
+                (reply,) = await engine.ask([_QUERY], 10, Locale(), rows)
+            results = len(list(backend.results(reply)))
+            if not backend.answers(reply):
+                problem = f"the reply of {url} is not a search result; check {backend.url_variable}"
+        except TimeoutError:
+            problem = f"no answer within --timeout {seconds:g} s; check {backend.url_variable}"
+        except (SendError, LlmError) as error:
+            problem = error.message
+        finally:
+            await engine.aclose()
+    return {
+        "search": backend.name,
+        "base_url": url,
+        "results": results,
+        "requests": len(rows),
+        "problem": problem,
+        "usable": problem is None,
+    }

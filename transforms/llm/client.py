@@ -346,10 +346,6 @@ class OpenAiClient:
             raise replace(error, usage=rows) from None
         return session.known, rows
 
-    async def models(self, role: str) -> list[str]:
-        """Return the names of the models that a role's endpoint lists, sorted."""
-        return await self._transport(self._settings.endpoint(role)).models()
-
     async def answers(self, role: str) -> bool:
         """Return whether a server answers at the address of a role's endpoint."""
         return await self._transport(self._settings.endpoint(role)).answers()
