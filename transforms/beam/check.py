@@ -34,12 +34,12 @@ Key = tuple[str, int]
 
 
 @dataclass(slots=True)
-class _Answer:
+class _CheckedUnits:
     asked: OpenUnits
     checked: Checked
 
 
-class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
+class _Ask(CoroutineDoFn[OpenUnits, _CheckedUnits]):
     """The life cycle of one stage: source and judge are opened once and asked for each response."""
 
     def __init__(self, job: Job, position: int) -> None:
@@ -64,11 +64,11 @@ class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
         self._source.close()
         self._judge.close()
 
-    async def call(self, item: OpenUnits) -> _Answer:
+    async def call(self, item: OpenUnits) -> _CheckedUnits:
         with in_step(self._step):
-            return _Answer(item, await check(item, self._source, self._judge))
+            return _CheckedUnits(item, await check(item, self._source, self._judge))
 
-    def outputs(self, result: _Answer) -> Iterator[Rows | TaggedOutput]:
+    def outputs(self, result: _CheckedUnits) -> Iterator[Rows | TaggedOutput]:
         checked, counts = result.checked, of_source(result.asked, result.checked)
         rows: Rows = {
             "evidence": checked.evidence,

@@ -45,7 +45,7 @@ class _Recall(CoroutineDoFn[RecallInput, Recalled]):
         yield {"recall_records": [result.record], **tables}
 
 
-class Recall(beam.PTransform):  # type: ignore[misc]
+class RecallAnswers(beam.PTransform):  # type: ignore[misc]
     """Records → the rows of the recall tables."""
 
     def __init__(self, job: RecallJob) -> None:

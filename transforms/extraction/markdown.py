@@ -43,7 +43,7 @@ _SECTIONS: Final = _VALUE_HEADS | _ASIDES | LISTS.words("sections")  # fmt: skip
 _UNKNOWN: Final = "?"  # what a section is about whose heading is no name
 
 
-class Reader:
+class LineReader:
     """Reads the lines of a text in their order: what a line says may need those before it."""
 
     def __init__(self, topic: str = "") -> None:
