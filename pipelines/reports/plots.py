@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from matplotlib.figure import Figure
 
 from ufo.pipelines.reports.drawing import (
@@ -38,61 +37,46 @@ _WHOLES = {
 BY_PEOPLE = "score by people"
 
 
-def plot_contributions(data: Results | pa.Table, path: str | Path | None = None) -> Figure:
-    """Draw the contribution of each source as a pie, undecided units as a grey wedge.
+def plot_contributions(results: Results, path: str | Path | None = None) -> Figure:
+    """Draw the contribution of each source to the newest run as a pie, what nobody decided grey.
 
-    Args:
-        data: results, of which the newest run is drawn, or rows of `source_contributions` of one
-            run and mode.
-        path: where to save it as well, a name that ends in .png or .svg.
+    `path` is where to save it as well, a name that ends in .png or .svg.
 
     Raises:
-        UsageError: another ending, a file that cannot be written, or rows of several runs.
+        UsageError: another ending, or a file that cannot be written.
     """
-    ending = _ending(path)
-    if isinstance(data, Results):
-        data = _of_newest(data, "source_contributions", "position")
-    figure = contributions(_of_one_mode(data)) or draw_words(
-        "nothing decided: no claims or no votes"
-    )
-    return _saved(figure, "Source contributions", path, ending)
+    rows = _of_newest(results, "source_contributions", "position")
+    figure = contributions(rows) or draw_words("nothing decided: no claims or no votes")
+    return _saved(figure, "Source contributions", path)
 
 
-def plot_scores(
-    data: Results | pa.Table, path: str | Path | None = None, by: str | None = None
-) -> Figure:
-    """Draw factuality scores as horizontal bars, with those of people where there are any.
+def plot_scores(results: Results, path: str | Path | None = None, by: str = "model") -> Figure:
+    """Draw factuality scores of the newest run as bars, with those of people where there are any.
 
-    Args:
-        data: results, of which the newest run is drawn, or rows of `scores_by_model`,
-            `scores_by_dataset` or `scores` of one run and mode.
-        path: where to save it as well, a name that ends in .png or .svg.
-        by: one bar for each `model`, `dataset` or `response`; default: `model`, and for a table
-            whatever its rows are. Of more than 40 the lowest are drawn.
+    One bar for each `model`, `dataset` or `response`, as `by` says; of more than 40 the lowest are
+    drawn. `path` is where to save it as well, a name that ends in .png or .svg.
 
     Raises:
-        UsageError: another ending or `by`, a file that cannot be written, or rows of several runs.
+        UsageError: another ending or `by`, or a file that cannot be written.
     """
-    ending = _ending(path)
-    if isinstance(data, Results):
-        by = by or "model"
-        if by not in _BY:
-            raise UsageError(unknown_value("by", by, _BY))
-        data = _of_newest(data, _BY[by], "response_id" if by == "response" else by)
-    rows = _of_one_mode(data)
-    key = next((k for k in ("response_id", "model", "dataset") if k in data.column_names), "run")
+    if by not in _BY:
+        raise UsageError(unknown_value("by", by, _BY))
+    key = "response_id" if by == "response" else by
     # The best on top; without a score at the bottom.
     bars = sorted(
-        (score_bar(row, _named(row[key], key)) for row in rows),
+        (
+            score_bar(row, f"(no {by})" if row[key] is None else one_line(str(row[key]), 36))
+            for row in _of_newest(results, _BY[by], key)
+        ),
         key=lambda bar: (bar.value is None, -(bar.value or 0.0)),
     )
-    title = f"Factuality score by {key.removesuffix('_id').replace('dataset', 'data set')}"
+    title = f"Factuality score by {by.replace('dataset', 'data set')}"
     if len(bars) > _MOST_BARS:
         title += f" (the {_MOST_BARS} lowest of {len(bars):,})"
         bars = bars[-_MOST_BARS:]
     axis = "share of claims supported, with 95 % interval"
     figure = draw_bars(bars, axis, mark=BY_PEOPLE) if bars else draw_words("no responses")
-    return _saved(figure, title, path, ending)
+    return _saved(figure, title, path)
 
 
 def score_bar(row: Mapping[str, Any], name: str, note: str = "") -> Bar:
@@ -117,26 +101,12 @@ def contributions(rows: Sequence[Mapping[str, Any]]) -> Figure | None:
     return draw_pie(parts, _WHOLES.get(rows[0]["mode"], "share"))
 
 
-# --- the rows ------------------------------------------------------------------------------------
-
-
-def _of_newest(results: Results, view: str, order: str) -> pa.Table:
+def _of_newest(results: Results, view: str, order: str) -> list[dict[str, Any]]:
     run = results.runs[-1]
     # The names are ours, and a name cannot be a parameter.
     sql = f"SELECT * FROM {view} WHERE run = ? AND mode = ? ORDER BY {order}"  # noqa: S608
-    return results.query(sql, [run.name, main_mode(run.mode)])
-
-
-def _named(name: object, key: str) -> str:
-    return f"(no {key})" if name is None else one_line(str(name), 36)
-
-
-def _of_one_mode(data: pa.Table) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = data.to_pylist()
-    several = [name for name in ("run", "mode") if len({row.get(name) for row in rows}) > 1]
-    if several:
-        raise UsageError(f"rows of more than one {several[0]} cannot be one plot; select one.")
-    return rows
+    found: list[dict[str, Any]] = results.query(sql, [run.name, main_mode(run.mode)]).to_pylist()
+    return found
 
 
 def wedges(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str]]:
@@ -152,16 +122,12 @@ def wedges(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str]]:
     return found + [("undecided", n, UNDECIDED) for n in undecided]
 
 
-def _ending(path: str | Path | None) -> str:
-    ending = "" if path is None else Path(path).suffix.lower()
-    if path is not None and ending not in _ENDINGS:
-        raise UsageError(unknown_value("ending of a plot's file", ending, _ENDINGS))
-    return ending
-
-
-def _saved(figure: Figure, title: str, path: str | Path | None, ending: str) -> Figure:
+def _saved(figure: Figure, title: str, path: str | Path | None) -> Figure:
     figure.axes[0].set_title(title, loc="left", fontweight="bold")
     if path is not None:
+        ending = Path(path).suffix.lower()
+        if ending not in _ENDINGS:
+            raise UsageError(unknown_value("ending of a plot's file", ending, _ENDINGS))
         try:
             save(figure, path, ending[1:])
         except OSError as error:

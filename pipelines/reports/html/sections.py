@@ -1,13 +1,20 @@
 """Gather the sections of the report: what is drawn, and the rows behind it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from ufo.pipelines.reports.drawing import Bar, difference_of
-from ufo.pipelines.reports.html.parts import MOST_ROWS, Asked, Part, bars_of, drawn, in_words
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from ufo.pipelines.reports.drawing import Bar, difference_of, draw_bars, svg_of
 from ufo.pipelines.reports.overview import ERRORS_IN_WORDS, Row
 from ufo.pipelines.reports.plots import BY_PEOPLE, contributions, score_bar, wedges
+from ufo.pipelines.reports.tabular import OF_UNUSABLE
+from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
 from ufo.schemas.views import load_views
+from ufo.transforms.votes import main_mode
 
 _MOST_BARS = 24
 _MOST_PIES = 9
@@ -33,11 +40,64 @@ _METRICS = {
     "spearman": "Spearman's ρ",
 }
 _LOWER = {"faaf_error_rate", "unscored"}
-_RELIABLE = {
-    "score": ("Responses: score by people, by factuality score", "mean factuality score"),
-    "credibility": ("Claims: found true, by their evidence support", "mean evidence support"),
-    "probability": ("Claims: found true, by confidence of the judge", "mean confidence"),
+MOST_ROWS = 100
+_WORDS = {
+    "refuted": "contradicted",
+    "noans": "no answer",
+    "unit": "claim",
+    "units": "claims",
+    "credibility": "evidence support",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows under a title, of `total` where they are not all, and what is drawn of them: an SVG
+    within its view box, and what it shows in words."""
+
+    title: str
+    rows: Sequence[Row]
+    total: int = 0
+    note: str = ""
+    box: str = ""
+    svg: Markup | None = None
+    said: str = ""
+
+
+class Asked:
+    """The rows of a run's views, in the mode that stands for it."""
+
+    def __init__(self, results: Results, found: Row) -> None:
+        self.found = found
+        self.results = results
+        self.mode = main_mode(found["mode"])
+
+    def query(self, sql: str, params: Mapping[str, object]) -> list[Row]:
+        """Return the rows of a SELECT."""
+        rows: list[Row] = self.results.query(sql, dict(params)).to_pylist()
+        return rows
+
+    def rows(self, view: str, where: str = "true", order: str = "ALL") -> list[Row]:
+        """Return the run's rows of one of our views; `$mode` in `where` is the run's mode."""
+        sql = f"SELECT * EXCLUDE (run) FROM {view} WHERE run = $run AND ({where}) ORDER BY {order}"  # noqa: S608
+        mode = {"mode": self.mode} if "$mode" in where else {}
+        return self.query(sql, {"run": self.found["run"], **mode})
+
+
+def in_words(name: str) -> str:
+    """Return the name of a column or of a measure as people say it."""
+    return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
+
+
+def columns(rows: Sequence[Row]) -> dict[str, bool]:
+    """Return the columns that are shown, and whether they hold texts: those with a value, without
+    the counts of unusable judgements, which are shown beside the scores."""
+    shown = rows[:MOST_ROWS]
+    return {
+        name: any(isinstance(row.get(name), str | list | dict) for row in shown)
+        for name in rows[0]
+        if name not in ("run", *OF_UNUSABLE) and any(row.get(name) is not None for row in shown)
+    }
 
 
 def scores(asked: Asked) -> Iterator[Part]:
@@ -72,7 +132,7 @@ def scores(asked: Asked) -> Iterator[Part]:
     ]
     note = "Question by question where two models answered the same ones."
     axis = "difference of scores, 95 % interval"
-    yield bars_of("Models compared", compared, bars, axis, note, filled=False, low=-1)
+    yield _bars("Models compared", compared, bars, axis, note, filled=False, low=-1)
 
 
 def corrected(asked: Asked) -> Iterator[Part]:
@@ -90,7 +150,7 @@ def corrected(asked: Asked) -> Iterator[Part]:
         for row in rows[:_MOST_BARS]
     ]
     mark = "score of the judge alone"
-    yield bars_of("Corrected score", rows, bars, _OF_ONE, filled=False, mark=mark)
+    yield _bars("Corrected score", rows, bars, _OF_ONE, filled=False, mark=mark)
     errors = [
         {**row, "error": ERRORS_IN_WORDS[row["error"]]} for row in asked.found["judge_errors"]
     ]
@@ -115,7 +175,7 @@ def decided(asked: Asked) -> Iterator[Part]:
         figure = contributions(rows)
         if figure is not None:
             said = ", ".join(f"{source} {n:,}" for source, n, _ in wedges(rows))
-            yield drawn(name, rows, figure, said, note)
+            yield _drawn(name, rows, figure, said, note)
     rows = asked.rows("coverage", "mode = $mode", "model")
     bars = [
         Bar(
@@ -125,11 +185,11 @@ def decided(asked: Asked) -> Iterator[Part]:
         )
         for row in rows[:_MOST_BARS]
     ]
-    yield bars_of("Coverage", rows, bars, "share of claims decided")
+    yield _bars("Coverage", rows, bars, "share of claims decided")
     rows = asked.rows("category_shares", order="share DESC, source_category")
     if any(row["source_category"] != "other" for row in rows):
         bars = [Bar(in_words(row["source_category"]), row["share"]) for row in rows]
-        yield bars_of("Categories of evidence", rows, bars, "share of the evidence with a passage")
+        yield _bars("Categories of evidence", rows, bars, "share of the evidence with a passage")
 
 
 def orders(asked: Asked) -> Iterator[Part]:
@@ -147,7 +207,7 @@ def orders(asked: Asked) -> Iterator[Part]:
     ]
     note = f"The first {_MOST_ORDERS} of {len(rows):,}." if rows[_MOST_ORDERS:] else ""
     axis, mark = "factuality score", "balanced accuracy on what people labelled, of what is decided"
-    yield bars_of("Alone, in every order, and voting", rows, bars, axis, note, mark=mark)
+    yield _bars("Alone, in every order, and voting", rows, bars, axis, note, mark=mark)
     pairs = [row for row in asked.rows("source_agreement") if row["n"]]
     bars = [
         Bar(
@@ -161,11 +221,11 @@ def orders(asked: Asked) -> Iterator[Part]:
     ]
     note = "Over the claims that both decide: 1 is full agreement, 0 what chance gives."
     axis = "Cohen's κ, 95 % interval"
-    yield bars_of("Agreement between sources", pairs, bars, axis, note, filled=False, low=-1)
+    yield _bars("Agreement between sources", pairs, bars, axis, note, filled=False, low=-1)
 
 
 def agreement(asked: Asked) -> Iterator[Part]:
-    """Give how far verdicts and scores agree with people, and what the judge's numbers mean."""
+    """Give how far verdicts and scores agree with people."""
     found = asked.rows(
         "agreement",
         "mode = $mode OR mode IS NULL",
@@ -190,23 +250,7 @@ def agreement(asked: Asked) -> Iterator[Part]:
         ]
         n = max((row["n"] for row in rows), default=0)
         note = f"{quantity(n, level.replace('claim', 'labelled claim'))}."
-        yield bars_of(title, rows, bars, axis, note, filled=False, low=low)
-    bins = asked.rows("reliability", order="measure, bin")
-    for measure, (title, mark) in _RELIABLE.items():
-        rows = [row for row in bins if row["measure"] == measure]
-        bars = [
-            Bar(
-                f"{row['bin'] / 10:.1f} to {row['bin'] / 10 + 0.1:.1f}",
-                row["people"],
-                row["low"],
-                row["high"],
-                row["measured"],
-                f"{row['n']:,}",
-            )
-            for row in rows
-        ]
-        note = "By tenths; where point and diamond meet, both say the same."
-        yield bars_of(title, rows, bars, _OF_ONE, note, filled=False, mark=mark)
+        yield _bars(title, rows, bars, axis, note, filled=False, low=low)
 
 
 def cost(asked: Asked) -> Iterator[Part]:
@@ -249,7 +293,7 @@ def _scores(title: str, rows: Sequence[Row], names: Sequence[str]) -> Part:
     )
     note = f"The {_MOST_BARS} lowest of {len(bars):,}." if len(bars) > _MOST_BARS else ""
     axis = "factuality score, 95 % interval"
-    return bars_of(title, rows, bars[-_MOST_BARS:], axis, note, mark=BY_PEOPLE)
+    return _bars(title, rows, bars[-_MOST_BARS:], axis, note, mark=BY_PEOPLE)
 
 
 def _chance(p: float | None) -> str:
@@ -263,3 +307,23 @@ def _order(row: Row) -> str:
     if row["mode"] == "mv":
         return f"vote of all {len(names)}"
     return " → ".join(names) + (" (as run)" if row["given"] else "")
+
+
+def _bars(
+    title: str, rows: Sequence[Row], bars: Sequence[Bar], axis: str, note: str = "", **options: Any
+) -> Part:
+    """Return rows with their bars; without bars nothing is shown."""
+    said = "; ".join(
+        f"{bar.name} " + ("has no score" if bar.value is None else f"{bar.value:.3f}")
+        for bar in bars
+    )
+    if not bars:
+        return Part(title, ())
+    return _drawn(title, rows, draw_bars(bars, axis, **options), said, note)
+
+
+def _drawn(title: str, rows: Sequence[Row], figure: Figure, said: str, note: str) -> Part:
+    """Return rows with a figure of them, which shows what is `said`."""
+    box, svg = svg_of(figure, title)
+    # Made by matplotlib, which escapes what it is given.
+    return Part(title, rows, note=note, box=box, svg=Markup(svg), said=said)  # noqa: S704
