@@ -53,7 +53,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.claim_sets import Response, load  # noqa: E402
 from benchmarks.index_corpora import lines  # noqa: E402
-from ufo.transforms.english.word_set import word_set  # noqa: E402
+from ufo.transforms.english.grammar import word_set  # noqa: E402
 from ufo.transforms.extraction import ExtractedUnit, extract, paragraph_starts, query_of  # noqa: E402
 from ufo.transforms.passages import Ranking  # noqa: E402
 from ufo.transforms.sentences import Span  # noqa: E402

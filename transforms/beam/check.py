@@ -16,8 +16,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from ufo.schemas.records import OpenUnits, SourceVotes
 from ufo.transforms.beam.coders import typed
-from ufo.transforms.beam.coroutines import CoroutineDoFn
-from ufo.transforms.beam.counting import StepCounters, of_source
+from ufo.transforms.beam.steps import CoroutineDoFn, StepCounters, of_source
 from ufo.transforms.beam.write import ROWS, Rows
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.job import Job

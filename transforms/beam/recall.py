@@ -6,8 +6,7 @@ from typing import Any
 import apache_beam as beam
 
 from ufo.schemas.recall import RecallInput
-from ufo.transforms.beam.coroutines import CoroutineDoFn
-from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.beam.steps import CoroutineDoFn, StepCounters
 from ufo.transforms.beam.write import Rows
 from ufo.transforms.loop import in_step
 from ufo.transforms.recall.recallers import RecallJob, make_recaller

@@ -7,8 +7,7 @@ born on 7 November 1867 in Warsaw, and so does the row of a table.
 import re
 from typing import Final
 
-from ufo.transforms.english.grammar import PREPOSITIONS, STOP_WORDS, core
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.grammar import PREPOSITIONS, STOP_WORDS, core, word_set
 from ufo.transforms.extraction.clause import LISTS, bare_name, is_name, only_opens
 from ufo.transforms.extraction.wording import is_claim, is_talk, wording
 

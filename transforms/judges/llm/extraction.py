@@ -14,7 +14,7 @@ from ufo.schemas.functions import is_number
 from ufo.schemas.parameters import extraction_parameters, query_parameters
 from ufo.schemas.records import InputRecord
 from ufo.schemas.text import quantity
-from ufo.transforms.english.lexicon import STOP_WORDS
+from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.base import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items, together
 from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, ranges, tokens_of
