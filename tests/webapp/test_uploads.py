@@ -29,7 +29,7 @@ def end(*_):
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, end)
 pathlib.Path("begun").touch()
-print("2/5 responses", file=sys.stderr, flush=True)
+print('{"message": "progress", "responses": 2, "of": 5}', file=sys.stderr, flush=True)
 while True:
     signal.pause()
 """
