@@ -30,7 +30,7 @@ from ufo.transforms.judges.offline.judge import OfflineJudge
 from ufo.transforms.llm import wire
 from ufo.transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
 from ufo.transforms.llm.capabilities import Capabilities
-from ufo.transforms.llm.window import Window, prompt_tokens
+from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 from ufo.transforms.loop import wait_for
 from ufo.transforms.read import parse
 from ufo.transforms.recall import read as recall_read
@@ -101,7 +101,7 @@ class _CountingClient:
 
     def room(self, request: Request) -> int | None:
         """Return the tokens left beside a request in the context of `--context`."""
-        return Window(self._context).room(self._prompt(request))
+        return ContextWindow(self._context).room(self._prompt(request))
 
     def cap(self, request: Request) -> int | None:
         """Return None: no endpoint is asked."""

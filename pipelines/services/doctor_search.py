@@ -8,7 +8,7 @@ from ufo.schemas.extras import missing
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.base import LlmError
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.limiter import Limiter, Limits
+from ufo.transforms.llm.limiter import Limiter, RateLimits
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.sources.web.search import (
     BACKENDS,
@@ -54,7 +54,7 @@ async def _diagnosed(backend: SearchBackend, seconds: float) -> dict[str, Any]:
     if problem is None:
         from ufo.transforms.sources.web.engine import Engine  # of the extra `web`
 
-        engine = Engine(backend, Limiter(Limits(1)), _TWICE, connections=1)
+        engine = Engine(backend, Limiter(RateLimits(1)), _TWICE, connections=1)
         url = engine.url
         try:
             async with asyncio.timeout(seconds):

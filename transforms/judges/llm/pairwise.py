@@ -22,7 +22,7 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.parameters import closed
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED, UNPARSABLE
 from ufo.transforms.judges.llm import asking
-from ufo.transforms.judges.llm.asking import Answer, Asker, Form, Parsed, Question, T
+from ufo.transforms.judges.llm.asking import AskedValue, Asker, Form, Parsed, Question, T
 from ufo.transforms.judges.llm.excerpts import paragraph, repeats
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
@@ -161,7 +161,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
             told = first.value
             if told is None or functions.is_noans(told):
                 silent = Finding(NOANS, raw_verdict=functions.NOANS) if told else None
-                return Finding.of(Answer(silent, first.reply, first.first_reason))
+                return Finding.of(AskedValue(silent, first.reply, first.first_reason))
             parts["answer"] = element("answer", told)
             parts["query"] = "" if repeats(unit.query, unit.claim) else parts["query"]
         instructions = prompts[system] if system else ""
