@@ -116,16 +116,9 @@ def import_sheet(
             path = write_sheet(Path(here), name, labels)
     except OSError as error:
         raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
-    return Imported(
-        join(directory, *path.relative_to(here).parts),
-        len(lines),
-        counts["true"],
-        counts["false"],
-        counts["tagged"],
-        counts["unsure"],
-        counts["blank"],
-        counts["repeated"],
-    )
+    said = ("true", "false", "tagged", "unsure", "blank", "repeated")
+    there = join(directory, *path.relative_to(here).parts)
+    return Imported(there, len(lines), **{what: counts[what] for what in said})
 
 
 def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:

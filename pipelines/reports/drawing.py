@@ -4,7 +4,6 @@ In the report a drawing takes the colours of the style sheet, so that it reads w
 dark.
 """
 
-import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -40,7 +39,7 @@ _ROW = 0.52  # inches
 _MOST_LETTERS = 54
 _MOST_BESIDE = 40  # where a note stands at the end of the line
 _MOST_IN_KEY = 20
-_SMALLEST_SHARE = 0.06
+_SMALLEST_SHARE = 6  # per cent
 _ROOT = re.compile(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>')
 _UNUSED = re.compile(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", re.DOTALL)
 _ID = re.compile(r' id="([^"]*)"')
@@ -124,27 +123,20 @@ def draw_pie(parts: Sequence[tuple[str, int, str]], whole: str) -> Figure:
     shown = [part for part in parts if part[1]]
     figure = _figure(6.0, 3.4)
     axes = figure.add_subplot()
-    wedges, *_ = axes.pie(
+    _, _, shares = axes.pie(
         [n for _, n, _ in shown],
         colors=[color for _, _, color in shown],
+        autopct=lambda share: f"{share:.0f}%" if share >= _SMALLEST_SHARE else "",
+        pctdistance=0.67,
         startangle=90,
         counterclock=False,
         wedgeprops={"edgecolor": _CARD, "linewidth": 1.5},
         radius=1.2,
     )
-    for wedge, (_, n, color) in zip(wedges, shown, strict=True):
-        if n / total >= _SMALLEST_SHARE:
-            middle = math.radians((wedge.theta1 + wedge.theta2) / 2)
-            red, green, blue = to_rgb(color)
-            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-            axes.text(
-                0.8 * math.cos(middle),
-                0.8 * math.sin(middle),
-                f"{n / total:.0%}",
-                ha="center",
-                va="center",
-                color="#fefefe" if dark else "black",
-            )
+    for share, (_, _, color) in zip(shares, shown, strict=True):
+        red, green, blue = to_rgb(color)
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+        share.set_color("#fefefe" if dark else "black")
     legend = figure.legend(
         handles=[
             Patch(facecolor=color, label=f"{_in_key(name)}  {n / total:.1%}  (n = {n:,})")
