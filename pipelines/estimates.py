@@ -9,7 +9,7 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from ufo.pipelines.options.recall import RecallSettings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
-from ufo.pipelines.runs.chunks import InputReport, check_columns
+from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
 from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, measure, plain_file
 from ufo.pipelines.runs.sources import choose
 from ufo.schemas.recall import RecallInput
@@ -38,7 +38,6 @@ from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import recall
 from ufo.transforms.sources.base import FactSource, Found
 from ufo.transforms.sources.llm import LlmSource
-from ufo.transforms.splits import Split, lines
 
 SAMPLE: Final = 200
 """The most records that are gone through; the others are taken to be as they are."""
@@ -224,43 +223,30 @@ def _sampled(
         NothingUsable: it is empty, or no record of it can be used.
     """
     kept: list[R] = []
-    seen: set[str] = set()
+    total = 0
     report, draw = InputReport(), random.Random(0)  # noqa: S311
-    for record in _records(settings, report.observed(parse), used):
-        name = record.response_id if isinstance(record, InputRecord) else record.record_id
-        if name in seen:
-            continue
-        seen.add(name)
-        place = draw.randrange(len(seen))
+
+    def keep(record: R) -> bool:
+        nonlocal total
+        total += 1
         if len(kept) < SAMPLE:
             kept.append(record)
-        elif place < SAMPLE:
+        elif (place := draw.randrange(total)) < SAMPLE:
             kept[place] = record
-    report.check(settings.input)
-    if not seen:
-        raise empty_input([], "evaluate")
-    return kept, len(seen)
+        return False
 
-
-def _records(
-    settings: Settings,
-    parse: Callable[[str, bytes, int], R | Failure],
-    used: Callable[[str], bool],
-) -> Iterator[R]:
     paths = find_inputs(settings.input)
+    inputs = [measure(path, name) for path, name in zip(paths, display_names(paths), strict=True)]
     with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
-        files = [
-            plain_file(measure(path, name), folder, used)
-            for path, name in zip(paths, display_names(paths), strict=True)
-        ]
-        check_columns(files, settings.map, settings.max_line_bytes)
-        for plain in files:
-            split = Split(plain.name, plain.path, 0, plain.size, first_line=1)
-            with open(plain.path, "rb") as stream:
-                for line in lines(stream, split, settings.max_line_bytes):
-                    record = parse(line.key, line.data, settings.max_line_bytes)
-                    if not isinstance(record, Failure):
-                        yield record
+        files = [plain_file(file, folder, used) for file in inputs]
+        most = settings.max_line_bytes
+        check_columns(files, settings.map, most)
+        for _ in in_chunks(files, MAX_LINES, most, keep, report.observed(parse)):
+            pass  # records are kept as they are read
+    report.check(settings.input)
+    if not kept:
+        raise empty_input(inputs, "evaluate")
+    return kept, total
 
 
 def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
