@@ -7,9 +7,17 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from ufo.pipelines.reports.drawing import Bar, difference_of, draw_bars, svg_of
 from ufo.pipelines.reports.overview import ERRORS_IN_WORDS, Row
-from ufo.pipelines.reports.plots import BY_PEOPLE, contributions, score_bar, wedges
+from ufo.pipelines.reports.plots import (
+    BY_PEOPLE,
+    Bar,
+    contributions,
+    difference_of,
+    draw_bars,
+    score_bar,
+    svg_of,
+    wedges,
+)
 from ufo.pipelines.reports.tabular import OF_UNUSABLE
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
