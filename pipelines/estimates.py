@@ -9,15 +9,15 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from ufo.pipelines.options.recall import RecallSettings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
-from ufo.pipelines.runs.chunks import InputReport, check_columns
+from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
 from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, measure, plain_file
 from ufo.pipelines.runs.sources import choose
 from ufo.schemas.recall import RecallInput
@@ -38,7 +38,6 @@ from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
 from ufo.transforms.recall.step import recall
 from ufo.transforms.sources.base import FactSource, Found
 from ufo.transforms.sources.llm import LlmSource
-from ufo.transforms.splits import Split, lines
 
 SAMPLE: Final = 200
 """The most records that are gone through; the others are taken to be as they are."""
@@ -54,26 +53,6 @@ METHOD: Final = (
 COUNTED: Final = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 _WIDTH: Final = 110
 R = TypeVar("R", InputRecord, RecallInput)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """The requests of a run: `rows` with step, source, model and the figures of COUNTED.
-
-    Of `records`, `sampled` were gone through. A cost of None is unknown: there is no price.
-    """
-
-    rows: Sequence[Mapping[str, Any]]
-    records: int
-    sampled: int
-
-    @property
-    def total(self) -> dict[str, Any]:
-        """The sum of the rows; without a price of each model there is no cost."""
-        sums: dict[str, Any] = {name: sum(row[name] for row in self.rows) for name in COUNTED[:3]}
-        costs = [row["cost_usd"] for row in self.rows]
-        sums["cost_usd"] = None if None in costs else math.fsum(costs)
-        return {"step": "total", "source": None, "model": "", **sums}
 
 
 class _CountingClient:
@@ -111,8 +90,8 @@ class _CountingClient:
         return prompt_tokens(wire.body(request, request.model, Capabilities(), request.n))
 
 
-def estimate(settings: Settings) -> Estimate:
-    """Return the estimate for an evaluation with these settings.
+def estimate(settings: Settings) -> dict[str, Any]:
+    """Return the estimate for an evaluation with these settings, as `--json` prints it.
 
     Raises:
         UsageError: what would end the run before its first response.
@@ -153,7 +132,8 @@ def estimate(settings: Settings) -> Estimate:
         finally:
             for one in opened:
                 one.close()
-    return _estimated(settings, client, total, len(records))
+    counted = {"responses": total, "sampled": len(records)}
+    return _estimated(settings, client, counted)
 
 
 async def _look_up(
@@ -180,8 +160,8 @@ async def _look_up(
     ]
 
 
-def estimate_recall(settings: RecallSettings) -> Estimate:
-    """Return the estimate for a recall run with these settings.
+def estimate_recall(settings: RecallSettings) -> dict[str, Any]:
+    """Return the estimate for a recall run with these settings, as `--json` prints it.
 
     Raises:
         UsageError: what would end the run before its first record.
@@ -204,22 +184,31 @@ def estimate_recall(settings: RecallSettings) -> Estimate:
 
         for record in records:
             wait_for(count(record))
-    return _estimated(settings, client, total, len(records))
+    counted = {"records": total, "sampled": len(records)}
+    return _estimated(settings, client, counted)
 
 
-def _estimated(settings: Settings, client: _CountingClient, total: int, sampled: int) -> Estimate:
-    """Return what was counted, scaled to all records, with the cost of each model's tokens."""
+def _estimated(
+    settings: Settings, client: _CountingClient, counted: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return what was counted, scaled to all records, with the cost of each model's tokens; a cost
+    of None is unknown, as there is no price."""
     prices = settings.client().prices
-    rows = []
+    total, sampled = counted.values()
+    rows: list[dict[str, Any]] = []
     for (step, source, model), counts in client.counts.items():
         calls, prompt, completion = (round(count * total / sampled) for count in counts)
         # What a search costs is between the user and their engine; pages cost nothing.
-        cost = 0.0 if not model else None
+        cost = None if model else 0.0
         if model in prices:
             cost = prices[model].cost(prompt, completion)
         figures = zip(COUNTED, (calls, prompt, completion, cost), strict=True)
         rows.append({"step": step, "source": source, "model": model, **dict(figures)})
-    return Estimate(rows, total, sampled)
+    sums: dict[str, Any] = {name: sum(row[name] for row in rows) for name in COUNTED[:3]}
+    costs = [row["cost_usd"] for row in rows]
+    sums["cost_usd"] = None if None in costs else math.fsum(costs)
+    whole = {"step": "total", "source": None, "model": "", **sums}
+    return {**counted, "method": " ".join(METHOD), "rows": rows, "total": whole}
 
 
 def _sampled(
@@ -234,59 +223,39 @@ def _sampled(
         NothingUsable: it is empty, or no record of it can be used.
     """
     kept: list[R] = []
-    seen: set[str] = set()
+    total = 0
     report, draw = InputReport(), random.Random(0)  # noqa: S311
-    for record in _records(settings, report.observed(parse), used):
-        name = record.response_id if isinstance(record, InputRecord) else record.record_id
-        if name in seen:
-            continue
-        seen.add(name)
-        place = draw.randrange(len(seen))
+
+    def keep(record: R) -> bool:
+        nonlocal total
+        total += 1
         if len(kept) < SAMPLE:
             kept.append(record)
-        elif place < SAMPLE:
+        elif (place := draw.randrange(total)) < SAMPLE:
             kept[place] = record
-    report.check(settings.input)
-    if not seen:
-        raise empty_input([], "evaluate")
-    return kept, len(seen)
+        return False
 
-
-def _records(
-    settings: Settings,
-    parse: Callable[[str, bytes, int], R | Failure],
-    used: Callable[[str], bool],
-) -> Iterator[R]:
     paths = find_inputs(settings.input)
+    inputs = [measure(path, name) for path, name in zip(paths, display_names(paths), strict=True)]
     with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
-        files = [
-            plain_file(measure(path, name), folder, used)
-            for path, name in zip(paths, display_names(paths), strict=True)
-        ]
-        check_columns(files, settings.map, settings.max_line_bytes)
-        for plain in files:
-            split = Split(plain.name, plain.path, 0, plain.size, first_line=1)
-            with open(plain.path, "rb") as stream:
-                for line in lines(stream, split, settings.max_line_bytes):
-                    record = parse(line.key, line.data, settings.max_line_bytes)
-                    if not isinstance(record, Failure):
-                        yield record
+        files = [plain_file(file, folder, used) for file in inputs]
+        most = settings.max_line_bytes
+        check_columns(files, settings.map, most)
+        for _ in in_chunks(files, MAX_LINES, most, keep, report.observed(parse)):
+            pass  # records are kept as they are read
+    report.check(settings.input)
+    if not kept:
+        raise empty_input(inputs, "evaluate")
+    return kept, total
 
 
-def print_estimate(found: Estimate, as_json: bool, what: str = "responses") -> None:
-    """Print what a run will ask by step, source and model; `what` its input consists of."""
+def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
+    """Print what a run will ask by step, source and model."""
     if as_json:
-        value = {
-            what: found.records,
-            "sampled": found.sampled,
-            "method": " ".join(METHOD),
-            "rows": found.rows,
-            "total": found.total,
-        }
-        print(json.dumps(value, ensure_ascii=False))
+        print(json.dumps(found, ensure_ascii=False))
         return
     rows = []
-    for row in (*found.rows, found.total):
+    for row in (*found["rows"], found["total"]):
         cost = "unknown" if row["cost_usd"] is None else f"${row['cost_usd']:,.4f}"
         numbers = [f"{row[name]:,}" for name in COUNTED[:3]]
         rows.append([row["step"], row["source"], row["model"] or None, *numbers, cost])
@@ -294,6 +263,7 @@ def print_estimate(found: Estimate, as_json: bool, what: str = "responses") -> N
     width = max(_WIDTH, shutil.get_terminal_size().columns)
     with page(sys.stdout, width) as console:
         print_rows(("step", "source", "model", *COUNTED), rows, console, right=COUNTED)
-    looked = "all" if found.sampled == found.records else f"{found.sampled:,}"
-    print(f"{found.records:,} {what}, {looked} of them gone through; nothing was sent.")
+    what = "responses" if "responses" in found else "records"
+    looked = "all" if found["sampled"] == found[what] else f"{found['sampled']:,}"
+    print(f"{found[what]:,} {what}, {looked} of them gone through; nothing was sent.")
     print("\n".join(METHOD))

@@ -52,11 +52,11 @@ def register(commands: Any) -> None:
         metavar="MB",
         help="delete the oldest replies until the cache is at most this large",
     )
-    for action, handler in ((stats, _stats), (prune, _prune)):
+    for action, act in ((stats, _stats), (prune, _prune)):
         action.add_argument(
             "--cache", metavar="URI", help="the cache (default: that of `ufo evaluate`)"
         )
-        action.set_defaults(handler=_explained(handler))
+        action.set_defaults(handler=_handle, act=act)
 
 
 def _help(parser: argparse.ArgumentParser) -> int:
@@ -64,24 +64,21 @@ def _help(parser: argparse.ArgumentParser) -> int:
     return 2
 
 
-def _explained(handler: Any) -> Any:
-    def handle(arguments: argparse.Namespace) -> int:
-        uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
-        if uri == OFF:
-            raise UsageError("the cache is off; name one with --cache URI")
-        if not is_remote(uri) and not os.path.exists(uri):
-            raise UsageError(f"there is no cache at {uri!r}; a run that asks a model writes one")
+def _handle(arguments: argparse.Namespace) -> int:
+    uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
+    if uri == OFF:
+        raise UsageError("the cache is off; name one with --cache URI")
+    if not is_remote(uri) and not os.path.exists(uri):
+        raise UsageError(f"there is no cache at {uri!r}; a run that asks a model writes one")
+    try:
+        store = open_store(uri)
         try:
-            store = open_store(uri)
-            try:
-                handler(arguments, store, uri)
-            finally:
-                store.close()
-        except StoreError as error:
-            raise RunError(f"the cache cannot be used: {error}") from error
-        return 0
-
-    return handle
+            arguments.act(arguments, store, uri)
+        finally:
+            store.close()
+    except StoreError as error:
+        raise RunError(f"the cache cannot be used: {error}") from error
+    return 0
 
 
 def _stats(arguments: argparse.Namespace, store: Store, uri: str) -> None:

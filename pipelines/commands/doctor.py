@@ -8,8 +8,12 @@ from typing import Any
 
 from ufo.pipelines.options.groups import ModelOptions
 from ufo.pipelines.options.option import number, options_of
-from ufo.pipelines.services.doctor import diagnose, roles_of
-from ufo.pipelines.services.doctor_search import diagnose_searches, search_in_words
+from ufo.pipelines.services.doctor import (
+    diagnose,
+    diagnose_searches,
+    roles_of,
+    search_in_words,
+)
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
 from ufo.transforms.llm.settings import ClientSettings

@@ -53,7 +53,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code."""
     chosen = recall_settings(parser, argv)
     if chosen.dry_run:
-        print_estimate(estimate_recall(chosen), chosen.json, "records")
+        print_estimate(estimate_recall(chosen), chosen.json)
         return EXIT_DONE
     if program:
         attempt.command[:] = ["recall", *argv]

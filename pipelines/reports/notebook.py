@@ -34,7 +34,10 @@ def evaluation_html(results: "Results") -> str:
         for row in found["contributions"]
         if row["mode"] == mode
     ]
-    wrong = ((row["claim"], row["quote"], row["source"]) for row in contradicted(results))
+    wrong = (
+        (row["claim"], row["quote"], row["title"] or row["evidence_source"])
+        for row in contradicted(results)
+    )
     said = found["headline"], found["judged_by"]
     return _filled("evaluation", *said, models, sources, _quotes(wrong))
 

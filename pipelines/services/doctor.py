@@ -1,8 +1,9 @@
-"""Diagnose the configured endpoints within a time limit, and keep what was learned of them.
+"""Diagnose the configured endpoints and search engines within a time limit (`ufo doctor`).
 
 The probe of a run finds out what an endpoint takes. Then the model judges two claims with known
 verdicts in one formulation after another, while there is time. A way of asking for functions by
-which nothing usable comes is given up, and later runs begin with what is known then.
+which nothing usable comes is given up, and later runs begin with what is known then. A search
+engine is asked one query.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from time import monotonic
 from typing import Any, Final
 
 from ufo.pipelines.services.endpoints import remember
+from ufo.schemas.extras import missing
 from ufo.schemas.records import (
     ERROR,
     REFUTED,
@@ -37,9 +39,19 @@ from ufo.transforms.llm.base import (
 from ufo.transforms.llm.capabilities import CALL, SAMPLE, WORDS, Capabilities
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.limiter import Limiter, RateLimits
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.sources.base import Found, Retrieved
+from ufo.transforms.sources.web.search import (
+    BACKENDS,
+    Locale,
+    SearchBackend,
+    backend_of,
+    unavailable,
+    variable,
+)
 
 CLAIMS: Final = (
     (
@@ -67,6 +79,7 @@ _WAYS: Final[Mapping[str, Mapping[str, Any]]] = {
     f"{_FUNCTION} --format xml": {"format": XML},
 }
 _RETRY: Final = Retry(attempts=2, seconds=60.0)
+_QUERY: Final = "When was the telephone invented?"
 _RUN: Final = 100  # claims of the run whose time is estimated
 _INSTEAD: Final = "another --model, or --judge offline"
 
@@ -289,3 +302,58 @@ def _recommend(
     _line(say, "recommended", best["flags"], why)
     facts |= {"recommended": best["flags"], "why": why}
     return None
+
+
+async def diagnose_searches(seconds: float) -> list[dict[str, Any]]:
+    """Ask each engine whose key or address is in the environment; end within so many seconds.
+
+    Return what is found out as plain values: `problem` is None where an engine can be used, and
+    else ends with the remedy; `results` is how many it gave to one query.
+    """
+    configured = [
+        backend
+        for backend in map(backend_of, BACKENDS)
+        if variable(backend.key_variable) or variable(backend.url_variable)
+    ]
+    return list(await asyncio.gather(*(_searched(backend, seconds) for backend in configured)))
+
+
+def search_in_words(found: Mapping[str, Any]) -> str:
+    """Return what was found out about one engine, for people."""
+    where = f" at {found['base_url']}" if found["base_url"] else ""
+    said = f"answers           {found['results']} results to one query"
+    if not found["usable"]:
+        said = f"cannot be used: {found['problem']}"
+    return f"search by {found['search']}{where}\n  {said}"
+
+
+async def _searched(backend: SearchBackend, seconds: float) -> dict[str, Any]:
+    problem, absent = unavailable(backend), missing("web")
+    problem = problem or (f"it needs {absent}" if absent else None)
+    url, results = "", 0
+    rows: list[Usage] = []
+    if problem is None:
+        from ufo.transforms.sources.web.engine import Engine  # of the extra `web`
+
+        engine = Engine(backend, Limiter(RateLimits(1)), _RETRY, connections=1)
+        url = engine.url
+        try:
+            async with asyncio.timeout(seconds):
+                (reply,) = await engine.ask([_QUERY], 10, Locale(), rows)
+            results = len(list(backend.results(reply)))
+            if not backend.answers(reply):
+                problem = f"the reply of {url} is not a search result; check {backend.url_variable}"
+        except TimeoutError:
+            problem = f"no answer within --timeout {seconds:g} s; check {backend.url_variable}"
+        except (SendError, LlmError) as error:
+            problem = error.message
+        finally:
+            await engine.aclose()
+    return {
+        "search": backend.name,
+        "base_url": url,
+        "results": results,
+        "requests": len(rows),
+        "problem": problem,
+        "usable": problem is None,
+    }

@@ -7,9 +7,17 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from ufo.pipelines.reports.drawing import Bar, difference_of, draw_bars, svg_of
 from ufo.pipelines.reports.overview import ERRORS_IN_WORDS, Row
-from ufo.pipelines.reports.plots import BY_PEOPLE, contributions, score_bar, wedges
+from ufo.pipelines.reports.plots import (
+    BY_PEOPLE,
+    Bar,
+    contributions,
+    difference_of,
+    draw_bars,
+    score_bar,
+    svg_of,
+    wedges,
+)
 from ufo.pipelines.reports.tabular import OF_UNUSABLE
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
@@ -17,7 +25,6 @@ from ufo.schemas.views import load_views
 from ufo.transforms.votes import main_mode
 
 _MOST_BARS = 24
-_MOST_PIES = 9
 _MOST_ORDERS = 16
 _MOST_SOURCES = 6  # of more, the view does not compare the orders
 _OF_ONE = "share, 95 % interval"
@@ -161,35 +168,20 @@ def corrected(asked: Asked) -> Iterator[Part]:
 
 def decided(asked: Asked) -> Iterator[Part]:
     """Give what each source decided, of the run and of each model, and the kinds of evidence."""
-    own = [row for row in asked.found["contributions"] if row["mode"] == asked.mode]
+    rows = [row for row in asked.found["contributions"] if row["mode"] == asked.mode]
+    figure = contributions(rows)
+    if figure is not None:
+        said = ", ".join(f"{source} {n:,}" for source, n, _ in wedges(rows))
+        yield _drawn("All responses", rows, figure, said, "")
     by_model = asked.rows(
         "source_contributions_by_model", "mode = $mode", "model, position NULLS LAST"
     )
-    models = list(dict.fromkeys(row["model"] for row in by_model))
-    whose = {"All responses": own}
-    if len(models) > 1:  # One model is the whole once more.
-        for model in models[: _MOST_PIES - 1]:
-            whose[model or "(no model)"] = [row for row in by_model if row["model"] == model]
-    note = f"The first {_MOST_PIES - 1} of {len(models):,} models." if models[_MOST_PIES:] else ""
-    for name, rows in whose.items():
-        figure = contributions(rows)
-        if figure is not None:
-            said = ", ".join(f"{source} {n:,}" for source, n, _ in wedges(rows))
-            yield _drawn(name, rows, figure, said, note)
-    rows = asked.rows("coverage", "mode = $mode", "model")
-    bars = [
-        Bar(
-            row["model"] or "all responses",
-            row["coverage"],
-            note=f"{row['n_unanswered']:,} not found, {row['n_failed']:,} not judged",
-        )
-        for row in rows[:_MOST_BARS]
-    ]
-    yield _bars("Coverage", rows, bars, "share of claims decided")
+    if len({row["model"] for row in by_model}) > 1:  # One model is the whole once more.
+        yield Part("Who decided, by model", by_model)
+    yield Part("Coverage", asked.rows("coverage", "mode = $mode", "model"))
     rows = asked.rows("category_shares", order="share DESC, source_category")
     if any(row["source_category"] != "other" for row in rows):
-        bars = [Bar(in_words(row["source_category"]), row["share"]) for row in rows]
-        yield _bars("Categories of evidence", rows, bars, "share of the evidence with a passage")
+        yield Part("Categories of evidence", rows)
 
 
 def orders(asked: Asked) -> Iterator[Part]:
@@ -198,9 +190,8 @@ def orders(asked: Asked) -> Iterator[Part]:
     if asked.found["mode"] != "all" or len(used) > _MOST_SOURCES:
         return
     best = "rank_by_people NULLS LAST, factuality_score DESC, source_order"
-    rows = asked.rows(
-        "source_benchmark", order=f"list_position(['single', 'mv', 'seq'], mode), {best}"
-    )
+    order = f"list_position(['single', 'mv', 'seq'], mode), {best}"
+    rows = asked.rows("source_benchmark", order=order)
     bars = [
         Bar(_order(row), row["factuality_score"], mark=row["balanced_accuracy"])
         for row in rows[:_MOST_ORDERS]
@@ -209,19 +200,7 @@ def orders(asked: Asked) -> Iterator[Part]:
     axis, mark = "factuality score", "balanced accuracy on what people labelled, of what is decided"
     yield _bars("Alone, in every order, and voting", rows, bars, axis, note, mark=mark)
     pairs = [row for row in asked.rows("source_agreement") if row["n"]]
-    bars = [
-        Bar(
-            f"{row['source_a']} and {row['source_b']}",
-            row["kappa"],
-            row["low"],
-            row["high"],
-            note=quantity(row["n"], "claim"),
-        )
-        for row in pairs[:_MOST_BARS]
-    ]
-    note = "Over the claims that both decide: 1 is full agreement, 0 what chance gives."
-    axis = "Cohen's κ, 95 % interval"
-    yield _bars("Agreement between sources", pairs, bars, axis, note, filled=False, low=-1)
+    yield Part("Agreement between sources on the claims that both decide", pairs)
 
 
 def agreement(asked: Asked) -> Iterator[Part]:

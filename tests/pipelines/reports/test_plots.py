@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from ufo.pipelines.reports.drawing import draw_pie, save
-from ufo.pipelines.reports.plots import plot_contributions, plot_scores
+from ufo.pipelines.reports.plots import draw_pie, plot_contributions, plot_scores, save
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
 

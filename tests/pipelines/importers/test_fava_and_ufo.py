@@ -1,6 +1,5 @@
 """FAVA's tagged texts and UFO's files as input records."""
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from ufo.pipelines.importers import import_records
 from ufo.pipelines.importers.formats import fava
 from ufo.pipelines.importers.reading import LEFT_OUT
-from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure
 from ufo.transforms.read import parse
 from ufo.transforms.values import Unusable
@@ -135,29 +133,6 @@ def test_tagging_and_reading_is_the_text(parts: list[Any]) -> None:
     assert record["response"] == written
     assert sorted(errors(record)) == sorted(expected)
     assert not isinstance(parse("k", json.dumps(record).encode(), 2**20), Failure)
-
-
-def test_an_array_and_lines_give_the_same_records(tmp_path: Path) -> None:
-    rows = [tagged("a"), tagged("<entity>b"), tagged("<entity>c</entity>")]
-    lines, array, packed = (tmp_path / name for name in ("a.jsonl", "b.json", "c.json.gz"))
-    lines.write_text("\n".join(json.dumps(row) for row in rows))
-    array.write_text(json.dumps(rows, indent=2))
-    packed.write_bytes(gzip.compress(json.dumps([*rows, 5]).encode()))
-    told: list[Any] = []
-    one, two, three = (
-        list(import_records("fava", path, told.append)) for path in (lines, array, packed)
-    )
-    assert one == two == three
-    assert [record["id"] for record in one] == ["fava-1", "fava-3"]
-    assert [message.split(": ")[0] for message in told] == [
-        f"{lines}:2",
-        f"{array}:2",
-        f"{packed}:2",
-        f"{packed}:4",
-    ]
-    array.write_text("[\n{")
-    with pytest.raises(UsageError, match="not JSON"):
-        list(import_records("fava", array, told.append))
 
 
 # --- ufo -----------------------------------------------------------------------------------------
