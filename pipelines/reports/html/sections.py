@@ -33,11 +33,6 @@ _METRICS = {
     "spearman": "Spearman's ρ",
 }
 _LOWER = {"faaf_error_rate", "unscored"}
-_RELIABLE = {
-    "score": ("Responses: score by people, by factuality score", "mean factuality score"),
-    "credibility": ("Claims: found true, by their evidence support", "mean evidence support"),
-    "probability": ("Claims: found true, by confidence of the judge", "mean confidence"),
-}
 
 
 def scores(asked: Asked) -> Iterator[Part]:
@@ -165,7 +160,7 @@ def orders(asked: Asked) -> Iterator[Part]:
 
 
 def agreement(asked: Asked) -> Iterator[Part]:
-    """Give how far verdicts and scores agree with people, and what the judge's numbers mean."""
+    """Give how far verdicts and scores agree with people."""
     found = asked.rows(
         "agreement",
         "mode = $mode OR mode IS NULL",
@@ -191,22 +186,6 @@ def agreement(asked: Asked) -> Iterator[Part]:
         n = max((row["n"] for row in rows), default=0)
         note = f"{quantity(n, level.replace('claim', 'labelled claim'))}."
         yield bars_of(title, rows, bars, axis, note, filled=False, low=low)
-    bins = asked.rows("reliability", order="measure, bin")
-    for measure, (title, mark) in _RELIABLE.items():
-        rows = [row for row in bins if row["measure"] == measure]
-        bars = [
-            Bar(
-                f"{row['bin'] / 10:.1f} to {row['bin'] / 10 + 0.1:.1f}",
-                row["people"],
-                row["low"],
-                row["high"],
-                row["measured"],
-                f"{row['n']:,}",
-            )
-            for row in rows
-        ]
-        note = "By tenths; where point and diamond meet, both say the same."
-        yield bars_of(title, rows, bars, _OF_ONE, note, filled=False, mark=mark)
 
 
 def cost(asked: Asked) -> Iterator[Part]:
