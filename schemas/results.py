@@ -38,12 +38,10 @@ CREATE TABLE runs (
     finished_at TIMESTAMP,
     n_responses BIGINT,
     n_units BIGINT,
-    n_failures BIGINT,
-    repeat BIGINT,
-    experiment VARCHAR
+    n_failures BIGINT
 )
 """
-_INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 # DuckDB begins its messages with the kind of error; these are not the query's fault.
 _OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
@@ -262,8 +260,7 @@ def _connect() -> duckdb.DuckDBPyConnection:
 def _run_row(run: Run) -> list[object]:
     counts = [run.counts.get(name, 0) for name in ("responses", "units", "failures")]
     finished_at = run.finished_at.replace(tzinfo=None)
-    row = [run.name, run.mode, run.tie, run.judge, run.schema_version, finished_at, *counts]
-    return [*row, run.repeat, run.experiment]
+    return [run.name, run.mode, run.tie, run.judge, run.schema_version, finished_at, *counts]
 
 
 def _files(runs: Sequence[Run]) -> Iterator[tuple[str, list[tuple[str | None, Sequence[Path]]]]]:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,7 @@ class Run:
 
     `finished_at` is in UTC; `sources` are in the user's order; `counts` has responses, units and
     failures; `files` maps each table to its part files, and `checksums` these to their SHA-256 (a
-    run of before there were checksums has none). `repeat` is the K of `--repeat`, and
-    `experiment` the same for runs that differ in nothing else: input, options, prompts and sources.
-    `llm` has the options of a model that judged, empty where none did.
+    run of before there were checksums has none). `llm` has the options of a model that judged, empty where none did.
     """
 
     name: str
@@ -40,8 +37,6 @@ class Run:
     finished_at: datetime
     counts: dict[str, int]
     files: dict[str, tuple[Path, ...]]
-    repeat: int = 0
-    experiment: str = ""
     llm: Mapping[str, Any] = field(default_factory=dict)
     checksums: Mapping[Path, str] = field(default_factory=dict)
 
@@ -147,18 +142,6 @@ def _nothing_in(root: Path) -> str:
     return f"no finished run in {str(root)!r}; 'ufo evaluate --output {root}' writes one."
 
 
-def _experiment(fingerprint: dict[str, Any]) -> str:
-    """Return a hash of everything that a run's results depend on, except the number of the repeat.
-
-    The names of the inputs are left out, their content is in; how the work was cut changes nothing.
-    """
-    options = {k: v for k, v in fingerprint.get("options", {}).items() if k != "repeat"}
-    inputs = [[one.get("size"), one.get("sha256")] for one in fingerprint.get("inputs", [])]
-    stable = {k: v for k, v in fingerprint.items() if k != "chunk_size"}
-    text = json.dumps({**stable, "options": options, "inputs": inputs}, sort_keys=True)
-    return sha256(text.encode()).hexdigest()[:12]
-
-
 def _read_run(path: Path) -> Run:
     folder = path.parent
     remedy = "evaluate it again, or remove the folder"
@@ -192,8 +175,6 @@ def _read_run(path: Path) -> Run:
                 for table in TABLES
                 if table in manifest["tables"]
             },
-            repeat=int(manifest["fingerprint"].get("options", {}).get("repeat", 0)),
-            experiment=_experiment(manifest["fingerprint"]),
             llm=manifest["fingerprint"].get("options", {}).get("llm") or {},
             checksums={
                 folder / file: digest

@@ -6,6 +6,8 @@ support (2025). The views compute the same for runs; both are tested by `tests/g
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Protocol
 
 from ufo.schemas.records import (
@@ -19,8 +21,6 @@ from ufo.schemas.records import (
     Tally,
     Verdict,
 )
-from ufo.transforms.score_rows import CategoryShare, Contribution, Credibility, Score, Scores
-from ufo.transforms.selection import OTHER, Selection
 from ufo.transforms.states import headline, state_of
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE, main_mode, tally, verdicts
 
@@ -29,6 +29,131 @@ ORANGE = "orange"
 GREEN = "green"
 GREY = "grey"
 _BANDS = ((0.3, RED), (0.6, ORANGE))
+
+
+OTHER = "other"
+"""The category of a passage without a category."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A filter of passages: all but those excluded; an `only_…` of None does not restrict.
+
+    A passage without a category has the category `other`. A domain includes its subdomains, and may
+    have wildcards (`*.gov`); a passage without a host is in no domain.
+    """
+
+    without_passages: Collection[str] = ()
+    without_categories: Collection[str] = ()
+    only_categories: Collection[str] | None = None
+    without_domains: Collection[str] = ()
+    only_domains: Collection[str] | None = None
+
+    def keeps(self, passage_id: str, passage: Passage | None) -> bool:
+        """Return whether the evidence of a passage counts."""
+        category = (passage and passage.source_category) or OTHER
+        host = passage.hostname if passage else None
+        return not (
+            passage_id in self.without_passages
+            or category in self.without_categories
+            or (self.only_categories is not None and category not in self.only_categories)
+            or _of_any(host, self.without_domains)
+            or (self.only_domains is not None and not _of_any(host, self.only_domains))
+        )
+
+
+def _of_any(host: str | None, domains: Collection[str]) -> bool:
+    return host is not None and any(
+        fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}")
+        if "*" in one or "?" in one
+        else host == one or host.endswith(f".{one}")
+        for one in domains
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A row of the view `scores`; `source` is None except in mode `single`.
+
+    Of the `n_judgements` asked for, `n_unusable` failed or are of a text in a language that the
+    judge does not support. Without a usable judgement the response has no score.
+    """
+
+    mode: str
+    source: str | None
+    n_units: int
+    n_supported: int
+    n_refuted: int
+    n_undecided: int
+    factuality_score: float | None
+    decided_score: float | None
+    coverage: float | None
+    n_judgements: int
+    n_unusable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Credibility:
+    """A row of `sentence_scores`, or the scores of the whole text with `sentence_index` None.
+
+    `state` is one of `ufo.transforms.states`, None for the whole text.
+    """
+
+    sentence_index: int | None
+    n_supported: int
+    n_refuted: int
+    n_noans: int
+    n_error: int
+    credibility: float | None
+    band: str
+    state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """A row of `source_contributions`."""
+
+    mode: str
+    source: str
+    position: int | None
+    n_units: int
+    n_decided: int | None
+    n_votes: int | None
+    n_agreeing: int | None
+    share: float | None
+    agreeing_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryShare:
+    """A row of `category_shares` for all evidence, selected or not, of one sentence or the text."""
+
+    sentence_index: int | None
+    source_category: str
+    n_evidence: int
+    n_supported: int
+    n_refuted: int
+    share: float
+
+
+@dataclass(slots=True)
+class Scores:
+    """The verdicts and scores of one response, computed from its evidence.
+
+    `passage` is the credibility of the whole text, including claims without a sentence.
+    `categories` are those of the whole text, `sentence_categories` of each sentence. `headline`
+    summarises the result in a sentence, and `states` has the state of each unit by its id.
+    """
+
+    headline: str
+    states: dict[str, str]
+    verdicts: list[Verdict]
+    scores: list[Score]
+    contributions: list[Contribution]
+    sentences: list[Credibility]
+    passage: Credibility
+    categories: list[CategoryShare] = field(default_factory=list)
+    sentence_categories: list[CategoryShare] = field(default_factory=list)
 
 
 class Placed(Protocol):
@@ -66,6 +191,7 @@ def score(
     selection: Selection | None = None,
     response_id: str = "",
     extraction_failed: bool = False,
+    min_sources: int = 1,
 ) -> Scores:
     """Return the verdicts and scores of one response from its evidence.
 
@@ -79,6 +205,7 @@ def score(
         mode, tie: as in `ufo.transforms.votes`.
         extraction_failed: whether a failure of the extraction is known, so that a sentence without
             a claim may have one.
+        min_sources: how many sources have to have a valid vote for a unit to be decided.
     """
     chosen = selection or Selection()
     kept = {
@@ -88,7 +215,11 @@ def score(
     }
     counting = [row for row in evidence if row.passage_id is None or kept[row.passage_id]]
     tallies = _tallies(units, evidence, counting, sources)
-    rows = [row for votes in tallies.values() for row in verdicts(response_id, votes, mode, tie)]
+    rows = [
+        row
+        for votes in tallies.values()
+        for row in verdicts(response_id, votes, mode, tie, min_sources)
+    ]
     modes = (SEQ, MV, SINGLE) if mode == ALL else (mode,)
     places = {unit.unit_id: unit.sentence_index for unit in units}
     labels: dict[str, list[int | None]] = {unit.unit_id: [] for unit in units}

@@ -83,7 +83,9 @@ def pooled(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
     return total
 
 
-def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) -> list[Verdict]:
+def verdicts(
+    response_id: str, tallies: Sequence[Tally], mode: str, tie: str, min_sources: int = 1
+) -> list[Verdict]:
     """Return the verdict rows of one unit.
 
     Args:
@@ -91,24 +93,27 @@ def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) ->
         tallies: the unit's votes, one for each source asked, in the user's order; at least one.
         mode: one of MODES; `all` returns the rows of all three modes.
         tie: one of TIES.
+        min_sources: how many sources have to have a valid vote for the unit to be decided.
     """
     unit_id = tallies[0].unit_id
+    alone = mode == SINGLE
+    enough = min_sources <= 1 or (not alone and sum(map(decides, tallies)) >= min_sources)
     rows = []
     if mode in (SEQ, ALL):
-        rows.append(_in_sequence(response_id, tallies, tie))
+        rows.append(_in_sequence(response_id, tallies, tie, enough))
     if mode in (MV, ALL):
         rows.append(_verdict(response_id, MV, pooled(unit_id, MULTI, tallies), tie))
     if mode in (SINGLE, ALL):
         rows.extend(_verdict(response_id, SINGLE, votes, tie) for votes in tallies)
-    return rows
+    return rows if enough else [replace(row, label=None, tied=False) for row in rows]
 
 
-def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str) -> Verdict:
+def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str, enough: bool) -> Verdict:
     past_error = False
     n_error = 0
     for votes in tallies:
         n_error += votes.n_error
-        if decides(votes):
+        if enough and decides(votes):
             if n_error > votes.n_error:
                 votes = replace(votes, n_error=n_error)
             return _verdict(response_id, SEQ, votes, tie, past_error)

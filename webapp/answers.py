@@ -15,7 +15,7 @@ from ufo.schemas.records import (
     Usage,
     Verdict,
 )
-from ufo.transforms.score_rows import Scores
+from ufo.transforms.scores import Scores
 
 
 class Problem(BaseModel):

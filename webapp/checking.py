@@ -13,9 +13,7 @@ from ufo.schemas.records import InputRecord, Passage
 from ufo.transforms.check_text import Step, opened, steps
 from ufo.transforms.job import Job
 from ufo.transforms.llm.shared import silences
-from ufo.transforms.score_rows import Scores
-from ufo.transforms.scores import score
-from ufo.transforms.selection import Selection
+from ufo.transforms.scores import Scores, Selection, score
 from ufo.webapp import models
 from ufo.webapp.asked import job_of, record_of
 from ufo.webapp.bridge import Pulse, streamed

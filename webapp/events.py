@@ -9,8 +9,7 @@ from ufo.transforms.check_text import Answered, Asked, Step
 from ufo.transforms.extract import Extracted
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import NAME
-from ufo.transforms.score_rows import Credibility, Scores
-from ufo.transforms.scores import score
+from ufo.transforms.scores import Credibility, Scores, score
 from ufo.webapp.answers import Basis
 from ufo.webapp.basis import basis
 

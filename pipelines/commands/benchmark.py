@@ -3,50 +3,26 @@
 import argparse
 import sys
 from functools import partial
-from typing import Any
 
-from ufo.pipelines.commands.report import add_raw, print_query, until_closed
+import pyarrow as pa
+
+from ufo.pipelines.commands.report import add_raw, print_reader_as, until_closed
 from ufo.pipelines.options.groups import TIES
 from ufo.pipelines.options.option import number, one_of
 from ufo.pipelines.runs.results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.records import CATEGORIES
 from ufo.schemas.results import Results
-from ufo.transforms.sources.web.categories import Selection, pattern
+from ufo.transforms.scores import Selection
+from ufo.transforms.sources.web import categories
+from ufo.transforms.votes import MV, SEQ, SINGLE
+from ufo.transforms.what_if import VoteRules, scores_if, verdicts_if
 
-_RULES = """
-    $wanted::VARCHAR,
-    source_order := $source_order::VARCHAR[],
-    without_passages := $without_passages::VARCHAR[],
-    without_categories := $without_categories::VARCHAR[],
-    only_categories := $only_categories::VARCHAR[],
-    without_domains := $without_domains::VARCHAR[],
-    only_domains := $only_domains::VARCHAR[],
-    min_sources := $min_sources::BIGINT,
-    tie_rule := $tie_rule::VARCHAR
-"""
-_UNKNOWN = "SELECT sum(n_unknown) AS n_unknown, sum(n_units) AS n_verdicts FROM scores_if({rules})"
-_VERDICTS = "FROM verdict_changes_if({rules}) ORDER BY response_id, unit_id, source"
-_SCORES = """
-SELECT {columns}
-FROM score_changes_if({rules})
-WHERE {where}
-ORDER BY list_position(['run', 'model', 'dataset', 'response'], level), name, source
-"""
 _SHOWN = (
-    "level, name, source, n_units, factuality_score, before, difference, decided_score, coverage, "
-    "n_unusable"
-)
-_WORTH_SHOWING = "level IN ('run', 'model') OR (level = 'dataset' AND name IS NOT NULL)"
-_MODES = ("seq", "mv", "single")
-_LISTS = {
-    "order": "source_order",
-    "exclude_passages": "without_passages",
-    "exclude_categories": "without_categories",
-    "include_categories": "only_categories",
-    "exclude_domains": "without_domains",
-    "include_domains": "only_domains",
-}
+    "level", "name", "source", "n_units", "factuality_score", "before", "difference",
+    "decided_score", "coverage", "n_judgements", "n_unusable",
+)  # fmt: skip
+_MODES = (SEQ, MV, SINGLE)
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -127,22 +103,23 @@ def _benchmark(args: argparse.Namespace) -> int:
                 "run of 'ufo evaluate' with --run."
             )
         rules = _rules(results, args)
-        _refuse_unknown(results, args, rules)
-        if args.verdicts:
-            sql = _VERDICTS.format(rules=_RULES)
-        elif args.json or args.csv:
-            sql = _SCORES.format(columns="* EXCLUDE (n_unknown)", rules=_RULES, where="true")
-        else:
-            sql = _SCORES.format(columns=_SHOWN, rules=_RULES, where=_WORTH_SHOWING)
-        print_query(results, sql, args, title=_title(results, args), params=rules)
+        rows = verdicts_if(results, rules) if args.verdicts else scores_if(results, rules)
+        if not (args.verdicts or args.json or args.csv):
+            rows = [
+                {name: row[name] for name in _SHOWN}
+                for row in rows
+                if row["level"] in ("run", "model")
+                or (row["level"] == "dataset" and row["name"] is not None)
+            ]
+        print_reader_as(pa.Table.from_pylist(rows).to_reader(), args, _title(results, rules))
     return EXIT_DONE
 
 
-def _title(results: "Results", args: argparse.Namespace) -> str:
+def _title(results: "Results", rules: VoteRules) -> str:
     run = results.runs[-1]
-    between = ", " if args.mode != "seq" else " > " if _ascii() else " → "
-    asked = between.join(args.order or _used(results))
-    return f"What if: {args.mode}, {asked}; run {run.name} (nothing was asked again)\n"
+    between = ", " if rules.mode != SEQ else " > " if _ascii() else " → "
+    asked = between.join(rules.sources)
+    return f"What if: {rules.mode}, {asked}; run {run.name} (nothing was asked again)\n"
 
 
 def _ascii() -> bool:
@@ -154,8 +131,8 @@ def _used(results: "Results") -> list[str]:
     return [str(name) for name in found.column("source").to_pylist()]
 
 
-def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
-    """Return what the macros take, checked against what the run has.
+def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
+    """Return the rules that were asked for, checked against what the run has.
 
     Raises:
         UsageError: an unknown source, category or passage, an invalid domain, or rules
@@ -168,9 +145,9 @@ def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
             raise UsageError(unknown_value("source", name, used))
         if order.count(name) > 1:
             raise UsageError(f"--order names {name!r} {order.count(name)} times; once is enough.")
-    most = 1 if args.mode == "single" else len(order)
+    most = 1 if args.mode == SINGLE else len(order)
     if args.min_sources > most:
-        why = "each source is alone" if args.mode == "single" else f"{len(order)} are asked"
+        why = "each source is alone" if args.mode == SINGLE else f"{len(order)} are asked"
         raise UsageError(
             f"--min_sources {args.min_sources} can never be met in mode {args.mode}, where {why}; "
             f"give 1 to {most}."
@@ -191,27 +168,19 @@ def _rules(results: "Results", args: argparse.Namespace) -> dict[str, Any]:
             f"--exclude_passages: the run has no passage {missing[0]['name']!r}; the table "
             "`passages` has their ids."
         )
-    lists = {macro: getattr(args, flag) for flag, macro in _LISTS.items()}
-    Selection((), (), args.include_domains or (), args.exclude_domains or ())  # are they domains?
-    for macro in ("without_domains", "only_domains"):
-        # As the hostnames of passages are written.
-        lists[macro] = lists[macro] and [pattern(domain) for domain in lists[macro]]
-    return {
-        **lists,
-        "min_sources": args.min_sources,
-        "tie_rule": args.tie,
-        "wanted": args.mode,
-    }
-
-
-def _refuse_unknown(results: "Results", args: argparse.Namespace, rules: dict[str, Any]) -> None:
-    """Raise a UsageError if some verdicts hang on sources that were not asked."""
-    (found,) = results.query(_UNKNOWN.format(rules=_RULES), rules).to_pylist()
-    if found["n_unknown"]:
-        run = results.runs[-1]
-        raise UsageError(
-            f"run {run.name!r} does not know {found['n_unknown']:,} of {found['n_verdicts']:,} "
-            f"verdicts: in its mode {run.mode!r} a source that would have to be asked was not. "
-            "Evaluate with --mode all, after which every order can be compared; of this run, only "
-            f"the order {','.join(_used(results))} and its beginnings are known, with all passages."
-        )
+    without, only = args.exclude_domains or (), args.include_domains or ()
+    categories.Selection((), (), only, without)  # are they domains?
+    return VoteRules(
+        order,
+        args.mode,
+        args.tie or results.runs[-1].tie,
+        args.min_sources,
+        Selection(
+            frozenset(args.exclude_passages or ()),
+            args.exclude_categories or (),
+            args.include_categories,
+            # As the hostnames of passages are written.
+            [categories.pattern(domain) for domain in without],
+            [categories.pattern(domain) for domain in only] or None,
+        ),
+    )

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TextIO
 
+import pyarrow as pa
+
 from ufo.pipelines.commands.recall import print_recall, recall_summary
 from ufo.pipelines.options.option import number
 from ufo.pipelines.outputs import sent_to
@@ -170,27 +172,27 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def print_query(
-    results: "Results",
-    sql: str,
-    args: argparse.Namespace,
-    title: str = "",
-    empty: str = "",
-    params: dict[str, object] | None = None,
+    results: "Results", sql: str, args: argparse.Namespace, title: str = "", empty: str = ""
 ) -> None:
     """Print what a SELECT gives as --json, --csv and --rows ask, or as a table under the title."""
-    if args.json or args.csv:
-        out = _utf8(sys.stdout)
-        with results.stream(sql, params or ()) as reader:
-            if args.json:
-                write_json(reader, out, args.rows or 0)
-            else:
-                write_csv(reader, out, args.rows or 0, args.raw)
+    whole = args.json or args.csv
+    limit = _ROWS if args.rows is None else args.rows
+    with results.stream(sql, rows=limit + 1 if limit and not whole else 10_000) as reader:
+        print_reader_as(reader, args, title, empty)
+
+
+def print_reader_as(
+    reader: pa.RecordBatchReader, args: argparse.Namespace, title: str = "", empty: str = ""
+) -> None:
+    """Print rows as --json, --csv and --rows ask, or as a table under the title."""
+    if args.json:
+        write_json(reader, _utf8(sys.stdout), args.rows or 0)
+        return
+    if args.csv:
+        write_csv(reader, _utf8(sys.stdout), args.rows or 0, args.raw)
         return
     limit = _ROWS if args.rows is None else args.rows
-    with (
-        results.stream(sql, params or (), limit + 1 if limit else 10_000) as reader,
-        page(_lenient(sys.stdout)) as console,
-    ):
+    with page(_lenient(sys.stdout)) as console:
         if title:
             console.print(title)
         if print_reader(reader, console, limit, empty):

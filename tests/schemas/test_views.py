@@ -206,7 +206,6 @@ def test_views_of_several_runs_keep_them_apart(
             ("source_contributions", 10),
             ("sentence_scores", 2),
             ("evidence_full", 3),
-            ("recomputed_verdicts", 5),
         ]:
             rows = results.query(f"SELECT run FROM {view}").column("run").to_pylist()
             assert (len(rows), set(rows)) == (n, {"one", "two"}), view

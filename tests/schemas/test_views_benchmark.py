@@ -12,6 +12,7 @@ import pytest
 from tests.schemas.labelled import request
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
+from ufo.transforms.what_if import VoteRules, scores_if, verdicts_if
 
 SOURCES = ("ref", "wiki", "web")
 AGREEMENT = ("accuracy", "balanced_accuracy", "accuracy_all", "balanced_accuracy_all")
@@ -49,21 +50,21 @@ def test_every_order_scores_as_its_verdicts_do(
             (row["mode"], row["source_order"]): row
             for row in results.query("FROM source_benchmark").to_pylist()
         }
+        humans = {
+            (row["response_id"], row["unit_id"]): row["label"]
+            for row in results.query("FROM human_labels").to_pylist()
+        }
         ways = [("seq", order) for order in permutations(SOURCES)]
         ways += [("single", (source,)) for source in SOURCES] + [("mv", SOURCES)]
         assert set(found) == {(mode, ",".join(order)) for mode, order in ways}
         for mode, order in ways:
-            passed = [mode, list(order)]
-            (score,) = results.query(
-                "SELECT avg(factuality_score) AS score, avg(coverage) AS coverage "
-                "FROM scores_if(?, source_order := ?::VARCHAR[])",
-                passed,
-            ).to_pylist()
-            judged = results.query(
-                "SELECT h.label AS human, v.label FROM verdicts_if(source_order := ?::VARCHAR[]) "
-                "AS v JOIN human_labels AS h USING (response_id, unit_id) WHERE mode = ?",
-                passed[::-1],
-            ).to_pylist()
+            rules = VoteRules(order, mode)
+            score = scores_if(results, rules)[0]
+            judged = [
+                {"human": humans[row["response_id"], row["unit_id"]], "label": row["label"]}
+                for row in verdicts_if(results, rules)
+                if (row["response_id"], row["unit_id"]) in humans
+            ]
             recalls = [
                 [row["label"] for row in judged if row["human"] == human] for human in (0, 1)
             ]
@@ -75,7 +76,7 @@ def test_every_order_scores_as_its_verdicts_do(
                 row[name] for name in ("factuality_score", "coverage", *AGREEMENT)
             ] == pytest.approx(
                 [
-                    score["score"],
+                    score["factuality_score"],
                     score["coverage"],
                     *agreement(decided),
                     *agreement([[label or 0 for label in one] for one in recalls]),

@@ -57,18 +57,3 @@ def test_cost_by_step_source_and_model(found: Callable[..., Any]) -> None:
         ("verify", "ref", "m", 1, 0, 0, 1, 100, 10, 110, 0.5, 1.0, 0),
         ("verify", "ref", "unknown", 1, 0, 0, 0, 100, 10, None, 0.5, None, 1),
     ]
-
-
-def test_cost_by_response(found: Callable[..., Any]) -> None:
-    rows = found(f"SELECT response_id, {COUNTS}, {SUMS} FROM cost_by_response ORDER BY ALL")
-    assert rows == [
-        ("a", 3, 1, 0, 0, 200, 20, None, 1.1, 1.25, 0),
-        ("b", 1, 0, 1, 1, 100, 10, 220, 0.5, None, 1),
-        (None, 1, 0, 0, 0, 100, 10, None, 0.5, 0.25, 0),
-    ]
-
-
-def test_both_views_have_the_same_sum(found: Callable[..., Any]) -> None:
-    assert found("SELECT sum(cost_usd) FROM cost") == found(
-        "SELECT sum(cost_usd) FROM cost_by_response"
-    )

@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Passage
 from ufo.schemas.results import open_results
-from ufo.transforms.sources.web.categories import Selection
+from ufo.transforms.scores import Selection
+from ufo.transforms.sources.web import categories
+from ufo.transforms.what_if import VoteRules, scores_if, verdicts_if
 
 SOURCES = ("ref", "wiki", "web")
 CATEGORIES = ("news", "blog", None)
@@ -26,10 +30,6 @@ rules = st.fixed_dictionaries(
         "min_sources": st.integers(1, 3),
         "tie_rule": st.sampled_from([None, "factual", "not_factual"]),
     }
-)
-PASSED = ", ".join(f"{name} := ${name}" for name in ("min_sources", "tie_rule")) + "".join(
-    f", {name} := ${name}::VARCHAR[]"
-    for name in ("source_order", "without_categories", "only_categories")
 )
 
 
@@ -116,15 +116,18 @@ def _runs(
 
 @settings(max_examples=10)
 @given(rules)
-def test_sql_gives_the_verdicts_of_the_rules(runs: tuple[Any, ...], rule: dict[str, Any]) -> None:
+def test_verdicts_and_scores_follow_the_rules(runs: tuple[Any, ...], rule: dict[str, Any]) -> None:
     results, drawn, tie = runs
-    found = results.query(f"FROM verdicts_if({PASSED})", rule).to_pylist()
-    assert all(row["answerable"] for row in found)
+    selection = Selection(
+        without_categories=rule["without_categories"] or (),
+        only_categories=rule["only_categories"],
+    )
     for mode in ("seq", "mv", "single"):
+        order = rule["source_order"] or SOURCES
+        asked = VoteRules(order, mode, rule["tie_rule"] or tie, rule["min_sources"], selection)
         got = {
             (row["unit_id"], row["source"]): (row["label"], row["n_supported"], row["n_refuted"])
-            for row in found
-            if row["mode"] == mode
+            for row in verdicts_if(results, asked)
         }
         assert got == {
             (f"u{n}", source): row
@@ -133,108 +136,78 @@ def test_sql_gives_the_verdicts_of_the_rules(runs: tuple[Any, ...], rule: dict[s
         }
         if mode != "single":
             labels = [row[0] for row in got.values()]
-            (score,) = results.query(
-                "SELECT n_supported, n_refuted, n_unknown, factuality_score, coverage "
-                f"FROM scores_if($wanted, {PASSED})",
-                {**rule, "wanted": mode},
-            ).to_pylist()
-            assert score == {
-                "n_supported": labels.count(1),
-                "n_refuted": labels.count(0),
-                "n_unknown": 0,
-                "factuality_score": labels.count(1) / len(drawn),
-                "coverage": (len(drawn) - labels.count(None)) / len(drawn),
+            score = scores_if(results, asked)[0]
+            assert (score["n_supported"], score["n_refuted"]) == (labels.count(1), labels.count(0))
+            if score["n_judgements"] > score["n_unusable"] or not score["n_unusable"]:
+                assert score["coverage"] == (len(drawn) - labels.count(None)) / len(drawn)
+
+
+@pytest.fixture(name="labels")
+def _labels(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> Callable[..., Any]:
+    def labels(votes: Any, rules: VoteRules, mode: str = "all", **hosts: str) -> dict[str, Any]:
+        rows = rows_of({"r": votes}, mode=mode)
+        rows["passages"] = [
+            replace(row, hostname=hosts.get(row.passage_id[-1])) for row in rows["passages"]
+        ]
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        write_run(folder, rows, mode=mode)
+        with open_results(folder) as results:
+            return {
+                row["source"]: (row["label"], row["n_supported"])
+                for row in verdicts_if(results, rules)
             }
 
-
-@pytest.fixture(name="found")
-def _found(ask: Callable[..., Any], rows_of: Callable[..., Any]) -> Callable[..., Any]:
-    def found(
-        votes: dict[str, Any], sql: str, mode: str = "all", hosts: dict[str, str] | None = None
-    ) -> list[Any]:
-        rows = rows_of(votes, mode=mode)
-        rows["passages"] = [
-            replace(row, hostname=(hosts or {}).get(row.passage_id)) for row in rows["passages"]
-        ]
-        return ask(rows, mode)(sql)
-
-    return found
+    return labels
 
 
-def test_single_passages_can_be_left_out(found: Callable[..., Any]) -> None:
-    votes = {"r": {"u": {"ref": "sr", "wiki": "r"}}}
-    sql = "SELECT source, label FROM verdicts_if(without_passages := {}) WHERE mode = 'seq'"
-    assert found(votes, sql.format("['ref:r-u-1']")) == [("ref", 1)]
-    assert found(votes, sql.format("['ref:r-u-0', 'ref:r-u-1']")) == [("wiki", 0)]
-    assert found(votes, sql.format("[]")) == [("ref", 0)]
+def test_passages_can_be_left_out_by_id_and_by_domain(labels: Callable[..., Any]) -> None:
+    votes = {"u": {"ref": "sr", "wiki": "r"}}
 
+    def without(**what: Any) -> VoteRules:
+        return VoteRules(("ref", "wiki"), selection=Selection(**what))
 
-def test_a_domain_covers_its_subdomains_and_nothing_else(found: Callable[..., Any]) -> None:
-    votes = {"r": {"u": {"ref": "s", "wiki": "sss"}}}
-    hosts = {
-        "wiki:r-u-0": "example.org",
-        "wiki:r-u-1": "news.example.org",
-        "wiki:r-u-2": "notexample.org",
-    }
-    sql = "SELECT source, n_supported FROM verdicts_if({}) WHERE mode = 'single' ORDER BY source"
-    without = "without_domains := ['example.org']"
-    assert found(votes, sql.format(without), hosts=hosts) == [("ref", 1), ("wiki", 1)]
-    only = "only_domains := ['example.org']"
-    assert found(votes, sql.format(only), hosts=hosts) == [("ref", 0), ("wiki", 2)]
+    assert labels(votes, without(without_passages=["ref:r-u-1"])) == {"ref": (1, 1)}
+    assert labels(votes, without(without_passages=["ref:r-u-0", "ref:r-u-1"])) == {"wiki": (0, 0)}
+    hosts = {"0": "news.example.org", "1": "newsexample.org"}
+    assert labels(votes, without(without_domains=["example.org"]), **hosts) == {"ref": (0, 0)}
+    assert labels(votes, without(only_domains=["example.org"]), **hosts) == {"ref": (1, 1)}
 
 
 HOSTS = ("example.org", "news.example.org", "newsexample.org", "ex.gov", "gov", "a.ex.gov", "[::1]")
 
 
 @pytest.mark.parametrize("domain", ["example.org", "*.gov", "news.*", "ex?mple.org", "ex.*", "*"])
-def test_a_domain_covers_what_it_covers_where_passages_are_chosen(
-    found: Callable[..., Any], domain: str
-) -> None:
-    rows = ", ".join(f"('{host}')" for host in HOSTS)
-    rows = found(
-        {}, f"SELECT host, domain_covers('{domain}', host) FROM (VALUES {rows}) AS t(host)"
-    )
-    chosen = Selection(include_domains=[domain])
-    assert dict(rows) == {host: chosen.admits_host(host) for host in HOSTS}
-
-
-def test_an_address_is_no_pattern_and_no_hostname_is_of_no_domain(
-    found: Callable[..., Any],
-) -> None:
-    pairs = "domain_covers('[::1]', '[::1]'), domain_covers('[::1]', ':'), domain_covers('*', NULL)"
-    assert [tuple(row) for row in found({}, f"SELECT {pairs}")] == [(True, False, False)]
+def test_a_domain_covers_what_it_covers_where_passages_are_chosen(domain: str) -> None:
+    chosen = categories.Selection(include_domains=[domain])
+    selection = Selection(only_domains=[domain])
+    assert not selection.keeps("p", Passage(""))
+    assert {host: selection.keeps("p", Passage("", hostname=host)) for host in HOSTS} == {
+        host: chosen.admits_host(host) for host in HOSTS
+    }
 
 
 @pytest.mark.parametrize(
-    ("rule", "expected"),
+    ("rules", "n_unknown"),
     [
-        ("source_order := NULL", {"u1": True, "u2": True, "u3": True}),
-        ("source_order := ['ref']", {"u1": True, "u2": True, "u3": True}),
+        (VoteRules(("ref", "wiki")), 0),
+        (VoteRules(("ref",)), 0),
         # wiki was not asked about u1, which ref had decided.
-        ("source_order := ['wiki', 'ref']", {"u1": False, "u2": True, "u3": True}),
-        ("source_order := ['wiki']", {"u1": False, "u2": True, "u3": True}),
+        (VoteRules(("wiki", "ref")), 1),
+        (VoteRules(("wiki",)), 1),
+        (VoteRules(("ref", "wiki"), "single"), 1),
         # Whether a second source would have had a vote is not known.
-        ("min_sources := 2", {"u1": False, "u2": True, "u3": True}),
-        ("without_categories := ['other']", {"u1": False, "u2": True, "u3": True}),
+        (VoteRules(("ref", "wiki"), min_sources=2), 1),
+        (VoteRules(("ref", "wiki"), selection=Selection(without_categories=["other"])), 1),
     ],
 )
 def test_a_run_of_mode_seq_knows_only_what_it_asked(
-    found: Callable[..., Any], rule: str, expected: dict[str, bool]
+    labels: Callable[..., Any], rules: VoteRules, n_unknown: int
 ) -> None:
-    votes = {
-        "r": {
-            "u1": {"ref": "s"},
-            "u2": {"ref": "n", "wiki": "r"},
-            "u3": {"ref": "n", "wiki": "-"},
-        }
-    }
-    sql = f"SELECT unit_id, answerable FROM verdicts_if({rule}) WHERE mode = 'seq'"
-    assert dict(found(votes, sql, "seq")) == expected
-    unknown = f"SELECT n_unknown FROM scores_if('seq', {rule})"
-    assert found(votes, unknown, "seq") == [(list(expected.values()).count(False),)]
-
-
-def test_what_single_needs_and_was_not_asked_is_unknown(found: Callable[..., Any]) -> None:
-    votes = {"r": {"u1": {"ref": "s"}, "u2": {"ref": "n", "wiki": "r"}}}
-    sql = "SELECT source, n_unknown, factuality_score FROM scores_if('single') ORDER BY source"
-    assert found(votes, sql, "seq") == [("ref", 0, 0.5), ("wiki", 1, 0.0)]
+    votes = {"u1": {"ref": "s"}, "u2": {"ref": "n", "wiki": "r"}, "u3": {"ref": "n", "wiki": "-"}}
+    if not n_unknown:
+        assert labels(votes, rules, "seq")
+        return
+    with pytest.raises(UsageError, match=f"does not know {n_unknown} of "):
+        labels(votes, rules, "seq")

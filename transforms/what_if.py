@@ -1,0 +1,203 @@
+"""Recompute the verdicts and scores of a finished run under other rules, without a call."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Passage
+from ufo.schemas.results import Results
+from ufo.transforms.scores import Score, Scores, Selection, score
+from ufo.transforms.votes import SEQ, SINGLE
+
+Row = dict[str, Any]
+
+# A response without a unit, and a unit that no source was asked about, have a row too.
+_JUDGEMENTS = """
+SELECT r.response_id, r.model, r.dataset, u.unit_id, NULL AS sentence_index, e.source,
+    e.passage_id, e.outcome, e.reason, p.source_category, p.hostname
+FROM responses AS r
+LEFT JOIN fact_units AS u USING (response_id)
+LEFT JOIN evidence AS e USING (response_id, unit_id)
+LEFT JOIN passages AS p USING (passage_id)
+ORDER BY r.response_id, u.unit_id
+"""
+_VERDICTS = "SELECT response_id, unit_id, source, label FROM verdicts WHERE mode = $mode"
+_SCORES = "SELECT response_id, source, factuality_score FROM scores WHERE mode = $mode"
+_ORDER = "SELECT source FROM sources WHERE status = 'used' ORDER BY position"
+_LEVELS = ("run", "model", "dataset", "response")
+
+
+@dataclass(frozen=True, slots=True)
+class VoteRules:
+    """The rules of a verdict: `sources` are those that count, in the order that they are asked.
+
+    A unit is decided only where `min_sources` of them have a valid vote.
+    """
+
+    sources: Sequence[str]
+    mode: str = SEQ
+    tie: str = "not_factual"
+    min_sources: int = 1
+    selection: Selection = field(default_factory=Selection)
+
+
+class _Judged(NamedTuple):
+    """A row of evidence with its response, unit and passage; without evidence `source` is None."""
+
+    response_id: str
+    model: str | None
+    dataset: str | None
+    unit_id: str
+    sentence_index: None
+    source: str
+    passage_id: str | None
+    outcome: str
+    reason: str | None
+    source_category: str | None
+    hostname: str | None
+
+
+def verdicts_if(results: Results, rules: VoteRules) -> list[Row]:
+    """Return the verdict of each unit of a run, beside the run's own in the same mode.
+
+    Raises:
+        UsageError: some hang on sources that were not asked.
+    """
+    single = rules.mode == SINGLE
+    own = {
+        (row["response_id"], row["unit_id"], row["source"] if single else None): row
+        for row in results.query(_VERDICTS, {"mode": rules.mode}).to_pylist()
+    }
+    rows = []
+    for _, found in _recomputed(results, rules):
+        for verdict in found.verdicts:
+            key = (verdict.response_id, verdict.unit_id, verdict.source if single else None)
+            before = own.get(key, {"source": None, "label": None})
+            counts = asdict(verdict)
+            del counts["past_error"]
+            rows.append(
+                {name: counts.pop(name) for name in ("response_id", "unit_id", "mode", "source")}
+                | {"label": counts.pop("label"), "source_before": before["source"]}
+                | {"label_before": before["label"], "changed": verdict.label != before["label"]}
+                | counts
+            )
+    return sorted(rows, key=lambda row: (row["response_id"], row["unit_id"], row["source"]))
+
+
+def scores_if(results: Results, rules: VoteRules) -> list[Row]:
+    """Return the mean scores of a run by level (run, model, dataset, response) and name.
+
+    `before` is the mean of the run's own factuality scores in the same mode.
+
+    Raises:
+        UsageError: some verdicts hang on sources that were not asked.
+    """
+    own = {
+        (row["response_id"], row["source"]): row["factuality_score"]
+        for row in results.query(_SCORES, {"mode": rules.mode}).to_pylist()
+    }
+    levels: dict[tuple[Any, ...], list[tuple[Score, float | None]]] = defaultdict(list)
+    run = results.runs[-1].name
+    for of, found in _recomputed(results, rules):
+        for one in found.scores:
+            before = own.get((of.response_id, one.source))
+            names = (run, of.model, of.dataset, of.response_id)
+            for place, name in enumerate(names):
+                # A name that is not known comes last.
+                key = (place, name is None, name or "", one.source or "")
+                levels[key].append((one, before))
+    return [
+        {
+            "level": _LEVELS[place],
+            "name": None if unnamed else name,
+            "mode": rules.mode,
+            "source": source or None,
+            **_means(levels[place, unnamed, name, source]),
+        }
+        for place, unnamed, name, source in sorted(levels)
+    ]
+
+
+def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[_Judged, Scores]]:
+    """Give each response with its new scores; fail at the end if a verdict is not known."""
+    n_unknown = n_verdicts = 0
+    with results.stream(_JUDGEMENTS) as reader:
+        rows = (
+            _Judged(*row)
+            for batch in reader
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        )
+        for response_id, group in groupby(rows, key=attrgetter("response_id")):
+            judged = list(group)
+            units = {row.unit_id: row for row in judged if row.unit_id is not None}
+            evidence = [row for row in judged if row.source is not None]
+            passages = {
+                row.passage_id: Passage(
+                    "", source_category=row.source_category, hostname=row.hostname
+                )
+                for row in evidence
+                if row.passage_id is not None
+            }
+            found = score(
+                list(units.values()),
+                evidence,
+                passages,
+                rules.sources,
+                0,
+                rules.mode,
+                rules.tie,
+                rules.selection,
+                response_id,
+                min_sources=rules.min_sources,
+            )
+            asked = {(row.unit_id, row.source) for row in evidence}
+            for unit_id, source in {row.unit_id: row.source for row in found.verdicts}.items():
+                missing = [(unit_id, name) not in asked for name in rules.sources]
+                if rules.mode == SINGLE:
+                    n_verdicts += len(missing)
+                    n_unknown += sum(missing)
+                    continue
+                # Under seq the sources after the one that decides need not be asked.
+                until = rules.sources.index(source) if source in rules.sources else None
+                n_verdicts += 1
+                n_unknown += any(missing[:until])
+            yield judged[0], found
+    if n_unknown:
+        run = results.runs[-1]
+        order = results.query(_ORDER).column("source").to_pylist()
+        raise UsageError(
+            f"run {run.name!r} does not know {n_unknown:,} of {n_verdicts:,} verdicts: in its mode "
+            f"{run.mode!r} a source that would have to be asked was not. Evaluate with --mode all, "
+            "after which every order can be compared; of this run, only "
+            f"the order {','.join(order)} and its beginnings are known, with all passages."
+        )
+
+
+def _means(scored: Sequence[tuple[Score, float | None]]) -> Row:
+    def mean(values: Iterator[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return fmean(known) if known else None
+
+    factual = mean(one.factuality_score for one, _ in scored)
+    before = mean(value for _, value in scored)
+    decided = mean(one.decided_score for one, _ in scored)
+    both = factual is not None and before is not None
+    return {
+        "n_responses": len(scored),
+        "n_units": sum(one.n_units for one, _ in scored),
+        "n_supported": sum(one.n_supported for one, _ in scored),
+        "n_refuted": sum(one.n_refuted for one, _ in scored),
+        # Where nothing was decided, nothing was found.
+        "factuality_score": None if decided is None else factual,
+        "before": before,
+        "difference": factual - before if both else None,
+        "decided_score": decided,
+        "coverage": mean(one.coverage for one, _ in scored),
+        "n_judgements": sum(one.n_judgements for one, _ in scored),
+        "n_unusable": sum(one.n_unusable for one, _ in scored),
+    }
