@@ -5,17 +5,20 @@ machine's cores. Each size is run in a process of its own; the last line is JSON
 figure has its median, minimum and maximum over the repetitions. A size has the rate of the
 `whole_command`, from the shell's view, and beside it the rate `after_startup`: without the median
 time of a run of one response, which is interpreter, imports, graph and report. `floor_seconds` are
-the parts of that which no code of ours can shorten.
+the parts of that which no code of ours can shorten. `processor` has the ratio of the processor time
+of all processes, without such a run of one, to that of a bare loop over the core functions.
 
     python benchmarks/bench_pipeline.py [--quick] [--sizes 1000,10000,100000] [--repeat 3]
         [--verifier overlap]
 """
 
 import argparse
+import asyncio
 import compileall
 import json
 import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -109,7 +112,7 @@ def run_once(size: int, folder: Path, workers: int | None, verifier: str) -> dic
     command += ["--output", str(output), "--sources", "reference", "--json"]
     command += ["--judge", "offline", "--verifier", verifier]
     command += [f"--workers={workers}"] if workers else []
-    started = time.monotonic()
+    started, before = time.monotonic(), processor_of_children()
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -133,10 +136,40 @@ def run_once(size: int, folder: Path, workers: int | None, verifier: str) -> dic
     bytes_out = sum(p.stat().st_size for p in output.rglob("*.parquet"))
     return {
         "seconds": seconds,
+        "processor": processor_of_children() - before,
         "units": summary["units"],
         "peak_mib": peak / 2**20,
         "bytes_out": bytes_out,
     }
+
+
+def processor_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def bare_loop(path: Path, verifier: str) -> float:
+    """Processor seconds of the core functions over a file, without Beam, processes and tables."""
+    from ufo.pipelines.runs.sources import job_of_text
+    from ufo.schemas.records import InputRecord
+    from ufo.transforms.check import check, settle
+    from ufo.transforms.check_text import opened
+    from ufo.transforms.extract import extract
+    from ufo.transforms.read import parse
+
+    async def loop() -> float:
+        job = job_of_text({"judge": "offline", "verifier": verifier}, ["reference"])
+        async with opened(job) as ((source,), judge):
+            started = time.process_time()
+            with path.open("rb") as lines:
+                for line in lines:
+                    record = parse("", line)
+                    assert isinstance(record, InputRecord)
+                    asked = (await extract(record, judge, "claim")).open_units
+                    settle(asked, await check(asked, source, judge), "not_factual")
+            return time.process_time() - started
+
+    return asyncio.run(loop())
 
 
 def seconds_of(code: str) -> float:
@@ -153,8 +186,12 @@ def spread(values: list[float]) -> dict[str, float]:
     }
 
 
-def of_size(size: int, runs: list[dict[str, float]], startup: float) -> dict[str, object]:
+def of_size(
+    size: int, runs: list[dict[str, float]], startup: float, processor: float
+) -> dict[str, object]:
     seconds = [run["seconds"] for run in runs]
+    bare = [run["bare"] for run in runs]
+    ratios = [(run["processor"] - processor) / run["bare"] for run in runs]
     return {
         "whole_command": {
             "seconds": spread(seconds),
@@ -164,6 +201,7 @@ def of_size(size: int, runs: list[dict[str, float]], startup: float) -> dict[str
             "seconds": spread([each - startup for each in seconds]),
             "responses_per_second": spread([size / max(each - startup, 1e-9) for each in seconds]),
         },
+        "processor": {"bare_loop_seconds": spread(bare), "ratio": spread(ratios)},
         **{key: spread([run[key] for run in runs]) for key in ("peak_mib", "bytes_out")},
         "units": runs[0]["units"],
     }
@@ -192,12 +230,16 @@ def main() -> None:
             floor["import_beam"].append(seconds_of("import apache_beam, os; os._exit(0)"))
             for size, found in runs.items():
                 found.append(run_once(size, Path(name), options.workers, options.verifier))
+                path = Path(name) / f"responses-{size}.jsonl"
+                found[-1]["bare"] = bare_loop(path, options.verifier)
                 print(size, found[-1], file=sys.stderr)
-    startup = [run["seconds"] for run in runs.pop(1)]
+    alone = runs.pop(1)
+    startup = [run["seconds"] for run in alone]
+    processor = statistics.median(run["processor"] for run in alone)
     report["startup_seconds"] = spread(startup)
     report["floor_seconds"] = {part: spread(values) for part, values in floor.items()}
     for size, found in runs.items():
-        report[str(size)] = of_size(size, found, statistics.median(startup))
+        report[str(size)] = of_size(size, found, statistics.median(startup), processor)
     first, last = sizes[0], sizes[-1]
     if first != last:
         seconds = {s: statistics.median(run["seconds"] for run in runs[s]) for s in (first, last)}

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.index_corpora import lines
-from ufo.indexes import bm25_large
+from ufo.indexes import bm25
+from ufo.indexes.bm25 import Bm25
 from ufo.indexes.index import open_index
 from ufo.indexes.names import NameTable
 from ufo.indexes.store import PassageStore
@@ -93,7 +94,7 @@ def build_part(documents: str, path: str) -> dict[str, Any]:
     for name in ("passages.arrow", "pages.arrow", "aliases.arrow"):
         (again / name).symlink_to(Path(path) / name)
     started, before = time.perf_counter(), _processor_seconds()
-    bm25_large.build(again)
+    bm25.build(again)
     words, words_processor = time.perf_counter() - started, _processor_seconds() - before
     shutil.rmtree(again)
     passages = result.counts["passages"]
@@ -119,7 +120,7 @@ def ask_part(path: str, questions: str) -> dict[str, Any]:
     # Libraries are loaded by the first index that is opened; this is how long the next one takes.
     before = own_mb()
     started = time.perf_counter()
-    bm25_large.opened(Path(path)), PassageStore(Path(path)), NameTable(Path(path))
+    Bm25(Path(path)), PassageStore(Path(path)), NameTable(Path(path))
     open_ms = (time.perf_counter() - started) * 1000
     index = open_index(path)
     texts = [question["question"] for question in lines(Path(questions))]

@@ -53,8 +53,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.claim_sets import Response, load  # noqa: E402
 from benchmarks.index_corpora import lines  # noqa: E402
-from ufo.transforms.english.word_set import word_set  # noqa: E402
-from ufo.transforms.extraction import Extracted, extract, paragraph_starts, query_of  # noqa: E402
+from ufo.transforms.english.grammar import word_set  # noqa: E402
+from ufo.transforms.extraction import ExtractedUnit, extract, paragraph_starts, query_of  # noqa: E402
 from ufo.transforms.passages import Ranking  # noqa: E402
 from ufo.transforms.sentences import Span  # noqa: E402
 
@@ -106,14 +106,14 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(_stem(word) for word in words if word not in FUNCTION_WORDS)
 
 
-def extracted(response: Response, asked: bool = True) -> list[list[Extracted]]:
+def extracted(response: Response, asked: bool = True) -> list[list[ExtractedUnit]]:
     """Return the extracted claims of each sentence, with or without the prompt as the question."""
     spans, end = [], 0
     for sentence in response.sentences:
         start = max(end, response.text.find(sentence, end))
         end = min(len(response.text), start + len(sentence))
         spans.append(Span(start, end))
-    found: list[list[Extracted]] = [[] for _ in spans]
+    found: list[list[ExtractedUnit]] = [[] for _ in spans]
     starts = paragraph_starts(response.text, spans)
     for unit in extract(response.sentences, response.question if asked else None, starts):
         found[unit.sentence_index].append(unit)

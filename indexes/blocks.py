@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ufo.indexes.dump import Page, PageBroken, RawPage, Site, parse_page, title_in
+from ufo.indexes.dump import Page, PageBroken, RawPage, Wiki, parse_page, title_in
 from ufo.indexes.names import normal_name
 from ufo.indexes.passages import WORDS, passages_of
 from ufo.indexes.reader import Block, RawDocument
@@ -35,7 +35,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class PageArticle:
     """A page with text, from any kind of input file."""
 
     title: str
@@ -97,7 +97,7 @@ def _add_page(result: BlockResult, raw: RawPage, block: Block, words: int) -> No
         _add_article(result, _article(page, block.site, block.date), block, words)
 
 
-def _add_article(result: BlockResult, article: Article, block: Block, words: int) -> None:
+def _add_article(result: BlockResult, article: PageArticle, block: Block, words: int) -> None:
     texts = [
         (section.heading, text)
         for section in article.sections
@@ -124,9 +124,9 @@ def _add_article(result: BlockResult, article: Article, block: Block, words: int
         result.latest = max(result.latest, article.published_at or "")
 
 
-def _article(page: Page, site: Site, dump_date: str | None) -> Article:
+def _article(page: Page, site: Wiki, dump_date: str | None) -> PageArticle:
     date = _DATE.match(page.timestamp or "")
-    return Article(
+    return PageArticle(
         page.title,
         site.url_of(page.title),
         page.page_id,
@@ -136,7 +136,7 @@ def _article(page: Page, site: Site, dump_date: str | None) -> Article:
     )
 
 
-def _document(raw: RawDocument) -> Article:
+def _document(raw: RawDocument) -> PageArticle:
     if raw.problem:
         raise PageBroken(raw.problem)
     title: object = raw.title
@@ -156,7 +156,7 @@ def _document(raw: RawDocument) -> Article:
     lines = tuple(line for line in map(str.strip, storable(text).splitlines()) if line)
     sections = [Section("", lines)] if lines else []
     title = " ".join(storable(title).split())
-    return Article(title, storable(url) if url else None, None, None, None, sections)
+    return PageArticle(title, storable(url) if url else None, None, None, None, sections)
 
 
 def _failure(error: Exception, item: RawPage | RawDocument, block: Block, position: int) -> Failure:
@@ -174,7 +174,7 @@ def _failure(error: Exception, item: RawPage | RawDocument, block: Block, positi
 
 def write_block(folder: Path, block: Block, result: BlockResult) -> None:
     """Write a block's passages to STEM.arrow and then the rest to STEM.json; deterministic."""
-    stem = _stem(block)
+    stem = f"{block.file:05d}-{block.number:012d}"
     columns = [[getattr(p, name) for p in result.passages] for name in PASSAGE_SCHEMA.names]
     arrays = [
         pa.array(column, kind.type) for column, kind in zip(columns, PASSAGE_SCHEMA, strict=True)
@@ -189,15 +189,4 @@ def write_block(folder: Path, block: Block, result: BlockResult) -> None:
         "counts": result.counts,
         "latest": result.latest,
     }
-    unfinished = folder / f".{stem}.json"
-    unfinished.write_text(json.dumps(rest))
-    unfinished.rename(folder / f"{stem}.json")
-
-
-def is_written(folder: Path, block: Block) -> bool:
-    """Return whether a block was written completely, by a build that was stopped later."""
-    return (folder / f"{_stem(block)}.json").exists()
-
-
-def _stem(block: Block) -> str:
-    return f"{block.file:05d}-{block.number:012d}"
+    (folder / f"{stem}.json").write_text(json.dumps(rest))

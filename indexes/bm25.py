@@ -1,64 +1,70 @@
-"""BM25 for small indexes: the scores of rank-bm25's BM25Okapi, computed from posting lists.
+"""BM25 by tantivy, read from disk.
 
-`BM25Okapi.get_scores` loops over all documents for each term of a query (19 queries a second at 12k
-passages). Here its statistics are read once, when the index is opened; a query adds up the posting
-lists of its terms in the same order, and gets the same scores.
-
-Robertson & Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009); Trotman et al.,
-Improvements to BM25 and Language Models Examined (2014), for the ATIRE variant rank-bm25 has.
+Title, aliases, headings and text are one field, with title and aliases twice, so that each term of
+a query has one posting list and not four. Every posting is scored: tantivy's Python interface does
+not use block-max WAND, so that k = 1 takes as long as counting all hits.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-from rank_bm25 import BM25Okapi
+import tantivy
 
 from ufo.indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
 from ufo.indexes.retriever import Hit, inverse_frequency
-from ufo.indexes.store import read_mapped
-from ufo.indexes.tokens import query_terms, terms_of
+from ufo.indexes.tokens import STOP_WORDS
 
-TERMS = "bm25-terms.arrow"
-TOKENS = "bm25-tokens.arrow"
-TERM_SCHEMA = pa.schema([pa.field("term", pa.string(), nullable=False)])
-TOKEN_SCHEMA = pa.schema([pa.field("terms", pa.list_(pa.int32()), nullable=False)])
-
-K1 = 1.5
-B = 0.75
-_BATCH = 1024
+FOLDER = "tantivy"
 SETTINGS = {
-    "name": "bm25",
-    "k1": K1,
-    "b": B,
+    "name": "tantivy",
+    "k1": 1.2,  # tantivy's own, as is b
+    "b": 0.75,
     "title_weight": TITLE_WEIGHT,
     "not_ranked": list(NOT_RANKED),
 }
 
-_Rows = npt.NDArray[np.int32]
-_Scores = npt.NDArray[np.float64]
+_HEAP_BYTES = 500_000_000  # of each shard's writer
+_SHARDS = 2  # a fixed number: the same index on every machine; few shards are searched faster
+_DEALT = 1024  # consecutive rows in a shard
+_META, _MANAGED, _LOCK = "meta.json", ".managed.json", ".tantivy-meta.lock"
+_TOKENIZER = "ufo"  # its name in the index
+_LONGEST_TERM = 60  # bytes
+_MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
+_EXTRA_TIES = 8  # hits requested beyond `k`, to sort equal scores by row
 
 
-def passage_terms(passage: Ranked | None) -> list[str]:
-    """Return the terms of a passage for BM25; [] for a passage that is not ranked."""
-    if passage is None:
-        return []
-    named = terms_of(passage.title) + terms_of(passage.aliases)
-    return named * TITLE_WEIGHT + terms_of(passage.section) + terms_of(passage.text)
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("body", tokenizer_name=_TOKENIZER, index_option="freq")
+    builder.add_unsigned_field("row", indexed=True, fast=True)
+    return builder.build()
+
+
+def _analyzer(stemmed: bool) -> tantivy.TextAnalyzer:
+    steps = [
+        tantivy.Filter.remove_long(_LONGEST_TERM),
+        tantivy.Filter.ascii_fold(),
+        tantivy.Filter.lowercase(),
+    ]
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    for step in [*steps, tantivy.Filter.stemmer("english")] if stemmed else steps:
+        builder = builder.filter(step)
+    return builder.build()
 
 
 class Bm25:
-    """A Retriever over tokenised passages; immutable, so any thread may search."""
+    """A Retriever and Lexicon over a tantivy index; safe for searches in several threads."""
 
-    def __init__(self, terms: Sequence[str], corpus: Sequence[Sequence[int]]) -> None:
-        """`corpus[row]` is the passage's terms, in order, as indices into `terms`."""
-        self._size = len(corpus)
-        self._id_of = {term: number for number, term in enumerate(terms)}
-        okapi = BM25Okapi(corpus, k1=K1, b=B) if any(corpus) else None
-        self._rows, self._impacts = _postings(okapi, len(terms))
+    def __init__(self, folder: Path) -> None:
+        self._stemmed, self._plain = _analyzer(True), _analyzer(False)
+        self._schema = _schema()
+        self._searcher = _searcher(folder / FOLDER)
+        self._size = int(self._searcher.num_docs)
 
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
@@ -69,89 +75,114 @@ class Bm25:
 
     def rarity(self, terms: Sequence[str]) -> list[float]:
         """See `ufo.indexes.retriever.Lexicon`."""
-        return [inverse_frequency(len(rows), self._size) for rows in map(self._rows_with, terms)]
+        return [
+            inverse_frequency(self._searcher.doc_freq("body", term), self._size) for term in terms
+        ]
 
-    def _rows_with(self, term: str) -> _Rows:
-        number = self._id_of.get(term)
-        return np.empty(0, np.int32) if number is None else self._rows[number]
-
-    def scores(self, query: str) -> _Scores:
-        """Return the score of every passage, equal to BM25Okapi.get_scores of the query's terms."""
-        return self._scores(self._terms_in(query))[0]
-
-    def _terms_in(self, query: str) -> list[int]:
-        known = self._id_of
-        return [known[term] for term in query_terms(query) if term in known]
-
-    def _scores(self, terms: Iterable[int]) -> tuple[_Scores, npt.NDArray[np.bool_]]:
-        scores = np.zeros(self._size)
-        # A match can have a score of 0 or below: a term may be in half of the passages.
-        matched = np.zeros(self._size, dtype=np.bool_)
-        for term in terms:
-            rows = self._rows[term]
-            scores[rows] += self._impacts[term]
-            matched[rows] = True
-        return scores, matched
+    def terms_in(self, query: str) -> list[str]:
+        """Return the distinct terms of a query, without function words unless it has no others."""
+        words = self._plain.analyze(query)
+        content = [word for word in words if word not in STOP_WORDS and len(word) > 1]
+        return list(dict.fromkeys(self._stemmed.analyze(" ".join(content or words))))
 
     def _search(self, query: str, k: int, only: Sequence[int] | None) -> list[Hit]:
-        scores, matched = self._scores(self._terms_in(query))
-        if only is None:
-            rows = np.flatnonzero(matched)
-        else:
-            rows = np.unique(np.asarray(only, dtype=np.int64))
-            rows = rows[matched[rows]]
-        best = _best(scores[rows], k)
-        return [Hit(int(rows[at]), float(scores[rows[at]])) for at in best]
+        terms = self.terms_in(query)
+        if not terms or (only is not None and not len(only)):
+            return []
+        wanted = [(_SHOULD, self._term("body", term)) for term in terms]
+        if only is not None:
+            # One term query for each row is faster than a set query, which scans all rows; and the
+            # words are optional (_SHOULD), since required ones would be matched in every row.
+            rows = tantivy.Query.boolean_query([(_SHOULD, self._term("row", row)) for row in only])
+            wanted.append((_MUST, tantivy.Query.const_score_query(rows, 0.0)))
+        top = self._searcher.search(
+            tantivy.Query.boolean_query(wanted), k + _EXTRA_TIES, count=False
+        ).hits
+        numbers = self._searcher.fast_field_values("row", [address for _, address in top])
+        hits = [
+            Hit(int(row or 0), float(score))
+            for row, (score, _) in zip(numbers, top, strict=True)
+            if score > 0  # 0 for one of the rows in `only` without any of the terms
+        ]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.row))[:k]
+
+    def _term(self, field: str, value: str | int) -> tantivy.Query:
+        return tantivy.Query.term_query(self._schema, field, value, "freq")
 
 
-def opened(folder: Path) -> Bm25:
-    """Return the engine of an index folder; nothing is tokenised again."""
-    terms = read_mapped(folder / TERMS).column("term").to_pylist()
-    return Bm25(terms, read_mapped(folder / TOKENS).column("terms").to_pylist())
+def _searcher(path: Path) -> tantivy.Searcher:
+    """Open a tantivy folder.
 
-
-def _best(scores: _Scores, k: int) -> npt.NDArray[np.intp]:
-    """Return the positions of the `k` highest scores, highest first, the lower position on ties."""
-    if len(scores) > 4 * k > 0:
-        # All scores from the k-th on, so that ties with it are broken by position.
-        kth = np.partition(scores, len(scores) - k)[len(scores) - k]
-        candidates = np.flatnonzero(scores >= kth)
-    else:
-        candidates = np.arange(len(scores))
-    return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
-
-
-def _postings(okapi: BM25Okapi | None, n_terms: int) -> tuple[list[_Rows], list[_Scores]]:
-    """Return for each term the rows that contain it, ascending, and its scores in them."""
-    if okapi is None:
-        return [np.empty(0, np.int32)] * n_terms, [np.empty(0)] * n_terms
-    sizes = [len(frequencies) for frequencies in okapi.doc_freqs]
-    total = sum(sizes)
-    terms = np.fromiter((term for d in okapi.doc_freqs for term in d), np.int64, total)
-    counts = np.fromiter((n for d in okapi.doc_freqs for n in d.values()), np.float64, total)
-    rows = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    lengths = np.array(okapi.doc_len)[rows]
-    idf = np.zeros(n_terms)
-    idf[list(okapi.idf)] = list(okapi.idf.values())
-    norm = okapi.k1 * (1 - okapi.b + okapi.b * lengths / okapi.avgdl)
-    impacts = idf[terms] * (counts * (okapi.k1 + 1) / (counts + norm))
-    order = np.argsort(terms, kind="stable")
-    ends = np.cumsum(np.bincount(terms, minlength=n_terms))[:-1]
-    return np.split(rows[order], ends), np.split(impacts[order], ends)
+    Opening creates a lock file, so a read-only folder is opened through a temporary folder of
+    symbolic links, which are not needed afterwards. A thread of tantivy may still write the lock
+    while that folder is removed; then it is left over, which is rare and harmless.
+    """
+    lock = path / _LOCK
+    if os.access(lock if lock.exists() else path, os.W_OK):
+        return tantivy.Index.open(str(path)).searcher()
+    with TemporaryDirectory(prefix="ufo-", ignore_cleanup_errors=True) as links:
+        for file in path.iterdir():
+            if file.name != _LOCK:
+                Path(links, file.name).symlink_to(file)
+        return tantivy.Index.open(links).searcher()
 
 
 def build(folder: Path) -> list[str]:
-    """Tokenise the passages of an index folder; return the names of the files written."""
-    ids: dict[str, int] = {}
-    passages = ranked_passages(folder)
-    with pa.ipc.new_file(folder / TOKENS, TOKEN_SCHEMA) as writer:
-        while batch := list(islice(passages, _BATCH)):
-            corpus = [
-                [ids.setdefault(term, len(ids)) for term in passage_terms(passage)]
-                for passage in batch
-            ]
-            array = pa.array(corpus, pa.list_(pa.int32()))
-            writer.write_batch(pa.record_batch([array], schema=TOKEN_SCHEMA))
-    with pa.ipc.new_file(folder / TERMS, TERM_SCHEMA) as writer:
-        writer.write_table(pa.table([pa.array(list(ids), pa.string())], schema=TERM_SCHEMA))
-    return [TERMS, TOKENS]
+    """Index the passages of an index folder; return the names of the files written."""
+    path = folder / FOLDER
+    shards = [path / f"shard-{number}" for number in range(_SHARDS)]
+    # One thread each, so that documents keep the order of rows and ties are deterministic.
+    writers = [_index_in(shard).writer(_HEAP_BYTES, 1) for shard in shards]
+    for row, body in _bodies(folder):
+        document = tantivy.Document()
+        document.add_text("body", body)
+        document.add_unsigned("row", row)
+        writers[row // _DEALT % _SHARDS].add_document(document)
+    with ThreadPoolExecutor(_SHARDS) as pool:
+        list(pool.map(_finish, writers))
+    _merge(shards, path)
+    return sorted(f"{FOLDER}/{file.name}" for file in path.iterdir())
+
+
+def _index_in(path: Path) -> tantivy.Index:
+    path.mkdir(parents=True)
+    index = tantivy.Index(_schema(), str(path))
+    index.register_tokenizer(_TOKENIZER, _analyzer(True))
+    return index
+
+
+def _finish(writer: tantivy.IndexWriter) -> None:
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def _merge(shards: Sequence[Path], path: Path) -> None:
+    """Merge the indexes in `shards` into one at `path`, which has all of their segments.
+
+    The files of a segment are named by a random id. An index lists its segments in meta.json and
+    their files in .managed.json, and computes statistics over all segments.
+    """
+    metas = [json.loads((shard / _META).read_text()) for shard in shards]
+    managed = [json.loads((shard / _MANAGED).read_text()) for shard in shards]
+    merged = metas[0] | {
+        "segments": [segment for meta in metas for segment in meta["segments"]],
+        "opstamp": max(meta["opstamp"] for meta in metas),
+    }
+    for shard in shards:
+        for file in shard.iterdir():
+            if file.name not in (_META, _MANAGED) and file.suffix != ".lock":
+                file.rename(path / file.name)
+        shutil.rmtree(shard)
+    (path / _MANAGED).write_text(json.dumps(sorted({name for names in managed for name in names})))
+    (path / _META).write_text(json.dumps(merged))
+
+
+def _bodies(folder: Path) -> Iterator[tuple[int, str]]:
+    for row, passage in enumerate(ranked_passages(folder)):
+        if passage is not None:
+            yield row, _body(passage)
+
+
+def _body(passage: Ranked) -> str:
+    named = [passage.title, passage.aliases] * TITLE_WEIGHT
+    return "\n".join([*named, passage.section, passage.text])

@@ -24,7 +24,6 @@ INDEX = "dense.faiss"
 ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of
 CODES = "dense-sq8.npy"
 RANGES = "dense-ranges.npy"
-SHARDS = "vectors"
 
 FLAT = 100_000  # vectors
 
@@ -104,18 +103,20 @@ def _mapped(path: Path) -> Any:
     return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
 
 
-def build(folder: Path, embedder: Embedder, say: Callable[[str], None] | None = None) -> list[str]:
+def build(
+    folder: Path, embedder: Embedder, kept: Path, say: Callable[[str], None] | None = None
+) -> list[str]:
     """Embed the passages of a folder and index the vectors; return the names of the files.
 
-    Shards of vectors that an earlier build completed are reused. `say` receives progress messages.
+    The vectors are written to the folder `kept` in shards; those that are there are reused. `say`
+    receives progress messages.
     """
     rows = np.array([row for row, one in enumerate(ranked_passages(folder)) if one], np.int64)
     np.save(folder / ROWS, rows)
-    (folder / SHARDS).mkdir(exist_ok=True)
     texts = (embedded_text(one) for one in ranked_passages(folder) if one)
     shards = []
     for number in range(-(-len(rows) // _SHARD)):
-        path = folder / SHARDS / f"{number:06d}.npy"
+        path = kept / f"{number:06d}.npy"
         shard = list(islice(texts, _SHARD))
         if not path.exists():
             unfinished = path.with_suffix(".unfinished")

@@ -40,7 +40,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Wiki:
     """The wiki of a dump: its base URL, its language, and the link namespaces without text."""
 
     base_url: str = DEFAULT_BASE
@@ -66,7 +66,7 @@ class PageBroken(Exception):
 
 def read_pages(
     chunks: Iterable[bytes], max_bytes: int = MAX_PAGE_BYTES
-) -> Iterator[Site | RawPage]:
+) -> Iterator[Wiki | RawPage]:
     """Yield the site, then each page in order; `chunks` is the decompressed dump.
 
     A page without its end or larger than `max_bytes`, a truncated dump, and an InputDamaged that
@@ -120,23 +120,23 @@ def _ending(rest: bytes, n_pages: int, damage: str) -> Iterator[RawPage]:
         yield RawPage(partial, f"the dump is truncated: it stops {after}, without </mediawiki>")
 
 
-def _site(header: bytes) -> Site:
+def _site(header: bytes) -> Wiki:
     """Parse `<siteinfo>`; the English Wikipedia's where it is missing or invalid."""
     start, end = header.find(b"<siteinfo>"), header.find(b"</siteinfo>")
     match = _LANGUAGE.search(header)
-    language = _text_of(match[1]) if match else Site().language
+    language = _text_of(match[1]) if match else Wiki().language
     if not 0 <= start < end:
-        return Site(language=language)
+        return Wiki(language=language)
     try:
         info = _parse(header[start : end + len(b"</siteinfo>")])
     except ET.ParseError:
-        return Site(language=language)
+        return Wiki(language=language)
     base = (info.findtext("base") or "").rpartition("/")[0]
-    dropped = set(Site().dropped_links)
+    dropped = set(Wiki().dropped_links)
     for namespace in info.iter("namespace"):
         if namespace.get("key") in (_FILE, _CATEGORY, _MEDIA) and namespace.text:
             dropped.add(namespace.text.strip().lower())
-    return Site(f"{base}/" if base else DEFAULT_BASE, tuple(sorted(dropped)), language)
+    return Wiki(f"{base}/" if base else DEFAULT_BASE, tuple(sorted(dropped)), language)
 
 
 def title_in(xml: bytes) -> str:

@@ -21,7 +21,6 @@ ALLOWED: Final = (
     "sentence-transformers/all-MiniLM-L6-v2"
 )
 _REBUILD: Final = f"build the index again with `ufo index build --embedder …`: {ALLOWED}"
-_REMOVED: Final = "lsa"  # latent semantic analysis, which early indexes could be built with
 
 
 class Embedder(Protocol):
@@ -74,12 +73,6 @@ def make_embedder(name: str) -> Embedder:
     return LocalEmbedder(name, Path(folder))
 
 
-def has_vectors(manifest: Mapping[str, Any]) -> bool:
-    """Return whether an index has vectors of an embedder that still exists."""
-    made = manifest.get("embedder")
-    return made is not None and made["name"] != _REMOVED
-
-
 def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -> Embedder:
     """Return the embedder of an index's vectors; `wanted` must be the same model if given.
 
@@ -91,11 +84,6 @@ def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -
     if not made:
         raise IndexUnusable(f"{folder} has no vectors: use --retriever bm25, or {_REBUILD}")
     name = str(made["name"])
-    if not has_vectors(manifest):
-        raise IndexUnusable(
-            f"the vectors of {folder} were made by {name!r}, which is not supported any more: use "
-            f"--retriever bm25, or {_REBUILD}"
-        )
     chosen = name if wanted is None else checked_name(wanted)
     if chosen != name and f"{OPENAI}:" in (name + chosen):
         raise IndexUnusable(_another(folder, name, chosen))

@@ -2,11 +2,10 @@
 
 import json
 import os
-import secrets
 import shutil
-import socket
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
 
-from ufo.indexes import bm25, bm25_large
+from ufo.indexes import bm25
 from ufo.indexes.blocks import COUNTS
 from ufo.indexes.embedders import description, make_embedder
 from ufo.indexes.keys import Keys, name_keys
@@ -29,10 +29,8 @@ from ufo.schemas.tables import sort_key, to_arrow
 
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
-STATE = "building.txt"
-SMALL = 5_000  # passages; beyond that rank-bm25 takes seconds to open and milliseconds a query
 
-_STOPPED = "stopped"  # in a folder's name, in place of the process id of a running build
+_VECTORS_OF = "of.txt"  # by which embedder the vectors are, and of which passages
 _BATCH = 1024  # passages a record batch, so that the bytes do not depend on the blocks
 
 
@@ -45,14 +43,14 @@ class Assembled:
     content: dict[str, Any]
 
 
-def start(output: Path, state: str = "") -> Path:
-    """Create a folder beside `output` to build in, and return it.
-
-    An index at `output` is not changed before `finish`. `state` identifies inputs and settings: a
-    stopped build with the same state is resumed, others are removed.
+@contextmanager
+def building(output: Path) -> Iterator[Path]:
+    """Give a folder beside `output` to build in, which replaces `output` at the end of the block;
+    an error in the block leaves `output` as it was, and nothing else.
 
     Raises:
-        UsageError: `output` is not a new, an empty or an index folder, or cannot be written.
+        UsageError: `output` is not a new, an empty or an index folder, cannot be written, or is
+            being built by another process.
     """
     if output.exists() and not output.is_dir():  # a device as well
         raise UsageError(
@@ -62,67 +60,37 @@ def start(output: Path, state: str = "") -> Path:
         raise UsageError(
             f"--output {output} holds something that is not an index; give a new or an empty folder"
         )
-    building = output.parent / f"{_prefix(output)}{os.getpid()}-{secrets.token_hex(4)}"
+    lock = FileLock(output.parent / f".{output.name}.building.lock")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        for left in _abandoned(output):
-            if not building.exists() and state and _state_of(left) == state:
-                left.rename(building)
-            else:
-                shutil.rmtree(left, ignore_errors=True)
-        (building / BLOCKS).mkdir(parents=True, exist_ok=True)
-        (building / STATE).write_text(state)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UsageError(f"--output {output} is being built by another process") from None
     except OSError as error:
         raise UsageError(f"cannot write beside --output {output}: {error.strerror}") from None
-    return building
-
-
-def stop(building: Path, output: Path) -> None:
-    """Keep the folder of a stopped build, for a build with the same state to resume."""
-    building.rename(output.parent / f"{_prefix(output)}{_STOPPED}-{secrets.token_hex(4)}")
-
-
-def _abandoned(output: Path) -> Iterator[Path]:
-    """Yield the folders of builds of `output` that were stopped or killed on this machine."""
-    prefix = _prefix(output)
-    for folder in sorted(output.parent.iterdir()):
-        process = folder.name.removeprefix(prefix).partition("-")[0]
-        if folder.name.startswith(prefix) and (
-            process == _STOPPED or (process.isdecimal() and not _runs(int(process)))
-        ):
-            yield folder
-
-
-def _state_of(folder: Path) -> str:
+    folder = output.with_name(f".{output.name}.building")
     try:
-        return (folder / STATE).read_text()
-    except OSError:
-        return ""
+        shutil.rmtree(folder, ignore_errors=True)  # of a build that was killed
+        (folder / BLOCKS).mkdir(parents=True)
+        yield folder
+        _replace(output, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
 
 
-def _prefix(output: Path) -> str:
-    return f".{output.name}.building-{socket.gethostname()}-"
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)  # signal 0 checks whether the process exists
-    except ProcessLookupError:
-        return False
-    except OSError:  # another user's process
-        return True
-    return True
-
-
-def finish(building: Path, output: Path) -> None:
-    """Replace `output` by the built folder; restore the old folder if that fails."""
-    old = output.parent / f"{building.name}-old"
+def _replace(output: Path, folder: Path) -> None:
+    """Put a built folder in the place of `output`; restore the old folder if that fails."""
     if not output.exists():
-        building.rename(output)
+        folder.rename(output)
         return
+    old = output.with_name(f"{folder.name}-old")
+    shutil.rmtree(old, ignore_errors=True)
     output.rename(old)
     try:
-        building.rename(output)
+        folder.rename(output)
     except OSError:
         old.rename(output)
         raise
@@ -180,23 +148,27 @@ def add_engines(
 ) -> None:
     """Build BM25 and, if an `embedder` is named, vectors; then write the manifest with `content`.
 
-    The BM25 engine depends on the number of passages. `say` receives progress messages.
+    Embedding takes hours for a large index: its blocks of vectors are kept beside `building` until
+    all are there, and a build of the same passages by the same embedder goes on with them. `say`
+    receives progress messages.
     """
-    files = [PASSAGES, PAGES, ALIASES, FAILURES]
-    small = content["counts"]["passages"] <= SMALL
-    engine = bm25 if small else bm25_large
-    files += engine.build(building)
-    content = content | {"settings": content["settings"] | {"engine": engine.SETTINGS}}
+    files = [PASSAGES, PAGES, ALIASES, FAILURES, *bm25.build(building)]
+    content = content | {"settings": content["settings"] | {"engine": bm25.SETTINGS}}
     if embedder is not None:
         need("dense", f"the embedder {embedder}")
         from ufo.indexes import dense  # FAISS is heavy, and needed for vectors alone
 
         made = make_embedder(embedder)
-        files += dense.build(building, made, say)
+        of = f"{made.name} {made.version} {file_sha256(building / PASSAGES)}"
+        vectors = building.with_name(f"{building.name}-vectors")
+        if vectors.is_dir() and (vectors / _VECTORS_OF).read_text() != of:
+            shutil.rmtree(vectors)
+        vectors.mkdir(exist_ok=True)
+        (vectors / _VECTORS_OF).write_text(of)
+        files += dense.build(building, made, vectors, say)
         content["embedder"] = description(made)
-        shutil.rmtree(building / dense.SHARDS)
+        shutil.rmtree(vectors)
     shutil.rmtree(building / BLOCKS)
-    (building / STATE).unlink(missing_ok=True)
     write_manifest(building, files, content)
 
 

@@ -1,8 +1,8 @@
 """Open an index folder, once in each process, and search passages in batches.
 
 A retriever ranks row numbers, the passage store reads the passages of rows, and `Index` combines
-them with the names of pages. Another retriever is another file with a `Retriever` and one line in
-`_RETRIEVERS`.
+them with the names of pages. Another retriever is another file with a `Retriever` and a branch in
+`_open`.
 """
 
 import threading
@@ -15,14 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from ufo.indexes import bm25, bm25_large
+from ufo.indexes.bm25 import SETTINGS, Bm25
 from ufo.indexes.downloaded import local_index
 from ufo.indexes.embedders import embedder_of
-from ufo.indexes.hybrid import Fusion, Hybrid
-from ufo.indexes.manifest import read_manifest
+from ufo.indexes.manifest import REBUILD, read_manifest
 from ufo.indexes.names import NameTable, normal_name
 from ufo.indexes.rerank import Reranker
-from ufo.indexes.retriever import Lexicon, Retriever
+from ufo.indexes.retriever import Hybrid, Retriever
 from ufo.indexes.store import PassageStore, StoredPassage
 from ufo.schemas.errors import IndexUnusable, UsageError, unknown_value
 from ufo.schemas.extras import need
@@ -116,40 +115,10 @@ def _damage_reported(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterat
         ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of a search; `embedder` None is the one of the index."""
-
-    retriever: str = "bm25"
-    embedder: str | None = None
-    fusion_k: float = 10.0
-    bm25_weight: float = 0.5
-
-
-def _bm25(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
-    return lexicon
-
-
-def _dense(lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options) -> Retriever:
-    need("dense", "search by vectors")
-    from ufo.indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
-
-    return Dense(folder, embedder_of(folder, manifest, options.embedder).embed)
-
-
-def _hybrid(
-    lexicon: Lexicon, folder: Path, manifest: dict[str, Any], options: Options
-) -> Retriever:
-    fusion = Fusion(options.fusion_k, options.bm25_weight)
-    return Hybrid(lexicon, _dense(lexicon, folder, manifest, options), fusion)
-
-
-_ENGINES = {"bm25": bm25, "tantivy": bm25_large}
-_RETRIEVERS = {"bm25": _bm25, "dense": _dense, "hybrid": _hybrid}
-RETRIEVERS = tuple(_RETRIEVERS)
+RETRIEVERS = ("bm25", "dense", "hybrid")
 
 # An index stays open for the life of the process; a rebuilt one replaces it.
-_opened: dict[tuple[Path, Options], Index] = {}
+_opened: dict[tuple[Path, str, str | None], Index] = {}
 _opening = threading.Lock()
 
 
@@ -158,39 +127,49 @@ def open_index(
     retriever: str = "bm25",
     *,
     embedder: str | None = None,
-    fusion_k: float = 10.0,
-    bm25_weight: float = 0.5,
     verify: bool = False,
 ) -> Index:
     """Open an index folder; return the same object as before while its manifest does not change.
 
     `path` may be a prefix of another file system (`gs://…`), see `ufo.indexes.downloaded`.
-    `embedder` must be the one of the index's vectors; `fusion_k` and `bm25_weight` are for the
-    hybrid retriever. With `verify` the checksums of large files are compared too, not only their
-    sizes.
+    `embedder` must be the one of the index's vectors. With `verify` the checksums of large files
+    are compared too, not only their sizes.
 
     Raises:
         IndexUnusable: the folder is not a complete index of a known version, or lacks the vectors.
         UsageError: the retriever is unknown.
     """
-    if retriever not in _RETRIEVERS:
+    if retriever not in RETRIEVERS:
         raise UsageError(unknown_value("retriever", retriever, RETRIEVERS))
-    options = Options(retriever, embedder, fusion_k, bm25_weight)
     folder = local_index(path)
     with _opening:
         manifest, fingerprint = read_manifest(folder, verify=verify)
-        known = _opened.get((folder, options))
+        known = _opened.get((folder, retriever, embedder))
         if known is not None and known.fingerprint == fingerprint:
             return known
         with _damage_reported(folder, _OF_OPENING):
-            index = _open(folder, manifest, fingerprint, options)
-        _opened[folder, options] = index
+            index = _open(folder, manifest, fingerprint, retriever, embedder)
+        _opened[folder, retriever, embedder] = index
         return index
 
 
-def _open(folder: Path, manifest: dict[str, Any], fingerprint: str, options: Options) -> Index:
-    store, names = PassageStore(folder), NameTable(folder)
-    lexicon: Lexicon = _ENGINES[manifest["settings"]["engine"]["name"]].opened(folder)
-    retriever = _RETRIEVERS[options.retriever](lexicon, folder, manifest, options)
-    reranker = Reranker(store, names, lexicon, retriever)
-    return Index(folder, manifest, fingerprint, store, names, retriever, reranker)
+def _open(
+    folder: Path, manifest: dict[str, Any], fingerprint: str, retriever: str, embedder: str | None
+) -> Index:
+    if manifest["settings"]["engine"]["name"] != SETTINGS["name"]:
+        raise IndexUnusable(
+            f"{folder} was built by an older ufo, whose small indexes were searched in another way;"
+            f" {REBUILD.format(path=folder)}"
+        )
+    store, names, bm25 = PassageStore(folder), NameTable(folder), Bm25(folder)
+    chosen: Retriever = bm25
+    if retriever != "bm25":
+        need("dense", "search by vectors")
+        from ufo.indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
+
+        chosen = Dense(folder, embedder_of(folder, manifest, embedder).embed)
+    if retriever == "hybrid":
+        chosen = Hybrid(bm25, chosen)
+    return Index(
+        folder, manifest, fingerprint, store, names, chosen, Reranker(store, names, bm25, chosen)
+    )

@@ -17,7 +17,7 @@ VERSION = 3
 MANIFEST = "manifest.json"
 
 _SMALL = 1 << 20  # bytes of a file whose checksum takes about a millisecond
-_REBUILD = "build it again with `ufo index build --input DUMP --output {path}`"
+REBUILD = "build it again with `ufo index build --input DUMP --output {path}`"
 
 
 def file_sha256(path: Path) -> str:
@@ -63,7 +63,7 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
         IndexUnusable: the folder is not a complete index of a known version.
     """
     manifest, raw = _checked(path)
-    rebuild = _REBUILD.format(path=path)
+    rebuild = REBUILD.format(path=path)
     for name, size, digest in _entries(path, manifest):
         try:
             actual = (path / name).stat().st_size
@@ -89,7 +89,7 @@ def listed_files(path: Path) -> list[tuple[str, int, str]]:
 
 def _checked(path: Path) -> tuple[dict[str, Any], bytes]:
     """Return the manifest in `path` and its bytes, after checking its format and version."""
-    rebuild = _REBUILD.format(path=path)
+    rebuild = REBUILD.format(path=path)
     if not path.exists():
         raise IndexUnusable(f"no index at {path}: no such folder; give its folder, or {rebuild}")
     if not path.is_dir():
@@ -135,5 +135,5 @@ def _entries(path: Path, manifest: dict[str, Any]) -> list[tuple[str, int, str]]
         return [(str(e["path"]), int(e["bytes"]), str(e["sha256"])) for e in manifest["files"]]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise IndexUnusable(
-            f"{path / MANIFEST} is damaged: an entry is missing; {_REBUILD.format(path=path)}"
+            f"{path / MANIFEST} is damaged: an entry is missing; {REBUILD.format(path=path)}"
         ) from None

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ufo.indexes.compressed import InputDamaged
-from ufo.indexes.dump import RawPage, Site, read_pages
+from ufo.indexes.dump import RawPage, Wiki, read_pages
 from ufo.indexes.slices import Slice, slice_chunks
 
 BLOCK_PAGES = 200
@@ -45,7 +45,7 @@ class Block:
     number: int
     first: int
     name: str
-    site: Site = field(default_factory=Site)
+    site: Wiki = field(default_factory=Wiki)
     date: str | None = None
     items: tuple[RawPage | RawDocument, ...] = ()
 
@@ -66,13 +66,13 @@ def _blocks(part: Slice, block_pages: int, block_bytes: int) -> Iterator[Block]:
     file, path = part.file, Path(part.path)
     match = _DUMP_DATE.search(path.name)
     date = "-".join(match.groups()) if match else None
-    site = Site()
+    site = Wiki()
     items: list[RawPage | RawDocument] = []
     name = f"{path.name}@{part.start}" if part.start else path.name
     number = part.number << _SLICE_BITS
     first = size = 0
     for item in _read(path, part):
-        if isinstance(item, Site):
+        if isinstance(item, Wiki):
             site = item
             continue
         items.append(item)
@@ -87,7 +87,7 @@ def _blocks(part: Slice, block_pages: int, block_bytes: int) -> Iterator[Block]:
         yield Block(file, number, first, name, site, date, tuple(items))
 
 
-def _read(path: Path, part: Slice) -> Iterator[Site | RawPage | RawDocument]:
+def _read(path: Path, part: Slice) -> Iterator[Wiki | RawPage | RawDocument]:
     with path.open("rb") as stream:
         if stream.read(4) == _PARQUET:
             return _read_parquet(path)

@@ -1,7 +1,7 @@
 """Split input files into slices that are processed in parallel.
 
-A multistream dump is a sequence of bzip2 streams of a hundred pages each. Their offsets are read
-from its index file, or found by searching for their first bytes. Any other file is read completely
+A multistream dump is a sequence of bzip2 streams of a hundred pages each, which are found by their
+first bytes. Any other file is read completely
 by each of several readers, and each processes a share of its blocks: reading takes a fraction of
 the time of processing. The numbers of blocks do not depend on the number of readers.
 """
@@ -9,7 +9,7 @@ the time of processing. The numbers of blocks do not depend on the number of rea
 import bz2
 import mmap
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +19,7 @@ SLICE_BYTES = 4 << 20  # of the compressed file
 SHARED_BYTES = 4 << 20  # a smaller file has one reader
 
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")
-_DUMP_NAME = re.compile(r"-multistream(\d*)\.xml")
 _INDEX_NAME = re.compile(r"-multistream-index\d*\.txt")
-_OFFSET = re.compile(rb"^(\d{1,15}):", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,48 +84,14 @@ def _header(path: Path) -> bytes:
             raise InputDamaged(f"damaged bzip2 data: {error}") from None
 
 
-def _stream_offsets(path: Path) -> Iterable[int]:
+def _stream_offsets(path: Path) -> list[int]:
     """Return the offsets of the bzip2 streams of a file, ascending; none for other files."""
     with path.open("rb") as stream:
         if not _STREAM.match(stream.read(10)):
-            return ()
-    named = path.with_name(_DUMP_NAME.sub(r"-multistream-index\1.txt", path.name))
-    if named != path and named.is_file():
-        offsets = _listed(named)
-        if _begin_streams(path, offsets):
-            return offsets
-    return _found(path)
-
-
-def _listed(index: Path) -> list[int]:
-    """Return the offsets in an index file of lines `offset:page id:title`."""
-    offsets: dict[int, None] = {}
-    rest = b""
-    try:
-        for chunk in read_chunks(index):
-            whole, newline, rest = (rest + chunk).rpartition(b"\n")
-            offsets.update(dict.fromkeys(map(int, _OFFSET.findall(whole + newline))))
-    except InputDamaged:
-        return []  # the dump is searched instead
-    return sorted(offsets)
-
-
-def _begin_streams(path: Path, offsets: list[int]) -> bool:
-    """Return whether a stream begins at the first, the middle and the last of the offsets."""
-    if not offsets:
-        return False
-    with path.open("rb") as stream:
-        for offset in (offsets[0], offsets[len(offsets) // 2], offsets[-1]):
-            stream.seek(offset)
-            if not _STREAM.match(stream.read(10)):
-                return False
-    return True
-
-
-def _found(path: Path) -> Iterator[int]:
+            return []
     with (
         path.open("rb") as stream,
         mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
     ):
         # The probability of these 10 bytes elsewhere in compressed data is 10^-15 for each GB.
-        yield from [match.start() for match in _STREAM.finditer(data)]
+        return [match.start() for match in _STREAM.finditer(data)]

@@ -1,8 +1,8 @@
 """The passage store: uncompressed Arrow IPC files with random access by row.
 
 `passages.arrow` has a row for each passage, those of a page in sequence; `pages.arrow` has a row
-for each page with the rows of its passages. Reading ten random passages takes 0.02 ms, against 9 to
-42 ms from Parquet (see `ufo.indexes.rows`).
+for each page with the rows of its passages. Both are memory-mapped: reading ten random passages
+takes 0.1 ms, against 9 to 42 ms from Parquet.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from ufo.indexes.rows import Rows
 from ufo.schemas.hosts import host_of
 from ufo.schemas.ids import passage_id
 from ufo.schemas.records import Passage
@@ -45,7 +43,6 @@ PAGE_SCHEMA = pa.schema(
 )
 
 _KEPT_PASSAGES = 8192
-_ROW_GROUP = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,29 +97,18 @@ def column_view(table: pa.Table, name: str) -> npt.NDArray[Any]:
     return view
 
 
-def write_parquet(folder: Path, path: Path) -> int:
-    """Write the passages of an index folder to a Parquet file; return their number."""
-    passages = read_mapped(folder / PASSAGES)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    with pq.ParquetWriter(unfinished, PASSAGE_SCHEMA, compression="zstd") as writer:
-        for start in range(0, passages.num_rows, _ROW_GROUP):
-            writer.write_table(passages.slice(start, _ROW_GROUP))
-    unfinished.replace(path)
-    return int(passages.num_rows)
-
-
 class PassageStore:
     """Random access to the passages of an index folder; safe for readers in several threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._passages = Rows(folder / PASSAGES)
+        self._passages = read_mapped(folder / PASSAGES)
         pages = read_mapped(folder / PAGES)
         self._first_row: npt.NDArray[np.int64] = column_view(pages, "first_row")
         self._n_passages: npt.NDArray[np.int32] = column_view(pages, "n_passages")
         self._get_one = lru_cache(_KEPT_PASSAGES)(self._read)
 
     def __len__(self) -> int:
-        return len(self._passages)
+        return int(self._passages.num_rows)
 
     def get(self, rows: Sequence[int]) -> list[StoredPassage]:
         """Return the passages of `rows`, in that order; IndexError if there is no such row."""
@@ -143,4 +129,6 @@ class PassageStore:
         return pages
 
     def _read(self, row: int) -> StoredPassage:
-        return StoredPassage(*self._passages.read(row))
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {row} is not in 0..{len(self) - 1}")
+        return StoredPassage(*(column[row].as_py() for column in self._passages.columns))

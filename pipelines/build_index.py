@@ -5,18 +5,16 @@
 
 Slices are worked on in several processes, each a small pipeline; nothing goes through a shuffle,
 which would hold it in memory. Blocks are numbered by the input, so the index does not depend on
-which process works on them or in which order, and a build that was stopped resumes with the blocks
-that are written.
+which process works on them or in which order. A build is a folder beside the index and a rename.
 """
 
 import glob
-import json
 import os
-import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +22,6 @@ from loky import ProcessPoolExecutor
 
 from ufo.indexes import folder
 from ufo.indexes.embedders import checked_name, make_embedder
-from ufo.indexes.manifest import VERSION
 from ufo.indexes.passages import WORDS
 from ufo.indexes.reader import BLOCK_PAGES
 from ufo.indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
@@ -61,11 +58,11 @@ def build(
 ) -> BuildResult:
     """Build the index folder `output` from dumps, JSON Lines or Parquet files (paths or globs).
 
-    An index that is there already is replaced when the new one is whole; a build that was stopped
-    resumes where it was stopped if it is requested again. `embedder` adds vectors (see
-    `ufo.indexes.embedders`), `workers` is the number of processes that read. Raises UsageError for
-    inputs that are not files, an output that is something else and an embedder that cannot be used,
-    RunError where the inputs hold no article or the build cannot go on, Interrupted by Ctrl-C.
+    An index that is there already is replaced when the new one is whole. `embedder` adds vectors
+    (see `ufo.indexes.embedders`); a build that was stopped keeps those that are done. `workers` is
+    the number of processes that read. Raises UsageError for inputs that are not files, an output
+    that is something else and an embedder that cannot be used, RunError where the inputs hold no
+    article or the build cannot go on, Interrupted by Ctrl-C.
     """
     started = time.monotonic()
     paths = _input_files([inputs] if isinstance(inputs, (str, Path)) else inputs)
@@ -78,36 +75,33 @@ def build(
         for file, path in enumerate(paths)
         for part in slices_of(path, file, workers, slice_bytes)
     ]
-    cuts = sorted({(part.file, part.start) for part in slices})
-    building = folder.start(output, _state(paths, words, block_pages, embedder, cuts))
     try:
-        with _Progress(building / folder.BLOCKS, block_pages, progress):
-            _write_blocks(slices, building, words, block_pages, workers, beam_options)
-        made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
-        if not made.counts["articles"]:
-            shutil.rmtree(building, ignore_errors=True)
-            raise RunError(_no_articles(paths, made))
-        if progress is not None:
-            progress(f"indexing {made.counts['passages']:,} passages")
-        folder.add_engines(building, made.content, embedder, progress)
-        folder.finish(building, output)
+        with folder.building(output) as building:
+            with _progress(building / folder.BLOCKS, block_pages, progress):
+                _write_blocks(slices, building, words, block_pages, workers, beam_options)
+            made = folder.assemble(building, {"words": words}, folder.describe_inputs(paths))
+            if not made.counts["articles"]:
+                raise RunError(_no_articles(paths, made))
+            if progress is not None:
+                progress(f"indexing {made.counts['passages']:,} passages")
+            folder.add_engines(building, made.content, embedder, progress)
     # Beam makes a RuntimeError of what a step raises, of Ctrl-C too.
     except (OSError, RuntimeError, KeyboardInterrupt) as error:
-        kept = "What was done is kept: the same command resumes it"
+        kept = ""
+        if embedder is not None:
+            kept = ". Vectors that were made are kept: the same command goes on with them"
         if is_interrupt(error):
-            raise Interrupted(f"interrupted; the index {output} is not built. {kept}") from None
-        raise RunError(f"the index {output} could not be built: {error}. {kept}") from error
-    finally:
-        if building.exists():
-            folder.stop(building, output)
+            raise Interrupted(f"interrupted; the index {output} is not built{kept}") from None
+        raise RunError(f"the index {output} could not be built: {error}{kept}") from error
+    warnings = []
+    if made.failures:
+        first = made.failures[0]
+        warnings.append(
+            f"{len(made.failures):,} pages or parts of the input failed, see {folder.FAILURES}; "
+            f"the first: {first.key}: {first.message}"
+        )
     seconds = time.monotonic() - started
-    return BuildResult(output, made.counts, made.failures, _warnings(made), seconds)
-
-
-def _state(paths: Sequence[Path], *settings: object) -> str:
-    """Return the state in which a stopped build must agree with this one to be resumed."""
-    files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
-    return json.dumps([VERSION, files, settings])
+    return BuildResult(output, made.counts, made.failures, warnings, seconds)
 
 
 def _write_blocks(
@@ -136,7 +130,7 @@ def _write_blocks(
                 if future.done():
                     future.result()
         except BaseException:
-            # Waited for, since the folder they write to is about to get another name.
+            # Waited for, since the folder they write to is about to be deleted.
             pool.shutdown(wait=True, kill_workers=True)
             raise
 
@@ -185,41 +179,23 @@ def _no_articles(paths: Sequence[Path], made: folder.Assembled) -> str:
     )
 
 
-def _warnings(made: folder.Assembled) -> list[str]:
-    warnings = []
-    counts = made.counts
-    if counts["failures"]:
-        first = made.failures[0]
-        warnings.append(
-            f"{counts['failures']:,} pages or parts of the input failed, see {folder.FAILURES}; "
-            f"the first: {first.key}: {first.message}"
-        )
-    return warnings
+@contextmanager
+def _progress(blocks: Path, block_pages: int, say: Callable[[str], None] | None) -> Iterator[None]:
+    """Report the number of pages done within this context, by the block files that exist."""
+    if say is None:
+        yield
+        return
+    done, started = threading.Event(), time.monotonic()
 
+    def watch() -> None:
+        while not done.wait(_PROGRESS_SECONDS):
+            n, seconds = sum(1 for _ in blocks.glob("[0-9]*.json")), time.monotonic() - started
+            say(f"{n} blocks of {block_pages} pages done after {seconds:.0f} s")
 
-class _Progress:
-    """Reports the number of pages done, by the block files that exist."""
-
-    def __init__(self, blocks: Path, block_pages: int, say: Callable[[str], None] | None) -> None:
-        self._blocks = blocks
-        self._block_pages = block_pages
-        self._say = say
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> None:
-        if self._say is not None:
-            self._thread.start()
-
-    def __exit__(self, *exc_info: object) -> None:
-        self._done.set()
-        if self._say is not None:
-            self._thread.join()
-
-    def _watch(self) -> None:
-        started = time.monotonic()
-        while not self._done.wait(_PROGRESS_SECONDS):
-            blocks = sum(1 for _ in self._blocks.glob("[0-9]*.json"))
-            seconds = time.monotonic() - started
-            assert self._say is not None
-            self._say(f"{blocks} blocks of {self._block_pages} pages done after {seconds:.0f} s")
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

@@ -49,7 +49,7 @@ def recall(
 ) -> "beam.PCollection[Part]":
     """Recall the records in `splits`; every table is written below `folder`."""
     found = splits | "read" >> read.ReadRecords(job, parse_recall, RecallInput)
-    recalled = found.records | "recall" >> recall_steps.Recall(job)
+    recalled = found.records | "recall" >> recall_steps.RecallAnswers(job)
     return (found.rows, recalled) | "write" >> write.WriteTables(job, folder)
 
 

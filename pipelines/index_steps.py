@@ -8,7 +8,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from ufo.indexes import folder
-from ufo.indexes.blocks import is_written, process_block, write_block
+from ufo.indexes.blocks import process_block, write_block
 from ufo.indexes.reader import Block, read_blocks
 from ufo.indexes.slices import Slice
 
@@ -16,7 +16,7 @@ from ufo.indexes.slices import Slice
 def write_blocks(
     slices: Sequence[Slice], building: str, words: int, block_pages: int, options: Sequence[str]
 ) -> None:
-    """Write the blocks of the slices, in this process; those that are written are left."""
+    """Write the blocks of the slices, in this process."""
     # Named, not "DirectRunner": that one tries another runner first, whose binary it downloads.
     runner = FnApiRunner()
     with beam.Pipeline(runner=runner, options=PipelineOptions(list(options))) as pipeline:
@@ -39,12 +39,11 @@ class ReadBlocks(beam.DoFn):  # type: ignore[misc]
 
 
 class WriteBlock(beam.DoFn):  # type: ignore[misc]
-    """A block → its files in `building`, unless they are there."""
+    """A block → its files in `building`."""
 
     def __init__(self, building: str, words: int) -> None:
         self._blocks = Path(building) / folder.BLOCKS
         self._words = words
 
     def process(self, element: Block) -> None:
-        if not is_written(self._blocks, element):
-            write_block(self._blocks, element, process_block(element, self._words))
+        write_block(self._blocks, element, process_block(element, self._words))

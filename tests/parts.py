@@ -13,7 +13,6 @@ MARKERS = {
     "browser": "browser",
     "cluster": "flink",
     "airflow": "airflow",
-    "place": "cloud",
     "with_torch": "model",
     "local_model": "model",
 }

@@ -186,7 +186,6 @@ def _means(scored: Sequence[tuple[Score, float | None]]) -> Row:
     factual = mean(one.factuality_score for one, _ in scored)
     before = mean(value for _, value in scored)
     decided = mean(one.decided_score for one, _ in scored)
-    both = factual is not None and before is not None
     return {
         "n_responses": len(scored),
         "n_units": sum(one.n_units for one, _ in scored),
@@ -195,7 +194,7 @@ def _means(scored: Sequence[tuple[Score, float | None]]) -> Row:
         # Where nothing was decided, nothing was found.
         "factuality_score": None if decided is None else factual,
         "before": before,
-        "difference": factual - before if both else None,
+        "difference": None if factual is None or before is None else factual - before,
         "decided_score": decided,
         "coverage": mean(one.coverage for one, _ in scored),
         "n_judgements": sum(one.n_judgements for one, _ in scored),

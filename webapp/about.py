@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
-from ufo.indexes.embedders import has_vectors
 from ufo.indexes.index import RETRIEVERS, open_index
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import CATEGORIES
@@ -116,4 +115,4 @@ def _examples() -> list[dict[str, Any]]:
 def _retrievers(index: str | None) -> list[str]:
     if index is None:
         return []
-    return list(RETRIEVERS) if has_vectors(open_index(index).manifest) else ["bm25"]
+    return list(RETRIEVERS) if open_index(index).manifest.get("embedder") else ["bm25"]

@@ -36,7 +36,7 @@ class FieldError(BaseModel):
     message: str
 
 
-class Extracted(BaseModel):
+class ExtractedText(BaseModel):
     """A text's sentences and fact units; offsets are code points, half open."""
 
     response: Response
@@ -46,7 +46,7 @@ class Extracted(BaseModel):
     usage: list[Usage]
 
 
-class Hit(BaseModel):
+class SearchHit(BaseModel):
     """A passage of the index; `score` is comparable within one query alone."""
 
     rank: int
@@ -58,7 +58,7 @@ class SearchAnswer(BaseModel):
     """The passages of the index for one query, best first."""
 
     query: str
-    hits: list[Hit]
+    hits: list[SearchHit]
 
 
 class SourceAnswer(BaseModel):
@@ -67,7 +67,7 @@ class SourceAnswer(BaseModel):
     source: str
     claim: str
     query: str
-    hits: list[Hit]
+    hits: list[SearchHit]
     outcome: str | None
     reason: str | None
     message: str | None

@@ -19,7 +19,7 @@ from ufo.webapp.asked import job_of, record_of
 from ufo.webapp.bridge import Pulse, streamed
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.events import Events
-from ufo.webapp.limits import Limits
+from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.problems import log, problem_of
 
 router = APIRouter(tags=["check"])
@@ -31,7 +31,7 @@ class Prepared:
 
     job: Job
     record: InputRecord
-    limits: Limits
+    limits: ServiceLimits
     judge_note: str
 
 

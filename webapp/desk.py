@@ -12,7 +12,7 @@ from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
 from ufo.transforms.job import Job
 from ufo.transforms.sources.web.categories import shipped_categories
-from ufo.webapp.limits import Limits, Slots
+from ufo.webapp.limits import ServiceLimits, Slots
 from ufo.webapp.runs import OpenRuns
 from ufo.webapp.uploads import Uploads
 
@@ -59,7 +59,7 @@ class Setup:
     keep_label: Callable[[Path, Label], None] | None = None
     web_retrievers: Sequence[str] = ("bm25",)
     category_of: Callable[[str], str | None] = shipped_category
-    limits: Limits = field(default_factory=Limits)
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
 
 
 class Desk:

@@ -17,7 +17,7 @@ FOLDER = ".drafts"
 _MOST = 1_000
 
 
-class Draft(Given):
+class TextDraft(Given):
     """A text with its question and references."""
 
     text: Text = Field(min_length=1)
@@ -32,7 +32,7 @@ class DraftName(BaseModel):
 
 
 @router.post("/drafts")
-def keep_draft(asked: Draft, desk: AtDesk) -> DraftName:
+def keep_draft(asked: TextDraft, desk: AtDesk) -> DraftName:
     """Store a text and return its name; only the newest 1,000 are kept."""
     content = json.dumps(asked.model_dump(), ensure_ascii=False, sort_keys=True).encode()
     name = sha256(content).hexdigest()[:12]
@@ -47,13 +47,13 @@ def keep_draft(asked: Draft, desk: AtDesk) -> DraftName:
 
 
 @router.get("/drafts/{draft_id}")
-def show_draft(draft_id: Annotated[str, Path(pattern="^[0-9a-f]{12}$")], desk: AtDesk) -> Draft:
+def show_draft(draft_id: Annotated[str, Path(pattern="^[0-9a-f]{12}$")], desk: AtDesk) -> TextDraft:
     """Return a stored text."""
     try:
         content = (desk.setup.results / FOLDER / f"{draft_id}.json").read_bytes()
     except FileNotFoundError:
         raise NotFound("no text is kept under that name; the newest 1,000 are") from None
-    return Draft.model_validate_json(content)
+    return TextDraft.model_validate_json(content)
 
 
 def _changed(path: FilePath) -> int:

@@ -19,7 +19,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ufo.schemas.hosts import host_in
-from ufo.webapp.limits import Limits, Rate, Refused
+from ufo.webapp.limits import Rate, Refused, ServiceLimits
 from ufo.webapp.problems import answer, problem, refusal
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -48,7 +48,7 @@ _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 class Guard:
     """ASGI middleware around the whole app."""
 
-    def __init__(self, app: ASGIApp, token: str | None, limits: Limits) -> None:
+    def __init__(self, app: ASGIApp, token: str | None, limits: ServiceLimits) -> None:
         self._app = app
         self._token = token
         self._limits = limits

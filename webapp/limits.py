@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServiceLimits:
     """Sizes in bytes, rates in requests a minute of one client, counts under way, and seconds: that
     a check may take, and a body until its last byte has come; between the events that say that a
     check goes on; and after which they say that an endpoint does not answer."""

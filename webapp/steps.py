@@ -24,7 +24,7 @@ _GIVEN = "given"
 
 
 @router.post("/extract")
-async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.Extracted:
+async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.ExtractedText:
     """Split a text into sentences and fact units: claims, each with its query.
 
     ```sh
@@ -39,7 +39,7 @@ async def extract_units(asked: models.ExtractRequest, desk: AtDesk) -> answers.E
             return await extract(record, judge, job.units)
 
     found = await _done(desk, work())
-    return answers.Extracted(
+    return answers.ExtractedText(
         response=found.response,
         sentences=found.sentences,
         fact_units=list(found.open_units.units),
@@ -66,7 +66,9 @@ def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnsw
         answers.SearchAnswer(
             query=query,
             hits=[
-                answers.Hit(rank=rank, score=hit.score, passage=hit.passage.as_passage("wikipedia"))
+                answers.SearchHit(
+                    rank=rank, score=hit.score, passage=hit.passage.as_passage("wikipedia")
+                )
                 for rank, hit in enumerate(hits, 1)
             ],
         )
@@ -101,7 +103,7 @@ async def passages(asked: models.PassagesRequest, desk: AtDesk) -> answers.Passa
             claim=unit.claim,
             query=unit.query,
             hits=[
-                answers.Hit(rank=rank, score=hit.score, passage=hit.passage)
+                answers.SearchHit(rank=rank, score=hit.score, passage=hit.passage)
                 for rank, hit in enumerate(one.passages, 1)
             ],
             outcome=None if one.passages else one.outcome,
@@ -151,29 +153,29 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> answers.Verified:
     )
 
 
-def _of_claims(asked: models.VerifyRequest) -> "_Given":
+def _of_claims(asked: models.VerifyRequest) -> "_GivenPassages":
     """Return a source that has the passages of a request for each of its claims."""
     if not asked.passages:
         raise UsageError("give `passages`, or the `answers` of /passages")
     hits = [Retrieved(Passage(**one.model_dump())) for one in asked.passages]
     claims = asked.claims or asked.fact_units or ()
-    return _Given(_GIVEN, {one.claim: (hits, None) for one in claims})
+    return _GivenPassages(_GIVEN, {one.claim: (hits, None) for one in claims})
 
 
-def _answered(asked: models.VerifyRequest) -> tuple[str, list["_Given"]]:
+def _answered(asked: models.VerifyRequest) -> tuple[str, list["_GivenPassages"]]:
     """Return the mode, and a source for each that answered, in their order."""
     by_source: dict[str, dict[str, _Answer]] = {}
     for one in asked.answers or ():
         hits = [Retrieved(Passage(**hit.passage.model_dump()), hit.score) for hit in one.hits]
         without = Found((), one.outcome or NOANS, one.reason or NO_PASSAGES)
         by_source.setdefault(one.source, {})[one.claim] = hits, without
-    return asked.mode, [_Given(name, of_claims) for name, of_claims in by_source.items()]
+    return asked.mode, [_GivenPassages(name, of_claims) for name, of_claims in by_source.items()]
 
 
 _Answer = tuple[Sequence[Retrieved], Found | None]
 
 
-class _Given(FactSource):
+class _GivenPassages(FactSource):
     """The passages of a request for each claim, or why there are none."""
 
     def __init__(self, name: str, answers: Mapping[str, _Answer]) -> None:

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import json
 import os
-import re
 import shutil
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -38,7 +37,7 @@ _OWNER = "UFO_OWNER"  # the process that the command ends with
 _MOST_WAITING = 20
 _LOG_LINES = 20
 _LOG_WIDTH = 1_000
-_PROGRESS = re.compile(r"([\d,]+)/([\d,]+) responses")
+_PROGRESS = "progress"  # the message of the command's log lines that say how far it is
 
 
 @dataclass
@@ -81,6 +80,17 @@ class Upload:
             "exit_code": self.exit_code,
             "log": list(self.log),
         }
+
+    def hear(self, line: str) -> None:
+        """Take in a line of the command's log: JSON, but for what it says before it logs."""
+        try:
+            event = dict(json.loads(line))
+        except (ValueError, TypeError):
+            event = {"message": line}
+        if "of" in event:
+            self.done, self.total = event["responses"], event["of"]
+        if event["message"] != _PROGRESS and "chunk" not in event:
+            self.log.append(str(event["message"])[:_LOG_WIDTH])
 
     def tell(self) -> None:
         """Wake the tasks that wait for a change of the state."""
@@ -221,6 +231,7 @@ class Uploads:
             *self._command,
             *("--input", str((upload.folder / INPUT).absolute())),
             *("--output", str(self._results.absolute()), "--run", upload.run, *upload.flags),
+            "--log_format=json",
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
@@ -231,13 +242,7 @@ class Uploads:
         assert process.stderr is not None
         try:
             async for line in lines(process.stderr):
-                found = _PROGRESS.match(line)
-                if found:
-                    upload.done, upload.total = (
-                        int(one.replace(",", "")) for one in found.groups()
-                    )
-                else:
-                    upload.log.append(line[:_LOG_WIDTH])
+                upload.hear(line)
                 upload.tell()
             return await process.wait()
         finally:

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from transformers import BertConfig, BertForSequenceClassification
 
 from benchmarks.embedder import base_folder
-from ufo.transforms.english.lexicon import STOP_WORDS
+from ufo.transforms.english.words import STOP_WORDS
 
 OUTCOMES = ("supported", "refuted", "noans")
 _NOISE = 0.02

@@ -43,7 +43,7 @@ from benchmarks.verifier_training.texts import (
 from ufo.indexes.blocks import process_block
 from ufo.indexes.reader import read_blocks
 from ufo.indexes.slices import Slice
-from ufo.transforms.english.lexicon import STOP_WORDS
+from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.extraction.extract import extract
 from ufo.transforms.sentences import segment
 from ufo.transforms.verifiers.base import Pair

@@ -1,4 +1,4 @@
-"""Show, prune and export the cache of models' answers (`ufo cache stats | prune | export`)."""
+"""Show and prune the cache of models' answers (`ufo cache stats | prune`)."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ from typing import Any, Final
 from ufo.pipelines.options.option import Parser, number
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.storage import is_remote
-from ufo.transforms.llm.memory import open_store, unpacked
+from ufo.transforms.llm.memory import open_store
 from ufo.transforms.llm.store import (
     KINDS,
     OFF,
@@ -52,17 +52,11 @@ def register(commands: Any) -> None:
         metavar="MB",
         help="delete the oldest replies until the cache is at most this large",
     )
-    export = actions.add_parser(
-        "export", help="copy all replies to another cache or a JSON Lines file"
-    )
-    export.add_argument(
-        "target", help="a .sqlite file, a prefix ending in /, or a .jsonl file to be read"
-    )
-    for action, handler in ((stats, _stats), (prune, _prune), (export, _export)):
+    for action, act in ((stats, _stats), (prune, _prune)):
         action.add_argument(
             "--cache", metavar="URI", help="the cache (default: that of `ufo evaluate`)"
         )
-        action.set_defaults(handler=_explained(handler))
+        action.set_defaults(handler=_handle, act=act)
 
 
 def _help(parser: argparse.ArgumentParser) -> int:
@@ -70,24 +64,21 @@ def _help(parser: argparse.ArgumentParser) -> int:
     return 2
 
 
-def _explained(handler: Any) -> Any:
-    def handle(arguments: argparse.Namespace) -> int:
-        uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
-        if uri == OFF:
-            raise UsageError("the cache is off; name one with --cache URI")
-        if not is_remote(uri) and not os.path.exists(uri):
-            raise UsageError(f"there is no cache at {uri!r}; a run that asks a model writes one")
+def _handle(arguments: argparse.Namespace) -> int:
+    uri = checked_uri(arguments.cache) if arguments.cache else default_uri()
+    if uri == OFF:
+        raise UsageError("the cache is off; name one with --cache URI")
+    if not is_remote(uri) and not os.path.exists(uri):
+        raise UsageError(f"there is no cache at {uri!r}; a run that asks a model writes one")
+    try:
+        store = open_store(uri)
         try:
-            store = open_store(uri)
-            try:
-                handler(arguments, store, uri)
-            finally:
-                store.close()
-        except StoreError as error:
-            raise RunError(f"the cache cannot be used: {error}") from error
-        return 0
-
-    return handle
+            arguments.act(arguments, store, uri)
+        finally:
+            store.close()
+    except StoreError as error:
+        raise RunError(f"the cache cannot be used: {error}") from error
+    return 0
 
 
 def _stats(arguments: argparse.Namespace, store: Store, uri: str) -> None:
@@ -117,8 +108,8 @@ def _prune(arguments: argparse.Namespace, store: Store, uri: str) -> None:
         raise UsageError("say what to forget: --older_than DAYS, --max_mb MB, or both")
     entries = sorted(store.entries(), key=lambda entry: (-entry.written, entry.key))
     gone = list(_too_much(entries, arguments.older_than, arguments.max_mb))
-    for some in _batches([entry.key for entry in gone]):
-        store.remove(some)
+    for start in range(0, len(gone), _AT_ONCE):
+        store.remove([entry.key for entry in gone[start : start + _AT_ONCE]])
     if gone and isinstance(store, SqliteStore):
         store.compact()
     size = sum(entry.size for entry in gone)
@@ -135,34 +126,6 @@ def _too_much(
         old = days is not None and now - entry.written > days * _DAY
         if old or (megabytes is not None and size > megabytes * _MB):
             yield entry
-
-
-def _export(arguments: argparse.Namespace, store: Store, uri: str) -> None:
-    target: str = arguments.target
-    keys = [entry.key for entry in store.entries()]
-    if target.endswith(".jsonl"):
-        try:
-            with open(target, "w", encoding="utf-8", errors="surrogatepass") as sink:
-                for some in _batches(keys):
-                    for key, value in store.get_many(some).items():
-                        row = {"key": key, "kind": KINDS[key[0]], "value": unpacked(value)}
-                        sink.write(json.dumps(row) + "\n")
-        except OSError as error:
-            raise RunError(f"{target!r} cannot be written: {error}") from error
-    else:
-        other = checked_uri(target, "the target")
-        if other in (OFF, uri):
-            raise UsageError(f"the target {target!r} is the cache itself, or none; name another")
-        copy = open_store(other)
-        for some in _batches(keys):
-            copy.put_many(store.get_many(some))
-        copy.close()
-    print(f"{len(keys):,} entries copied from {uri} to {target}")
-
-
-def _batches(keys: Sequence[str]) -> Iterator[list[str]]:
-    for start in range(0, len(keys), _AT_ONCE):
-        yield list(keys[start : start + _AT_ONCE])
 
 
 def _moment(seconds: float) -> str:

@@ -38,13 +38,8 @@ def _compare(args: argparse.Namespace) -> int:
     found, turned = compare(args.directory, args.baseline, args.run)
     worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
     columns = (
-        "before",
-        "after",
-        "source_before",
-        "source_after",
-        "response_id",
-        "unit_id",
-        "claim",
+        *("before", "after", "source_before", "source_after"),
+        *("response_id", "unit_id", "claim"),
     )
     if args.json:
         with text_output(None) as out:

@@ -8,8 +8,12 @@ from typing import Any
 
 from ufo.pipelines.options.groups import ModelOptions
 from ufo.pipelines.options.option import number, options_of
-from ufo.pipelines.services.doctor import to_make
-from ufo.pipelines.services.doctor_search import diagnose_searches
+from ufo.pipelines.services.doctor import (
+    diagnose,
+    diagnose_searches,
+    roles_of,
+    search_in_words,
+)
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, endpoints
 from ufo.transforms.llm.settings import ClientSettings
@@ -80,13 +84,15 @@ async def _diagnosed(
             print(line, flush=True)
 
     searched = asyncio.create_task(diagnose_searches(seconds))
-    found = to_make(settings, say)
+    by_endpoint = roles_of(settings)
     ends = time.monotonic() + seconds
-    for position, one in enumerate(found):
+    found = []
+    for position, (endpoint, roles) in enumerate(by_endpoint.items()):
         if position:
             say("")
-        await one.make((ends - time.monotonic()) / (len(found) - position))
+        share = (ends - time.monotonic()) / (len(by_endpoint) - position)
+        found.append(await diagnose(settings, endpoint, roles, share, say))
     engines = await searched
     for position, engine in enumerate(engines):
-        say(("\n" if found or position else "") + engine.as_text())
-    return [*(one.as_json() for one in found), *(engine.as_json() for engine in engines)]
+        say(("\n" if found or position else "") + search_in_words(engine))
+    return [*found, *engines]

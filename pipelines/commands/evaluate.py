@@ -1,22 +1,17 @@
 """Run `ufo evaluate`, print its result, and return the exit code."""
 
 import json
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from ufo.pipelines import logs
-from ufo.pipelines.estimates.bounds import Estimate, Line
-from ufo.pipelines.estimates.counting import METHOD
-from ufo.pipelines.estimates.estimate import estimate
+from ufo.pipelines.estimates import estimate, print_estimate
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.means import means, score_in_words
-from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.compare import compare, in_words, is_worse
@@ -28,9 +23,7 @@ from ufo.schemas.text import quantity
 from ufo.transforms.states import run_headline
 
 _SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
-_TABLE_WIDTH = 110
 _NOTHING_USED = "no record of the input can be used"
-_COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
 
 
 def register(commands: Any) -> None:
@@ -163,52 +156,6 @@ SELECT
     CASE WHEN coalesce(sum(n_unpriced), 0) = 0 THEN coalesce(sum(cost_usd), 0) END AS cost_usd
 FROM cost
 """
-
-
-def print_estimate(found: "Estimate", as_json: bool, what: str = "responses") -> None:
-    """Print what a run will ask at least and at most; `what` its input consists of."""
-    total = found.total
-    if as_json:
-        value = {
-            what: found.records,
-            "sampled": found.sampled,
-            "method": " ".join(METHOD),
-            "sources_asked": found.near,
-            "sources_not_asked": found.far,
-            "rows": [_flat(line) for line in found.lines],
-            "total": {**_flat(total), "cost_usd_high": total.most.cost_usd},
-        }
-        print(json.dumps(value, ensure_ascii=False))
-        return
-    rows = [
-        [line.step, line.source, line.model or None]
-        + [f"{getattr(line.least, name):,} – {getattr(line.most, name):,}" for name in _COUNTED[:3]]
-        + [_range(line.least.cost_usd, line.most.cost_usd)]
-        for line in (*found.lines, total)
-    ]
-    # Numbers are not cut to fit: a narrow terminal breaks the lines.
-    width = max(_TABLE_WIDTH, shutil.get_terminal_size().columns)
-    with page(sys.stdout, width) as console:
-        print_rows(("step", "source", "model", *_COUNTED), rows, console, right=_COUNTED)
-    looked = "all" if found.sampled == found.records else f"{found.sampled:,}"
-    print(f"{found.records:,} {what}, {looked} of them gone through; nothing was sent.")
-    print("\n".join(METHOD))
-
-
-def _flat(line: "Line") -> dict[str, Any]:
-    """Return a line as JSON: what is asked at most, and with `_low` at least."""
-    least = {f"{name}_low": value for name, value in asdict(line.least).items()}
-    return (
-        {"step": line.step, "source": line.source, "model": line.model} | asdict(line.most) | least
-    )
-
-
-def _range(least: float | None, most: float | None) -> str:
-    return "unknown" if least is None or most is None else f"{_dollars(least)} – {_dollars(most)}"
-
-
-def _dollars(cost: float) -> str:
-    return f"${cost:,.4f}"
 
 
 def _nothing_usable(summary: Mapping[str, Any], lost: "Unusable") -> bool:

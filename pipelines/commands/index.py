@@ -4,14 +4,14 @@ import argparse
 import json
 import sys
 import textwrap
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 from ufo.indexes.downloaded import local_index
 from ufo.indexes.index import ScoredPassage, open_index
 from ufo.indexes.manifest import read_manifest
-from ufo.indexes.store import write_parquet
 from ufo.pipelines.logs import quiet_beam
+from ufo.pipelines.options.option import number
 from ufo.pipelines.options.settings import cores
 from ufo.schemas.errors import EXIT_DONE, UsageError
 from ufo.schemas.storage import is_remote
@@ -35,7 +35,6 @@ def register(
     """Register `index` with its three commands; each sets `handler`, called with the namespace."""
     index = subparsers.add_parser("index")
     commands = index.add_subparsers(dest="index_command", metavar="COMMAND", required=True)
-
     build = commands.add_parser(
         "build",
         help="build an index from a Wikipedia dump or documents",
@@ -46,13 +45,7 @@ def register(
         "--input", required=True, nargs="+", metavar="DUMP", help="files or glob patterns"
     )
     build.add_argument("--output", required=True, metavar="DIR", help="folder for the index")
-    build.add_argument(
-        "--passage_words",
-        type=int,
-        default=100,
-        metavar="N",
-        help="words per passage (default 100)",
-    )
+    _add_number(build, "--passage_words", 20, 1000, 100, "words per passage")
     build.add_argument(
         "--embedder",
         metavar="NAME",
@@ -60,26 +53,13 @@ def register(
         "/v1/embeddings endpoint), the folder of an ONNX or sentence-transformers model, or such a "
         "model's name on a model hub (organisation/model)",
     )
-    build.add_argument(
-        "--workers",
-        type=int,
-        default=cores(),
-        metavar="N",
-        help="worker processes (default: one per core)",
-    )
-    build.add_argument("--json", action="store_true", help="print the result as JSON")
+    _add_number(build, "--workers", 1, 1024, cores(), "worker processes")
     build.set_defaults(handler=run_build)
 
     search = commands.add_parser("search", help="show the passages an index has for a query")
     search.add_argument("index", metavar="DIR")
     search.add_argument("query", metavar="QUERY")
-    search.add_argument(
-        "--passages",
-        type=int,
-        default=5,
-        metavar="N",
-        help="maximum number of passages (default 5)",
-    )
+    _add_number(search, "--passages", 1, 1000, 5, "maximum number of passages")
     search.add_argument(
         "--retriever",
         default="bm25",
@@ -90,44 +70,31 @@ def register(
         "--embedder", metavar="NAME", help="fail if another embedder made the vectors of the index"
     )
     search.add_argument(
-        "--fusion_k",
-        type=float,
-        default=10.0,
-        metavar="K",
-        help="hybrid: damping of the first ranks (default 10)",
-    )
-    search.add_argument(
-        "--bm25_weight",
-        type=float,
-        default=0.5,
-        metavar="W",
-        help="hybrid: weight of BM25 (default 0.5)",
-    )
-    search.add_argument(
         "--plain",
         action="store_true",
         help="the retriever's own order: the pages that the query and the best passages name are "
         "not looked up",
     )
-    search.add_argument("--json", action="store_true", help="print the hits as JSON")
     search.set_defaults(handler=run_search)
 
     info = commands.add_parser("info", help="describe an index and check that it is complete")
     info.add_argument("index", metavar="DIR")
-    info.add_argument(
-        "--parquet", metavar="FILE", help="write the passages to a Parquet file for other programs"
-    )
     info.add_argument("--verify", action="store_true", help="verify the checksum of every file")
-    info.add_argument("--json", action="store_true", help="print the manifest as JSON")
     info.set_defaults(handler=run_info)
+    for command in (build, search, info):
+        command.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def _add_number(
+    parser: argparse.ArgumentParser, flag: str, low: int, high: int, default: int, what: str
+) -> None:
+    """Add a flag with a whole number from `low` to `high`."""
+    kind, said = number(flag, low, high), f"{what} (default {default})"
+    parser.add_argument(flag, type=kind, default=default, metavar="N", help=said)
 
 
 def run_build(args: argparse.Namespace) -> int:
     """Build an index; return the exit code."""
-    if not 20 <= args.passage_words <= 1000:
-        raise UsageError(f"--passage_words {args.passage_words}; allowed: 20 to 1000")
-    if args.workers < 1:
-        raise UsageError(f"--workers {args.workers}; at least 1 is needed")
     for path in args.input:
         if is_remote(path):
             raise UsageError(
@@ -154,14 +121,8 @@ def run_build(args: argparse.Namespace) -> int:
     for warning in result.warnings:
         _say(f"warning: {warning}")
     if args.json:
-        _print_json(
-            {
-                "path": str(result.path),
-                "seconds": round(result.seconds, 3),
-                "counts": result.counts,
-                "warnings": result.warnings,
-            }
-        )
+        found = {"path": str(result.path), "seconds": round(result.seconds, 3)}
+        _print_json({**found, "counts": result.counts, "warnings": result.warnings})
     else:
         print(f"{result.path}: built in {result.seconds:.1f} s")
         _print_counts(result.counts)
@@ -170,13 +131,7 @@ def run_build(args: argparse.Namespace) -> int:
 
 def run_search(args: argparse.Namespace) -> int:
     """Print the passages for a query; return the exit code."""
-    index = open_index(
-        args.index,
-        args.retriever,
-        embedder=args.embedder,
-        fusion_k=args.fusion_k,
-        bm25_weight=args.bm25_weight,
-    )
+    index = open_index(args.index, args.retriever, embedder=args.embedder)
     if not args.query.strip():
         raise UsageError("the query is empty; give a few words or a sentence")
     named = None if args.plain else [index.names_in(args.query)]
@@ -192,14 +147,7 @@ def run_search(args: argparse.Namespace) -> int:
 
 def run_info(args: argparse.Namespace) -> int:
     """Print what an index holds; return the exit code."""
-    path = local_index(args.index) if is_remote(args.index) else Path(args.index).expanduser()
-    manifest, _ = read_manifest(path, verify=args.verify)
-    if args.parquet:
-        try:
-            written = write_parquet(path, Path(args.parquet).expanduser())
-        except OSError as error:
-            raise UsageError(f"cannot write --parquet {args.parquet}: {error}") from None
-        _say(f"{args.parquet}: {written:,} passages")
+    manifest, _ = read_manifest(local_index(args.index), verify=args.verify)
     if args.json:
         _print_json({**manifest, "verified": args.verify})
         return EXIT_DONE
@@ -236,18 +184,9 @@ def _hit_text(rank: int, hit: "ScoredPassage") -> str:
 
 
 def _hit_object(hit: "ScoredPassage") -> dict[str, Any]:
-    passage = hit.passage
-    return {
-        "row": hit.row,
-        "score": hit.score,
-        "title": passage.title,
-        "section": passage.section,
-        "url": passage.url,
-        "page_id": passage.page_id,
-        "revision_id": passage.revision_id,
-        "published_at": passage.published_at,
-        "text": passage.text,
-    }
+    passage = asdict(hit.passage)
+    del passage["ordinal"]
+    return {"row": hit.row, "score": hit.score, **passage}
 
 
 def _print_json(value: object) -> None:

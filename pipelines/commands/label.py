@@ -29,8 +29,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     sample = commands.add_parser(
         "sample",
         help="write a sheet of fact units for people",
-        description="Write a CSV sheet of a run's fact units: a random sample in strata (source × "
-        "verdict × model), in proportion to their sizes and at least two of each. Fill the "
+        description="Write a CSV sheet of a run's fact units, drawn at random. Fill the "
         "column label with true or false, or leave it empty or unsure.",
     )
     sample.add_argument("directory", metavar="DIR", help="results folder: --output of ufo evaluate")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ufo.pipelines import logs
-from ufo.pipelines.commands.evaluate import print_estimate
-from ufo.pipelines.estimates.recall import estimate_recall
+from ufo.pipelines.estimates import estimate_recall, print_estimate
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.recall import GROUPS, recall_settings
 from ufo.pipelines.reports.tabular import as_json, page, print_rows
@@ -54,7 +53,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code."""
     chosen = recall_settings(parser, argv)
     if chosen.dry_run:
-        print_estimate(estimate_recall(chosen), chosen.json, "records")
+        print_estimate(estimate_recall(chosen), chosen.json)
         return EXIT_DONE
     if program:
         attempt.command[:] = ["recall", *argv]

@@ -1,7 +1,7 @@
-"""Convert published data sets to input records: one module each, or a row of `fields.FORMATS`.
+"""Convert published data sets to input records.
 
-A further format is a function from one object of its file to a record, or to several, and a line in
-IMPORTERS with the fields that its objects have.
+A further format is a function from one object of its file to a record, or to several
+(`formats.py`), and a line in IMPORTERS with the fields that its objects have.
 """
 
 from collections import Counter
@@ -9,17 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ufo.pipelines.importers import fields
-from ufo.pipelines.importers.expertqa import expertqa
-from ufo.pipelines.importers.factcheck_gpt import factcheck_gpt
-from ufo.pipelines.importers.factool import factool
-from ufo.pipelines.importers.factscore import factscore
-from ufo.pipelines.importers.fava import fava
-from ufo.pipelines.importers.felm import felm
-from ufo.pipelines.importers.halueval import PAIRS, halueval
-from ufo.pipelines.importers.ragtruth import ragtruth
+from ufo.pipelines.importers import formats
 from ufo.pipelines.importers.reading import LEFT_OUT, Record, read_objects
-from ufo.pipelines.importers.ufo_system import ufo_system
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.transforms.values import Unusable
 
@@ -33,43 +24,39 @@ class Format:
     that have all fields of one set are of this format."""
 
     importer: Importer
-    known_by: tuple[frozenset[str], ...] = ()
+    known_by: tuple[tuple[str, ...], ...] = ()
 
     def has(self, raw: Mapping[str, object]) -> bool:
         """Return whether an object has the fields of this format."""
-        return any(names <= raw.keys() for names in self.known_by)
-
-
-def _by(*names: str) -> frozenset[str]:
-    return frozenset(names)
+        return any(raw.keys() >= set(names) for names in self.known_by)
 
 
 # An object is of the first format whose fields it has.
 IMPORTERS: dict[str, Format] = {
-    "factcheck_gpt": Format(factcheck_gpt, (_by("prompt", "response", "sentences"),)),
-    "felm": Format(felm, (_by("response", "segmented_response", "labels"),)),
-    "factool": Format(factool, (_by("prompt", "response", "claims", "label"),)),
-    "ragtruth": Format(ragtruth, (_by("source_id", "response", "labels"),)),
-    "factscore": Format(factscore, (_by("input", "output", "annotations"),)),
-    "expertqa": Format(expertqa, (_by("question", "annotator_id", "answers"),)),
+    "factcheck_gpt": Format(formats.factcheck_gpt, (("prompt", "response", "sentences"),)),
+    "felm": Format(formats.felm, (("response", "segmented_response", "labels"),)),
+    "factool": Format(formats.factool, (("prompt", "response", "claims", "label"),)),
+    "ragtruth": Format(formats.ragtruth, (("source_id", "response", "labels"),)),
+    "factscore": Format(formats.factscore, (("input", "output", "annotations"),)),
+    "expertqa": Format(formats.expertqa, (("question", "annotator_id", "answers"),)),
     "halueval": Format(
-        halueval, (_by("chatgpt_response", "hallucination"), *map(frozenset, PAIRS))
+        formats.halueval, (("chatgpt_response", "hallucination"), *formats.HALUEVAL_PAIRS)
     ),
-    "wice": Format(fields.importer_of("wice"), (_by("claim", "evidence", "supporting_sentences"),)),
+    "wice": Format(formats.ONE_TEXT["wice"], (("claim", "evidence", "supporting_sentences"),)),
     "llm_aggrefact": Format(
-        fields.importer_of("llm_aggrefact"), (_by("dataset", "doc", "claim", "label"),)
+        formats.ONE_TEXT["llm_aggrefact"], (("dataset", "doc", "claim", "label"),)
     ),
-    "aggrefact": Format(fields.importer_of("aggrefact"), (_by("doc", "summary", "label"),)),
-    "begin": Format(fields.importer_of("begin"), (_by("knowledge", "response", "begin_label"),)),
+    "aggrefact": Format(formats.ONE_TEXT["aggrefact"], (("doc", "summary", "label"),)),
+    "begin": Format(formats.ONE_TEXT["begin"], (("knowledge", "response", "begin_label"),)),
     "fool_me_twice": Format(
-        fields.importer_of("fool_me_twice"), (_by("text", "gold_evidence", "label"),)
+        formats.ONE_TEXT["fool_me_twice"], (("text", "gold_evidence", "label"),)
     ),
     "fever": Format(
-        fields.importer_of("fever"),
-        (_by("claim", "evidence", "label"), _by("claim", "evidence", "gold_label")),
+        formats.ONE_TEXT["fever"],
+        (("claim", "evidence", "label"), ("claim", "evidence", "gold_label")),
     ),
-    "fava": Format(fava, (_by("annotated"), _by("errored_passage"))),
-    "ufo": Format(ufo_system),
+    "fava": Format(formats.fava, (("annotated",), ("errored_passage",))),
+    "ufo": Format(formats.ufo),
 }
 
 

@@ -1,12 +1,19 @@
-"""Read published files, in any format that the input of a run may have."""
+"""Read published files, and what their importers share.
 
+The fields of an object are checked, and the sentences and claims of annotators are placed in the
+response that they are of.
+"""
+
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from ufo.pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
 from ufo.schemas.errors import UsageError
+from ufo.transforms.align import align
+from ufo.transforms.sentences import Span, segment
 from ufo.transforms.values import OF_CELLS, Unusable, kind_of, object_of
 
 Record = dict[str, Any]
@@ -90,10 +97,93 @@ def as_text(name: str, value: object) -> str:
     return value
 
 
-def objects_of(raw: Record, name: str) -> list[Record]:
-    """Return a list of objects, empty if the field is missing; raises Unusable for others."""
+def list_of(raw: Record, name: str, kind: type) -> list[Any]:
+    """Return a list of texts or objects, empty if it is missing; raises Unusable for others."""
     items = [] if raw.get(name) is None else get(raw, name, list)
     for item in items:
-        if not isinstance(item, dict):
-            raise Unusable(f"expected `{name}` to hold objects, found {kind_of(item)}")
+        if not isinstance(item, kind):
+            what = "texts" if kind is str else "objects"
+            raise Unusable(f"expected `{name}` to hold {what}, found {kind_of(item)}")
     return items
+
+
+def record(kind: str, place: object, text: str, left_out: Sequence[str], **given: Any) -> Record:
+    """Return a record with those of the fields `given` that have a value."""
+    known = {name: value for name, value in given.items() if value is not None}
+    return {"id": f"{kind}-{place}", "dataset": kind, "response": text, **known, LEFT_OUT: left_out}
+
+
+def share_of_true(claims: Sequence[Record]) -> float | None:
+    """Return the share of true claims among those with a label, None where none has one."""
+    labels = [claim["label"] for claim in claims if "label" in claim]
+    return sum(labels) / len(labels) if labels else None
+
+
+def places_of(sentences: Sequence[str], text: str) -> list[Span | None]:
+    """Return where each sentence stands in the text: after the one before it, if it can.
+
+    White space, case and the final mark may differ, as annotators tidied them; a sentence that they
+    rewrote has no place.
+    """
+    places: list[Span | None] = []
+    after = 0
+    for sentence in sentences:
+        words = sentence.strip().rstrip(".").split()
+        pattern = re.compile(r"\s+".join(map(re.escape, words)) + r"\.?", re.IGNORECASE)
+        match = (pattern.search(text, after) or pattern.search(text)) if words else None
+        places.append(Span(*match.span()) if match else None)
+        after = match.end() if match else after
+    return places
+
+
+def labelled_places(
+    labelled: Iterable[tuple[Span | None, object]], left_out: list[str]
+) -> list[Record]:
+    """Return the labels of the stretches that have a place; others are told in `left_out`."""
+    found = []
+    for place, label in labelled:
+        if place is None:
+            left_out.append(UNPLACED)
+        else:
+            found.append({"start": place.start, "end": place.end, "label": bool(label)})
+    return found
+
+
+def claims_of(
+    texts: Sequence[str],
+    labels: Sequence[object],
+    place: Span | None,
+    response: str,
+    left_out: list[str],
+) -> list[Record]:
+    """Return the claims of an annotated sentence with their sentence indexes, and their labels
+    where those are true or false; others are told in `left_out`."""
+    indices = _our_sentences(texts, place, response) if place else [None] * len(texts)
+    claims = []
+    for text, label, index in zip(texts, labels, indices, strict=True):
+        claim: Record = {"claim": text}
+        if isinstance(label, bool):
+            claim["label"] = label
+        else:
+            left_out.append(NEITHER)
+        if index is not None:
+            claim["sentence_index"] = index
+        claims.append(claim)
+    return claims
+
+
+def _our_sentences(claims: Sequence[str], place: Span, response: str) -> list[int | None]:
+    """Return the index of our sentence for each claim that was made from the text at `place`.
+
+    Where that text is several sentences of ours (a list, mostly), each claim goes to the one it
+    shares its words with, or to none.
+    """
+    covered = []
+    for index, span in enumerate(segment(response)):
+        overlap = min(span.end, place.end) - max(span.start, place.start)
+        if overlap * 2 > min(span.end - span.start, place.end - place.start):
+            covered.append((index, response[span.start : span.end]))
+    if len(covered) == 1:
+        return [covered[0][0]] * len(claims)
+    chosen = align(claims, [text for _, text in covered])
+    return [None if at is None else covered[at][0] for at in chosen]

@@ -1,4 +1,7 @@
-"""Check labelled sheets, and store them beside the runs that they were sampled from."""
+"""Check labelled sheets, and store them beside the runs that they were sampled from.
+
+What people say on the page is a sheet too, which gets one label after another.
+"""
 
 import csv
 import re
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from filelock import FileLock
 
 from ufo.pipelines.outputs import sent_to
 from ufo.pipelines.reports.tabular import one_line
@@ -17,7 +21,7 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.exports import with_formula
 from ufo.schemas.labels import FOLDER, TAGS, Label
 from ufo.schemas.storage import join
-from ufo.schemas.tables import LABELS, sort_key, to_arrow
+from ufo.schemas.tables import LABELS, from_arrow, sort_key, to_arrow
 
 _LABELS = {
     # A column of numbers with gaps comes back from pandas as 1.0 and 0.0.
@@ -116,16 +120,9 @@ def import_sheet(
             path = write_sheet(Path(here), name, labels)
     except OSError as error:
         raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
-    return Imported(
-        join(directory, *path.relative_to(here).parts),
-        len(lines),
-        counts["true"],
-        counts["false"],
-        counts["tagged"],
-        counts["unsure"],
-        counts["blank"],
-        counts["repeated"],
-    )
+    said = ("true", "false", "tagged", "unsure", "blank", "repeated")
+    there = join(directory, *path.relative_to(here).parts)
+    return Imported(there, len(lines), **{what: counts[what] for what in said})
 
 
 def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
@@ -136,6 +133,23 @@ def write_sheet(directory: Path, sheet: str, labels: Iterable[Label]) -> Path:
     unfinished = folder / f".{sheet}.unfinished"
     pq.write_table(to_arrow(LABELS, sorted(labels, key=sort_key(LABELS))), unfinished)
     return unfinished.replace(path)
+
+
+def keep_label(directory: Path, label: Label) -> None:
+    """Store a label in its sheet, replacing the unit's earlier one; an empty one removes it.
+
+    Safe with several services on one folder of runs.
+    """
+    folder = directory / FOLDER
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / f".{label.sheet}.lock"):
+        path = folder / f"{label.sheet}.parquet"
+        before = from_arrow(LABELS, pq.read_table(path)) if path.exists() else []
+        of = label.response_id, label.unit_id
+        rows = [row for row in before if (row.response_id, row.unit_id) != of]
+        if label.label is not None or label.tag is not None:
+            rows.append(label)
+        write_sheet(directory, label.sheet, rows)
 
 
 def _read(path: Path) -> Iterator[_Line]:

@@ -1,14 +1,10 @@
-"""Write CSV sheets of fact units for people to label: a sample, or wrong verdicts.
+"""Write CSV sheets of fact units for people to label: a random sample, or wrong verdicts.
 
-The sample is drawn within strata (the source that decided × verdict × model that wrote), in
-proportion to their sizes but at least two of each, to estimate every stratum's variance. A
-unit is drawn by the rank of a hash of the seed and its ids: a simple random sample without
-replacement that is the same on every machine. A stratum's name on the sheet is only a number, and
-rows are ordered by response, which does not reveal the verdicts.
+A unit is drawn by the rank of a hash of the seed and its ids: a simple random sample without
+replacement that is the same on every machine. Rows are ordered by response.
 """
 
-import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,36 +15,28 @@ from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
 
-_LEAST = 2
-# What strata are made by; where they would be too many for the sheet, by less.
-_STRATA = (("source", "verdict", "model"), ("source", "verdict"), ("verdict",), ())
-
-_UNITS = """
-SELECT
-    u.run, u.response_id, u.unit_id, v.source, r.model,
-    CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict
-FROM verdicts AS v
-INNER JOIN fact_units AS u
-    ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
-INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
-WHERE v.run = $run AND v.mode = $mode
-"""
-_WRONG = """
-SELECT units.*, CAST(h.label AS VARCHAR) AS human_label
-FROM units
-INNER JOIN human_labels AS h
-    ON h.run = units.run AND h.response_id = units.response_id AND h.unit_id = units.unit_id
-WHERE units.verdict = CASE h.label WHEN 1 THEN 'refuted' ELSE 'supported' END
-"""
 _DRAWN = """
-SELECT *, row_number() OVER (
-    PARTITION BY stratum ORDER BY sha256(concat_ws('|', $seed, response_id, unit_id))
-) AS place
-"""
-_SHOWN = """
+WITH units AS (
+    SELECT
+        u.run, u.response_id, u.unit_id, v.source,
+        CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict
+    FROM verdicts AS v
+    INNER JOIN fact_units AS u
+        ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
+    WHERE v.run = $run AND v.mode = $mode
+),
+
+wanted AS ({wanted}),
+
+drawn AS (
+    SELECT *, count(*) OVER () AS stratum_size
+    FROM wanted
+    QUALIFY
+        row_number() OVER (ORDER BY sha256(concat_ws('|', $seed, response_id, unit_id))) <= $n
+)
+
 SELECT
-    d.run, d.response_id, d.unit_id, {columns}, r.question, r.text AS response,
-    s.text AS sentence, u.claim {evidence}
+    d.*, 'all' AS stratum, r.question, r.text AS response, s.text AS sentence, u.claim {evidence}
 FROM drawn AS d
 INNER JOIN responses AS r ON r.run = d.run AND r.response_id = d.response_id
 INNER JOIN fact_units AS u
@@ -57,6 +45,13 @@ LEFT JOIN sentences AS s
     ON s.run = d.run AND s.response_id = d.response_id AND s.sentence_index = u.sentence_index
 ORDER BY
     sha256(concat_ws('|', $seed, d.response_id)), d.response_id, u.sentence_index, d.unit_id
+"""
+_WRONG = """
+    SELECT units.*, CAST(h.label AS VARCHAR) AS human_label
+    FROM units
+    INNER JOIN human_labels AS h
+        ON h.run = units.run AND h.response_id = units.response_id AND h.unit_id = units.unit_id
+    WHERE units.verdict = CASE h.label WHEN 1 THEN 'refuted' ELSE 'supported' END
 """
 _EVIDENCE = """, (
     SELECT string_agg(
@@ -81,75 +76,20 @@ class Sheet:
     drawn: str
 
 
-def allocate(sizes: Sequence[int], n: int) -> list[int]:
-    """Return how many of each stratum are drawn: at least two (or all), the rest in proportion.
-
-    Args:
-        sizes: how many units each stratum has.
-        n: how many are drawn in all; fewer where there are not so many.
-
-    Each further unit goes to the stratum that has the largest size for what it has already
-    (Sainte-Laguë's divisors 1, 3, 5, …), which rounds proportions without bias.
-    """
-    taken = [min(_LEAST, size, n) for size in sizes]
-    left = min(n, sum(sizes)) - sum(taken)
-    queue = [
-        (-size / (2 * take + 1), at)
-        for at, (size, take) in enumerate(zip(sizes, taken, strict=True))
-        if take < size
-    ]
-    heapq.heapify(queue)
-    for _ in range(left):
-        _, at = heapq.heappop(queue)
-        taken[at] += 1
-        if taken[at] < sizes[at]:
-            heapq.heappush(queue, (-sizes[at] / (2 * taken[at] + 1), at))
-    return taken
-
-
 def sample(results: Results, n: int, seed: int = 0, evidence: bool = False) -> Sheet:
-    """Sample `n` units of the run in strata for people to label, with `evidence` showing it.
+    """Sample `n` units of the run for people to label, with `evidence` showing it.
 
     Raises:
         UsageError: the run has no fact unit.
     """
-    strata, by = _strata(results, n)
-    sizes = [stratum["size"] for stratum in strata]
-    taken = allocate(sizes, n)
-    codes = [f"s{number:03d}" for number in range(1, len(strata) + 1)]
-    matched = " AND ".join(f"units.{name} IS NOT DISTINCT FROM strata.{name}" for name in by)
-    unnested = "".join(f", unnest(CAST(${name} AS VARCHAR[])) AS {name}" for name in by)
-    # Only our own words are put into the SQL; values are parameters.
-    query = f"""
-        WITH units AS ({_UNITS}),
-        strata AS (
-            SELECT
-                unnest($codes) AS stratum, unnest($sizes) AS stratum_size, unnest($taken) AS take
-                {unnested}
-        ),
-        ranked AS ({_DRAWN} FROM units INNER JOIN strata ON {matched or "true"}),
-        drawn AS (SELECT * FROM ranked WHERE place <= take)
-        {_SHOWN.format(columns="d.stratum, d.stratum_size", evidence=_shown(evidence, ""))}
-    """  # noqa: S608
-    found = results.query(
-        query,
-        {
-            **_of(results),
-            "seed": str(seed),
-            "codes": codes,
-            "sizes": sizes,
-            "taken": taken,
-            **{name: [stratum[name] for stratum in strata] for name in by},
-        },
-    )
+    rows = _drawn(results, n, seed, "FROM units", _EVIDENCE.format(said="") if evidence else "")
+    if not rows:
+        raise UsageError(f"run {results.runs[-1].name!r} has no fact unit to label.")
     columns = (
         *("run", "response_id", "unit_id", "stratum", "stratum_size", "question", "response"),
         *("sentence", "claim", *(["evidence"] if evidence else []), "label", "note"),
     )
-    among = f"{len(strata)} strata ({' × '.join(by)})" if by else "one stratum"
-    share = f"in proportion, at least {_LEAST} of each"
-    drawn = f"{sum(taken):,} of {sum(sizes):,} units in {among}, {share}"
-    return Sheet(columns, found.to_pylist(), drawn)
+    return Sheet(columns, rows, f"{len(rows):,} of {rows[0]['stratum_size']:,} units at random")
 
 
 def sample_errors(results: Results, n: int, seed: int = 0) -> Sheet:
@@ -158,18 +98,7 @@ def sample_errors(results: Results, n: int, seed: int = 0) -> Sheet:
     Raises:
         UsageError: no unit of the run has a label, or no verdict is wrong.
     """
-    query = f"""
-        WITH units AS ({_UNITS}),
-        wrong AS (SELECT *, '' AS stratum FROM ({_WRONG})),
-        ranked AS ({_DRAWN}, count(*) OVER () AS n_wrong FROM wrong),
-        drawn AS (SELECT * FROM ranked WHERE place <= $n)
-        {
-        _SHOWN.format(
-            columns="d.source, d.verdict, d.human_label, d.n_wrong", evidence=_shown(True, _SAID)
-        )
-    }
-    """  # noqa: S608
-    rows = results.query(query, {**_of(results), "seed": str(seed), "n": n}).to_pylist()
+    rows = _drawn(results, n, seed, _WRONG, _EVIDENCE.format(said=_SAID))
     if not rows:
         labelled = results.query("SELECT count(*) AS n FROM human_labels")["n"][0].as_py()
         raise UsageError(
@@ -181,29 +110,17 @@ def sample_errors(results: Results, n: int, seed: int = 0) -> Sheet:
         *("run", "response_id", "unit_id", "question", "response", "sentence", "claim"),
         *("evidence", "source", "verdict", "human_label", "tag", "note"),
     )
-    return Sheet(columns, rows, f"{len(rows):,} of {rows[0]['n_wrong']:,} wrong verdicts")
+    return Sheet(columns, rows, f"{len(rows):,} of {rows[0]['stratum_size']:,} wrong verdicts")
 
 
-def _of(results: Results) -> dict[str, object]:
+def _drawn(results: Results, n: int, seed: int, wanted: str, evidence: str) -> list[Row]:
+    """Return a sample of what the SELECT `wanted` gives."""
     run = results.runs[-1]
-    return {"run": run.name, "mode": main_mode(run.mode)}
-
-
-def _strata(results: Results, n: int) -> tuple[list[Row], tuple[str, ...]]:
-    """Return the strata of the run's units with their sizes, and what defines them."""
-    for by in _STRATA:
-        columns = "".join(f"{name}, " for name in by)
-        counted = f"SELECT {columns} count(*) AS size FROM ({_UNITS})"  # noqa: S608
-        found = results.query(f"{counted} GROUP BY ALL ORDER BY ALL", _of(results)).to_pylist()
-        if sum(min(_LEAST, stratum["size"]) for stratum in found) <= n:
-            break
-    if not sum(stratum["size"] for stratum in found):
-        raise UsageError(f"run {results.runs[-1].name!r} has no fact unit to label.")
-    return found, by
-
-
-def _shown(evidence: bool, said: str) -> str:
-    return _EVIDENCE.format(said=said) if evidence else ""
+    given = {"run": run.name, "mode": main_mode(run.mode), "seed": str(seed), "n": n}
+    found: list[Row] = results.query(
+        _DRAWN.format(wanted=wanted, evidence=evidence), given
+    ).to_pylist()
+    return found
 
 
 def cells(sheet: Sheet) -> Iterator[list[str]]:

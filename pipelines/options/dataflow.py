@@ -6,16 +6,17 @@ usual for this project there is filled in.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ufo.pipelines.options.beam_flags import NO_WAIT, value_of, waits
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
 from ufo.schemas.errors import UsageError
 from ufo.schemas.storage import is_remote
 from ufo.transforms.llm.store import OFF
-from ufo.transforms.registry import is_file_type
+from ufo.transforms.registry import Spec, is_file_type
+from ufo.transforms.sources.registry import SOURCES
 
 S = TypeVar("S", bound=Settings)
 
@@ -29,7 +30,6 @@ _BRINGS_UFO = ("sdk_container_image", "setup_file", "extra_package", "extra_pack
 _USUAL = ("--no_save_main_session", "--experiments=disable_logging_submission_environment")
 _MACHINE = "e2-standard-2"
 _MOST_WORKERS = 10
-_IN_THE_IMAGE = "put it into the image (scripts/dataflow/Dockerfile), and launch the template"
 
 
 def with_defaults(settings: S) -> S:
@@ -62,59 +62,49 @@ def with_defaults(settings: S) -> S:
 
 
 def _check_places(settings: Settings) -> None:
-    for name, paths in (("input", settings.input), ("output", (settings.output,))):
-        for path in paths:
-            if not is_remote(path):
-                raise UsageError(
-                    f"--{name} {path!r} is on this machine, and Dataflow's workers are not; name a "
-                    f"bucket, gs://BUCKET/…{'; ' + _copied(path) if name == 'input' else ''}"
-                )
-    cache = settings.cache_uri()
-    if cache != OFF and not is_remote(cache):
-        raise UsageError(
-            f"--cache {cache!r} is on this machine, and Dataflow's workers are not; name a bucket "
-            "prefix that ends in /, or off, or leave it out: it is then below --output"
-        )
+    """Raise a UsageError for what the workers would not find: it is on this machine."""
     if settings.web_snapshot:
         raise UsageError(
             "--web_snapshot is taken down, and replayed, by the processes of one machine, and "
             "Dataflow's workers are many; leave it out, or --runner"
         )
-    if os.environ.get(IMAGE):
-        return  # a path is one of the image, which the workers have too
-    for what, path in _files(settings):
+    bucket = "a bucket, gs://BUCKET/…: `gcloud storage cp --recursive {path} gs://BUCKET/…`"
+    places = [("--input", path, bucket) for path in settings.input]
+    places.append(("--output", settings.output, "a bucket, gs://BUCKET/…"))
+    cache = settings.cache_uri()
+    if cache != OFF:
+        places.append(("--cache", cache, "a bucket prefix that ends in /, or off, or leave it out"))
+    if not os.environ.get(IMAGE):  # else a path is one of the image, which the workers have too
+        image = "what is in the image: put it there (scripts/dataflow/Dockerfile)"
+        places += [
+            (what, path, bucket if what == "--index" else image) for what, path in _files(settings)
+        ]
+    for what, path, better in places:
         if not is_remote(path):
             raise UsageError(
-                f"{what} {path!r} is on this machine, and Dataflow's workers are not; "
-                + (_copied(path) if what == "--index" else _IN_THE_IMAGE)
+                f"{what} {path!r} is on this machine, and Dataflow's workers are not; name "
+                f"{better.format(path=path)}"
             )
-
-
-def _copied(path: str) -> str:
-    return f"`gcloud storage cp --recursive {path} gs://BUCKET/…` copies it to a bucket"
 
 
 def _files(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield what the workers open by a path: what it is for the user, and the path."""
-    for name in OPENED_BY_WORKERS:
-        value = getattr(settings, name)
-        if value:
-            yield f"--{name}", value
+    yield from ((f"--{name}", path) for name, path in settings.given(*OPENED_BY_WORKERS).items())
     if settings.embedder and os.path.isdir(settings.embedder):
         yield "--embedder", settings.embedder
-    judge = settings.judge
-    if judge.instance is not None:
-        raise UsageError(f"the judge {judge.name!r} is an object of this process; name its class")
-    if is_file_type(judge.type):
-        yield f"the judge {judge.name!r}, in", judge.type.rpartition(":")[0]
-    for item in settings.sources or ():
-        if not isinstance(item, str):
-            raise UsageError(f"the source {item!r} is an object of this process; name its class")
-        definition: Mapping[str, Any] = settings.source_definitions.get(item, {"type": item})
-        path, colon, _ = str(definition["type"]).rpartition(":")
-        if colon and path.endswith(".py"):
-            yield f"the source {item!r}, in", path
+    for what, item in (("judge", settings.judge), *(("source", one) for one in _sources(settings))):
+        if item.instance is not None:
+            raise UsageError(
+                f"the {what} {item.name!r} is an object of this process; name its class"
+            )
+        if is_file_type(item.type):
+            yield f"the {what} {item.name!r}, in", item.type.rpartition(":")[0]
         for name in OPENED_BY_WORKERS:
-            value = definition.get("options", {}).get(name)
+            value = item.options.get(name)
             if isinstance(value, str) and value:
-                yield f"{name} of the source {item!r},", value
+                yield f"{name} of the {what} {item.name!r},", value
+
+
+def _sources(settings: Settings) -> Iterator[Spec]:
+    for item in settings.sources or ():
+        yield SOURCES.spec(item, settings.source_definitions)

@@ -51,7 +51,7 @@ Definitions = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenOptions:
     """What a configuration file, or Python, gives: checked values of options by name, the sources
     and judges that are defined there, and flags of Beam's."""
 
@@ -69,7 +69,7 @@ def settings(kind: type[S], parser: Parser, argv: Sequence[str]) -> S:
         UsageError: whatever is wrong, with the nearest right thing.
     """
     parsed, rest = parser.parse_known_args(list(argv))
-    given = Given(parser.given(parsed), beam=beam_flags(rest, parser))
+    given = GivenOptions(parser.given(parsed), beam=beam_flags(rest, parser))
     return _settings(kind, parser, given)
 
 
@@ -83,7 +83,7 @@ def keyword_settings(
     """
     parser = Parser(prog="ufo.evaluate" if kind is Settings else "ufo.recall")
     parser.add_options(groups)
-    return _settings(kind, parser, _given(dict(values), parser, Given()))
+    return _settings(kind, parser, _given(dict(values), parser, GivenOptions()))
 
 
 def settings_of(
@@ -112,9 +112,9 @@ def settings_of(
     return replace(chosen, sources=tuple(items), source_definitions=definitions)
 
 
-def _settings(kind: type[S], parser: Parser, given: Given) -> S:
+def _settings(kind: type[S], parser: Parser, given: GivenOptions) -> S:
     path = given.values.get("config")
-    filed = load(path, parser) if path else Given()
+    filed = load(path, parser) if path else GivenOptions()
     values = {**filed.values, **given.values}
     beam = [*filed.beam, *given.beam]
     if values.get("dry_run"):
@@ -135,7 +135,7 @@ def _settings(kind: type[S], parser: Parser, given: Given) -> S:
     return dataflow.with_defaults(found)
 
 
-def load(path: str, parser: Parser) -> Given:
+def load(path: str, parser: Parser) -> GivenOptions:
     """Return what a configuration file holds.
 
     Raises:
@@ -148,7 +148,7 @@ def load(path: str, parser: Parser) -> Given:
     except yaml.YAMLError as error:
         raise UsageError(f"--config {path!r} is not YAML: {error}") from error
     if content is None:
-        return Given()
+        return GivenOptions()
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise UsageError(f"--config {path!r} is a mapping from flags to values, as in `mode: seq`")
     found: dict[str, Any] = {key.removeprefix("--"): value for key, value in content.items()}
@@ -166,12 +166,12 @@ def load(path: str, parser: Parser) -> Given:
         if "judges" in found:
             order, judges = named(found.pop("judges"), "judge")
             found.setdefault("judge", order[0])
-        return _given(found, parser, Given(values, sources, judges))
+        return _given(found, parser, GivenOptions(values, sources, judges))
     except UsageError as error:
         raise UsageError(f"--config {path!r}: {error.message}") from None
 
 
-def _given(values: dict[str, Any], parser: Parser, known: Given) -> Given:
+def _given(values: dict[str, Any], parser: Parser, known: GivenOptions) -> GivenOptions:
     """Return values by the names of options, or of Beam's flags, checked, added to what is known; a
     judge may also be described, or an object."""
     judges = dict(known.judges)
@@ -186,7 +186,9 @@ def _given(values: dict[str, Any], parser: Parser, known: Given) -> Given:
     for name, value in values.items():
         if name not in parser.options and value is not None and value is not False:
             flags.append(f"--{name}" if value is True else f"--{name}={value}")
-    return Given({**known.values, **checked}, known.sources, judges, beam_flags(flags, parser))
+    return GivenOptions(
+        {**known.values, **checked}, known.sources, judges, beam_flags(flags, parser)
+    )
 
 
 def named(items: object, noun: str) -> tuple[list[str], dict[str, Mapping[str, Any]]]:

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ufo.pipelines.reports.overview import contradicted, judged_by
+from ufo.pipelines.reports.overview import contradicted, overview
 from ufo.pipelines.reports.templates import environment
 from ufo.schemas.records import REFUTED, Evidence, FactUnit, Passage, Sentence
-from ufo.transforms.states import run_headline
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
@@ -17,36 +16,29 @@ _SHOWN = 300
 
 def evaluation_html(results: "Results") -> str:
     """Return the newest run's headline, its models ranked, who decided, and the worst claims."""
-    mode = main_mode(results.runs[-1].mode)
-
-    def rows(sql: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = results.query(sql, [mode]).to_pylist()
-        return found
-
-    ranked = rows(
-        "SELECT coalesce(model, '–') AS model, factuality_score, low, high, coverage, n_responses "
-        "FROM scores_by_model WHERE mode = ? ORDER BY factuality_score DESC NULLS LAST, model"
-    )
-    shares = rows("SELECT source, share FROM source_contributions WHERE mode = ? ORDER BY position")
+    found = overview(results)
     models = [
         (
-            row["model"],
-            _number(row["factuality_score"]),
-            f"{_number(row['low'])} to {_number(row['high'])}",
-            _number(row["coverage"]),
-            row["n_responses"],
+            row["model"] or "–",
+            *(_number(row["factuality_score"]), f"{_number(row['low'])} to {_number(row['high'])}"),
+            *(_number(row["coverage"]), row["n_responses"]),
         )
-        for row in ranked
+        for row in sorted(found["models"], key=_rank)
     ]
+    mode = main_mode(found["mode"])
     sources = [
         (
             "undecided" if row["source"] == "none" else row["source"],
             "–" if row["share"] is None else f"{row['share']:.0%}",
         )
-        for row in shares
+        for row in found["contributions"]
+        if row["mode"] == mode
     ]
-    wrong = ((row["claim"], row["quote"], row["source"]) for row in contradicted(results))
-    said = run_headline(results), judged_by(results)
+    wrong = (
+        (row["claim"], row["quote"], row["title"] or row["evidence_source"])
+        for row in contradicted(results)
+    )
+    said = found["headline"], found["judged_by"]
     return _filled("evaluation", *said, models, sources, _quotes(wrong))
 
 
@@ -96,6 +88,10 @@ def _pieces(
 
 def _quotes(rows: Iterable[tuple[str, str, str]]) -> list[tuple[str, str]]:
     return [(f"✗ {claim}", f"“{quote}” ({source})") for claim, quote, source in rows]
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[bool, float]:
+    return row["factuality_score"] is None, -(row["factuality_score"] or 0)
 
 
 def _number(value: float | None) -> str:

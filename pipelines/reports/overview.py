@@ -101,10 +101,12 @@ def judged_by(results: Results) -> str:
 
 
 def contradicted(results: Results) -> list[Row]:
-    """Return claims of the newest run that are contradicted, each with a `quote` and its `source`,
-    and with the response that makes it; those with the most votes against them first."""
+    """Return claims of the newest run that are contradicted, each with the response that makes it
+    and a `quote` of a `title` or `evidence_source`; those with the most votes first."""
     run = results.runs[-1]
-    found: list[Row] = results.query(_QUOTES, [run.name, main_mode(run.mode)]).to_pylist()
+    found: list[Row] = results.query(
+        _EXAMPLE, [run.name, main_mode(run.mode), 0, _CONTRADICTED]
+    ).to_pylist()
     return found
 
 
@@ -122,25 +124,6 @@ SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS s
 FROM passage_credibility
 WHERE run = ?
 """
-_BEST = "e.citation IS NULL, e.rank, e.source, e.passage_id, e.sample_index"
-_QUOTES = f"""
-SELECT u.claim, first(coalesce(e.citation, left(e.text, 300)) ORDER BY {_BEST}) AS quote,
-    first(coalesce(e.title, e.source) ORDER BY {_BEST}) AS source,
-    r.response_id, r.model, r.question
-FROM verdicts AS v
-INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
-INNER JOIN fact_units AS u
-    ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
-INNER JOIN evidence_full AS e
-    ON
-        e.run = v.run AND e.response_id = v.response_id AND e.unit_id = v.unit_id
-        AND e.outcome = 'refuted'
-WHERE v.run = ? AND v.mode = ? AND v.label = 0
-GROUP BY r.response_id, r.model, r.question, v.unit_id, u.claim, v.n_refuted
-ORDER BY v.n_refuted DESC, r.response_id, v.unit_id
-LIMIT {_CONTRADICTED}
-"""  # noqa: S608 - names of this module
-
 # The units of one label with the most votes, each with the passage that says most: one that agrees
 # with the verdict, with a citation, and ranked high.
 _EXAMPLE = """
@@ -154,7 +137,7 @@ SELECT
     v.response_id, r.model, u.claim, v.label, v.source, v.tied, v.past_error, v.n_supported,
     v.n_refuted, v.n_error, e.source AS evidence_source,
     e.outcome, e.reason, e.citation, e.rationale,
-    e.title, e.url
+    e.title, e.url, r.question, coalesce(e.citation, left(e.text, 300)) AS quote
 FROM picked AS v
 INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
 INNER JOIN fact_units AS u

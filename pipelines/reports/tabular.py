@@ -219,8 +219,15 @@ def print_rows(
     ]
     # Long names over short numbers may fit once they are broken.
     for heads in (names, [name.replace("_", "_\n") for name in names]):
-        widths = _widths(heads, texts, is_text, console.width)
-        if widths is not None:
+        widths = [
+            max(cell_len(part) for part in [*head.split("\n"), *(row[i] for row in texts), " "])
+            for i, head in enumerate(heads)
+        ]
+        least = [
+            min(width, _NARROWEST) if textual else width
+            for width, textual in zip(widths, is_text, strict=True)
+        ]
+        if sum(least) + _GAP * (len(names) - 1) <= console.width:
             break
     else:
         _print_records(names, texts, console)
@@ -233,40 +240,16 @@ def print_rows(
         show_edge=False,
         header_style="bold",
     )
-    for name, width, textual in zip(heads, widths, is_text, strict=True):
+    for name, textual in zip(heads, is_text, strict=True):
+        # What may be wrapped is what rich makes narrower, the widest first; no cell is.
         table.add_column(
-            name,
+            Text(name, no_wrap=True, overflow="ellipsis"),
             justify="left" if textual and name not in right else "right",
-            no_wrap=True,
-            overflow="ellipsis",
-            width=width,
+            no_wrap=not textual,
         )
     for row in texts:
-        table.add_row(*row)
+        table.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in row))
     console.print(table)
-
-
-def _widths(
-    names: Sequence[str], rows: Sequence[Sequence[str]], is_text: Sequence[bool], width: int
-) -> list[int] | None:
-    natural = [
-        max(cell_len(part) for part in [*name.split("\n"), *(row[i] for row in rows), " "])
-        for i, name in enumerate(names)
-    ]
-    return fit(natural, is_text, width - _GAP * (len(names) - 1))
-
-
-def fit(natural: Sequence[int], is_text: Sequence[bool], room: int) -> list[int] | None:
-    """Return column widths that take up to `room`, at the cost of the widest texts, or None."""
-    widths = list(natural)
-    excess = sum(widths) - room
-    while excess > 0:
-        at = max((i for i, text in enumerate(is_text) if text), key=widths.__getitem__, default=-1)
-        if at < 0 or widths[at] <= _NARROWEST:
-            return None
-        widths[at] -= 1
-        excess -= 1
-    return widths
 
 
 def _print_records(names: Sequence[str], rows: Iterable[Sequence[str]], console: Console) -> None:

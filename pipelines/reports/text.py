@@ -1,6 +1,7 @@
 """Print the overview of a run, for a terminal of 80 columns and up or for a file."""
 
 import shlex
+from collections.abc import Collection, Mapping, Sequence
 from io import StringIO
 
 from rich.console import Console
@@ -48,32 +49,41 @@ def print_overview(found: Row, console: Console) -> None:
     _print_scores(found, console)
     _print_corrected(found, console)
     _print_contributions(found, console)
-    if found["responses"]:
-        rest = found["counts"].get("responses", 0) - len(found["responses"])
-        more = f" ({rest:,} more: {_command(found, 'scores')})" if rest > 0 else ""
-        _title(f"Scores by response, the lowest first{more}", console)
-        columns = {
-            "response": "response_id",
-            "model": "model",
-            "score": "factuality_score",
-            "coverage": "coverage",
-            "claims": "n_units",
-            **_unusable_column(found["responses"]),
-            "question": "question",
-        }
-        _print_columns(columns, found["responses"], console)
+    rest = found["counts"].get("responses", 0) - len(found["responses"])
+    more = f" ({rest:,} more: {_command(found, 'scores')})" if rest > 0 else ""
+    columns = {
+        "response": "response_id",
+        "model": "model",
+        "score": "factuality_score",
+        "coverage": "coverage",
+        "claims": "n_units",
+        **_unusable_column(found["responses"]),
+        "question": "question",
+    }
+    title = f"Scores by response, the lowest first{more}"
+    _print_table(title, columns, found["responses"], console)
     if found["examples"]:
-        _title("Some claims", console)
+        console.print(Text("\nSome claims", style="bold"))
         for example in found["examples"]:
             print_claim(example, console)
-    if found["failures"]:
-        _title(f"Failures: {_command(found, 'failures')} has each with its input", console)
-        names = ["step", "error_type", "n"]
-        print_rows(names, [[row[name] for name in names] for row in found["failures"]], console)
+    title = f"Failures: {_command(found, 'failures')} has each with its input"
+    columns = {name: name for name in ("step", "error_type", "n")}
+    _print_table(title, columns, found["failures"], console)
 
 
-def _title(text: str, console: Console) -> None:
-    console.print(Text("\n" + text, style="bold"))
+def _print_table(
+    title: str,
+    columns: Mapping[str, str],
+    rows: Sequence[Row],
+    console: Console,
+    right: Collection[str] = (),
+) -> None:
+    """Print rows under a title, and nothing where there are none; `columns` are the names of their
+    fields by those that are shown."""
+    if rows:
+        console.print(Text(f"\n{title}", style="bold"))
+        values = [[row[name] for name in columns.values()] for row in rows]
+        print_rows(list(columns), values, console, right)
 
 
 def _command(found: Row, name: str) -> str:
@@ -125,10 +135,6 @@ def _unusable_column(rows: list[Row]) -> dict[str, str]:
     return {"unusable": "n_unusable"} if many else {}
 
 
-def _print_columns(columns: dict[str, str], rows: list[Row], console: Console) -> None:
-    print_rows(list(columns), [[row[name] for name in columns.values()] for row in rows], console)
-
-
 def _print_scores(found: Row, console: Console) -> None:
     own = main_mode(found["mode"])
     whole = next((row for row in found["scores"] if row["mode"] == own), None)
@@ -151,46 +157,40 @@ def _print_scores(found: Row, console: Console) -> None:
         console.print(Text(left_out))
     people = any(row["human_score"] is not None for row in found["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
-
-    def table(title: str, key: dict[str, str], rows: list[Row]) -> None:
-        _title(title, console)
-        lost = _unusable_column(rows)
-        # In 80 columns there is room for one of them.
-        shown = {k: v for k, v in columns.items() if not (lost and k == "no claims")}
-        _print_columns({**key, **shown, **lost}, rows, console)
-
-    if len(found["scores"]) > 1:
-        table("Scores by mode", {"mode": "mode", "source": "source"}, found["scores"])
-    table("Scores by model", {"model": "model"}, found["models"])
-    if [row["dataset"] for row in found["datasets"]] != [None]:
-        table("Scores by data set", {"data set": "dataset"}, found["datasets"])
+    by_dataset = [row["dataset"] for row in found["datasets"]] != [None]
+    for title, key, rows in (
+        ("mode", {"mode": "mode", "source": "source"}, found["scores"]),
+        ("model", {"model": "model"}, found["models"]),
+        ("data set", {"data set": "dataset"}, found["datasets"] if by_dataset else []),
+    ):
+        if title != "mode" or len(rows) > 1:
+            lost = _unusable_column(rows)
+            # In 80 columns there is room for one of them.
+            shown = {k: v for k, v in columns.items() if not (lost and k == "no claims")}
+            _print_table(f"Scores by {title}", {**key, **shown, **lost}, rows, console)
 
 
 def _print_corrected(found: Row, console: Console) -> None:
     """Print what people's labels make of the scores, and how often the judge errs."""
-    rows = [row for row in found["corrected"] if row["level"] != "dataset"]
+    rows = [
+        {**row, "name": "(all)" if row["level"] == "run" else row["name"]}
+        for row in found["corrected"]
+        if row["level"] != "dataset"
+    ]
     if not rows:
         return
-    _title("Corrected by what people said, with 95 % intervals", console)
-    names = ["judge_score", "corrected_score", "low", "high", "n_labelled"]
-    print_rows(
-        ["model", "judge", "corrected", "low", "high", "labels"],
-        [["(all)" if row["level"] == "run" else row["name"], *map(row.get, names)] for row in rows],
-        console,
-    )
+    columns = {"model": "name", "judge": "judge_score", "corrected": "corrected_score"}
+    columns |= {"low": "low", "high": "high", "labels": "n_labelled"}
+    title = "Corrected by what people said, with 95 % intervals"
+    _print_table(title, columns, rows, console)
     for row in rows:
         if row["level"] == "run" and row["strata_without_label"]:
             console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))
-    _title(f"The judge's errors ({_command(found, 'judge_errors')} has them by source)", console)
-    names = ["value", "low", "high", "n"]
-    print_rows(
-        ["model", "judged", "share", "low", "high", "claims"],
-        [
-            [row["model"], ERRORS_IN_WORDS[row["error"]], *map(row.get, names)]
-            for row in found["judge_errors"]
-        ],
-        console,
-    )
+    title = f"The judge's errors ({_command(found, 'judge_errors')} has them by source)"
+    errors = [{**row, "error": ERRORS_IN_WORDS[row["error"]]} for row in found["judge_errors"]]
+    columns = {"model": "model", "judged": "error", "share": "value"}
+    columns |= {"low": "low", "high": "high", "claims": "n"}
+    _print_table(title, columns, errors, console)
 
 
 _CONTRIBUTIONS = {
@@ -202,28 +202,22 @@ _CONTRIBUTIONS = {
 
 def _print_contributions(found: Row, console: Console) -> None:
     for mode, title in _CONTRIBUTIONS.items():
-        rows = [row for row in found["contributions"] if row["mode"] == mode]
-        if not any(row["n_units"] for row in rows):
-            continue
-        _title(title, console)
-        counted = "n_votes" if mode == "mv" else "n_decided"
-        names = ["source", "", "share", "votes" if mode == "mv" else "claims"]
-        lines = [
-            [
-                "(undecided)" if row["source"] == NO_SOURCE else row["source"],
-                bar(row["share"], console.options.ascii_only),
-                _percent(row["share"]),
-                row[counted],
-            ]
-            for row in rows
+        own = [row for row in found["contributions"] if row["mode"] == mode]
+        rows = [
+            {
+                "source": "(undecided)" if row["source"] == NO_SOURCE else row["source"],
+                "": bar(row["share"], console.options.ascii_only),
+                "share": _percent(row["share"]),
+                "claims": row["n_decided"],
+                "votes": row["n_votes"],
+                "agreeing": _percent(row["agreeing_share"]),
+            }
+            for row in own
+            if any(one["n_units"] for one in own)
         ]
-        if mode == "mv":
-            names.append("agreeing")
-            lines = [
-                [*line, _percent(row["agreeing_share"])]
-                for line, row in zip(lines, rows, strict=True)
-            ]
-        print_rows(names, lines, console, right=("share", "agreeing"))
+        names = ("votes", "agreeing") if mode == "mv" else ("claims",)
+        columns = {name: name for name in ("source", "", "share", *names)}
+        _print_table(title, columns, rows, console, right=("share", "agreeing"))
 
 
 def _percent(share: float | None) -> str | None:

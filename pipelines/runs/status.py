@@ -12,7 +12,7 @@ import socket
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ _COUNTED = ("responses", "fact_units", "failures", "recall_records", "recall_fac
 _SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Status:
     """The state of a run: its folder, progress, times (UTC), and the command to continue it.
 
@@ -106,55 +106,52 @@ def statuses(output: str, check: bool = False) -> list[Status]:
         for (run, folder), paths in runs.items()
         for status in _of_run(output, run, folder, paths)
     ]
-    found = _with_scores(output, [_checked(one) for one in found] if check else found)
+    finished = [one for one in found if one.state == FINISHED]
+    if check:
+        for one in finished:
+            _check(one)
+    if not storage.is_remote(output):
+        _add_scores([one for one in finished if one.state == FINISHED])
     return sorted(found, key=lambda one: (one.changed_at or one.started_at or "", one.run))
 
 
-def _checked(one: Status) -> Status:
+def _check(one: Status) -> None:
     """Compare the part files of a finished run with the checksums in its manifest."""
-    manifest = manifest_of(one.folder) if one.state == FINISHED else None
+    manifest = manifest_of(one.folder)
     if manifest is None:
-        return one
+        return
     tables = manifest["tables"]
     if damage := damage_of(one.folder, tables):
-        return replace(one, state=DAMAGED, next="\n".join(damage))
+        one.state, one.next = DAMAGED, "\n".join(damage)
+        return
     known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables.values())
-    return replace(one, checked="every part file is what was written" if known else _UNKNOWN)
+    one.checked = "every part file is what was written" if known else _UNKNOWN
 
 
-def _with_scores(output: str, found: Sequence[Status]) -> list[Status]:
-    """Add the scores of finished runs that can be read on this machine."""
-    if storage.is_remote(output):
-        return list(found)
+def _add_scores(finished: Sequence[Status]) -> None:
+    """Set the scores of finished runs; of one that cannot be read say what is wrong with it."""
     runs: dict[str, Run] = {}  # a run that is in two folders has the same results in both
-    for one in found:
-        if one.state == FINISHED and one.run not in runs:
+    for one in finished:
+        if one.run not in runs:
             with suppress(UfoError):
-                (runs[one.run],) = choose_runs(str(Path(one.folder).parent), one.run)
-    damaged: dict[str, str] = {}
-    scored = _means([run for run in runs.values() if run.mode != "recall"], damaged)
-    return [_scored(one, scored, damaged) if one.state == FINISHED else one for one in found]
-
-
-def _means(runs: Sequence[Run], damaged: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Return the scores of runs by name; what is wrong with one is put into `damaged`."""
+                (run,) = choose_runs(str(Path(one.folder).parent), one.run)
+                if run.mode != "recall":
+                    runs[one.run] = run
     try:
-        with Results(runs, only=VIEWS) as results:
-            return means(results)
+        with Results([*runs.values()], only=VIEWS) as results:
+            scored = means(results)
     except RunError as error:
-        if len(runs) == 1:
-            damaged[runs[0].name] = error.message
-            return {}
-        return {name: row for run in runs for name, row in _means([run], damaged).items()}
-
-
-def _scored(one: Status, scored: Mapping[str, Any], damaged: Mapping[str, str]) -> Status:
-    if one.run in damaged:
-        return replace(one, state=DAMAGED, next=damaged[one.run])
-    if not (row := scored.get(one.run)):
-        return one
-    score, coverage = row["factuality_score"], row["coverage"]
-    return replace(one, factuality_score=score, coverage=coverage, score=score_in_words(row))
+        # One of them is damaged: it is the one that cannot be read alone either.
+        for one in finished:
+            if len(finished) > 1:
+                _add_scores([one])
+            else:
+                one.state, one.next = DAMAGED, error.message
+        return
+    for one in finished:
+        if row := scored.get(one.run):
+            one.factuality_score, one.coverage = row["factuality_score"], row["coverage"]
+            one.score = score_in_words(row)
 
 
 def _of_run(output: str, run: str, folder: str, paths: Sequence[str]) -> list[Status]:
@@ -205,6 +202,7 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
     if on_engine is not None:
         return Status(**about, of_lines=lines, runner=on_engine.runner, job=on_engine.name)
     n_lines = len(done) * chunk_size
+    spent = UsageReader(attempt.usage_log()).totals()
     return Status(
         **about,
         changed_at=_changed(done),
@@ -213,7 +211,7 @@ def _of_attempt(attempt: Attempt, run: str, paths: Sequence[str]) -> Status:
         lines=min(n_lines, lines if lines is not None else n_lines),
         of_lines=lines,
         rows={table: rows[table] for table in _COUNTED if table in rows},
-        spent=_spent(attempt),
+        spent={name: spent[name] for name in _SPENT if name in spent},
     )
 
 
@@ -259,11 +257,6 @@ def _changed(done: Sequence[str]) -> str | None:
         return None
     newest = max(Path(path).stat().st_mtime for path in local)
     return datetime.fromtimestamp(newest, UTC).isoformat(timespec="seconds")
-
-
-def _spent(attempt: Attempt) -> dict[str, float]:
-    found = UsageReader(attempt.usage_log()).totals()
-    return {name: found[name] for name in _SPENT if name in found}
 
 
 def _advice(state: str, process: Mapping[str, Any], attempt: Attempt) -> str:

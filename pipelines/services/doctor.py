@@ -1,18 +1,19 @@
-"""Diagnose the configured endpoints within a time limit, and keep what was learned of them.
+"""Diagnose the configured endpoints and search engines within a time limit (`ufo doctor`).
 
 The probe of a run finds out what an endpoint takes. Then the model judges two claims with known
-verdicts in each formulation. Each step may take half of the time that is left, so that a slow model
-gets a verdict as well. A way of asking for functions by which nothing usable comes is given up, and
-later runs begin with what is known then.
+verdicts in one formulation after another, while there is time. A way of asking for functions by
+which nothing usable comes is given up, and later runs begin with what is known then. A search
+engine is asked one query.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
 from ufo.pipelines.services.endpoints import remember
+from ufo.schemas.extras import missing
 from ufo.schemas.records import (
     ERROR,
     REFUTED,
@@ -27,13 +28,30 @@ from ufo.transforms.judges.base import Judged
 from ufo.transforms.judges.context import JudgeContext
 from ufo.transforms.judges.llm.judge import LlmJudge
 from ufo.transforms.judges.llm.settings import PROMPT, RATIONALE, STEPWISE, XML, LlmSettings
-from ufo.transforms.llm.base import VERIFIER, LlmError, Message, Request
+from ufo.transforms.llm.base import (
+    EXTRACTOR,
+    KNOWLEDGE,
+    VERIFIER,
+    LlmError,
+    Message,
+    Request,
+)
 from ufo.transforms.llm.capabilities import CALL, SAMPLE, WORDS, Capabilities
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
+from ufo.transforms.llm.failures import SendError
+from ufo.transforms.llm.limiter import Limiter, RateLimits
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.sources.base import Found, Retrieved
+from ufo.transforms.sources.web.search import (
+    BACKENDS,
+    Locale,
+    SearchBackend,
+    backend_of,
+    unavailable,
+    variable,
+)
 
 CLAIMS: Final = (
     (
@@ -60,269 +78,282 @@ _WAYS: Final[Mapping[str, Mapping[str, Any]]] = {
     f"--formulation {STEPWISE}": {"formulation": STEPWISE},
     f"{_FUNCTION} --format xml": {"format": XML},
 }
-_CONCURRENCY: Final = 2
 _RETRY: Final = Retry(attempts=2, seconds=60.0)
-_SHOWN: Final = 8  # names of models
+_QUERY: Final = "When was the telephone invented?"
 _RUN: Final = 100  # claims of the run whose time is estimated
 _INSTEAD: Final = "another --model, or --judge offline"
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """How many of the claims got a usable and the right judgement, by these flags, and what the
-    last failure says."""
-
-    flags: str
-    usable: int
-    right: int
-    requests: int
-    seconds: float
-    failure: str
-
-
-@dataclass(slots=True)
-class Diagnosis:
-    """What is found out about one endpoint.
-
-    `say` is given each line for people as soon as it is known. `facts` are plain values by name, of
-    what was tested alone. `problem` is None for an endpoint that can be used, and else ends with
-    the remedy. `usage` has a row for each request sent; `ends` is when the time is over.
-    """
-
-    roles: Sequence[str]
-    endpoint: Endpoint
-    settings: ClientSettings
-    say: Callable[[str], None]
-    facts: dict[str, Any] = field(default_factory=dict)
-    problem: str | None = None
-    usage: list[Usage] = field(default_factory=list)
-    ends: float = 0.0
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {
-            "roles": list(self.roles),
-            "base_url": self._url(),
-            "model": self.endpoint.model,
-            "api_key_env": self.endpoint.api_key_env,
-            "usable": self.problem is None,
-            "problem": self.problem,
-            "requests": len(self.usage),
-            **self.facts,
-        }
-
-    async def make(self, seconds: float) -> None:
-        """Test one thing after another; end within so many seconds."""
-        self.ends = monotonic() + seconds
-        self.say(f"{self.endpoint.model} at {self._url()} ({', '.join(self.roles)})")
-        try:
-            known = await self._probed()
-            if VERIFIER in self.roles:
-                known = await self._judge(known)
-            if self.problem is None:
-                await remember(self.settings, self.endpoint, known)
-        except LlmError as error:
-            self.usage += error.usage
-            self.problem = error.message
-        except TimeoutError:
-            waited = monotonic() - self.ends + seconds
-            self.problem = (
-                f"too slow, or busy: no reply within {waited:.0f} s, by which a run of {_RUN} "
-                f"claims takes more than {_minutes(waited)}; check that the server runs, give it "
-                f"longer by --timeout, or take {_INSTEAD}"
-            )
-        if self.problem is not None:
-            self.say(f"  cannot be used: {self.problem}")
-
-    def _share(self) -> float:
-        """Return how many seconds the next step may take."""
-        return max(0.0, (self.ends - monotonic()) / 2)
-
-    def _tell(self, what: str, said: str, note: str = "", **facts: Any) -> None:
-        self.facts |= facts
-        self.say(f"  {what:<12} {said:<22} {note}".rstrip())
-
-    def _url(self) -> str:
-        try:
-            return self.endpoint.shown_url
-        except LlmError:
-            return "(unusable URL)"
-
-    def _client(self, known: Capabilities | None) -> OpenAiClient:
-        """Return a client with these capabilities, None to probe them."""
-        roles = dict.fromkeys((*self.roles, VERIFIER), self.endpoint)
-        can = {} if known is None else {self.endpoint: known}
-        settings = replace(self.settings, concurrency=_CONCURRENCY, retry=_RETRY)
-        return OpenAiClient(replace(settings, endpoints=roles, capabilities=can))
-
-    async def _probed(self) -> Capabilities:
-        """Tell what the probes of a run find out.
-
-        Raises:
-            LlmError: the endpoint cannot be used.
-            TimeoutError: it took too long.
-        """
-        client, role = self._client(None), self.roles[0]
-        try:
-            try:
-                async with asyncio.timeout(self._share() / 2):
-                    names = await client.models(role)
-            except TimeoutError:
-                names = []
-            self._listed(names)
-            async with asyncio.timeout(self._share()):
-                known, rows = await client.probe(role, CALL, SAMPLE)
-            self.usage += rows
-            self._answered(known, client.room(Request(role, "", [Message("user", "")])))
-            return known
-        finally:
-            await client.aclose()
-
-    def _listed(self, names: Sequence[str]) -> None:
-        listed = self.endpoint.model in names if names else None
-        said = {None: "not known", True: "listed", False: "not listed"}[listed]
-        more = ", …" if len(names) > _SHOWN else ""
-        note = "" if listed else f"the endpoint lists {', '.join(names[:_SHOWN]) or 'none'}{more}"
-        self._tell("model", said, note, model_listed=listed)
-
-    def _answered(self, known: Capabilities, context: int | None) -> None:
-        sent = self.endpoint.key() != NO_KEY
-        name = self.endpoint.api_key_env
-        self._tell("key", f"{'sent' if sent else 'none'}, not refused", name, key_sent=sent)
-        self._form(known)
-        size = f"about {context:,} tokens" if context else "not known"
-        note = "" if context else "it is learned from refusals, or set by --context N"
-        self._tell("context", size, note, context=context)
-        cap, limit = known.most_tokens, known.limit_field
-        size = f"up to {cap:,} tokens" if cap else "no cap known"
-        note = f"limited by {limit}" if limit else "no field that limits it is obeyed"
-        self._tell("reply", size, note, cap=cap, token_limit_field=limit)
-        can: dict[str, Any] = {"n": known.n, "logprobs": known.logprobs}
-        can |= {f"temperature_{at}": known.takes_temperature(at) for at in (0, 1)}
-        told = ", ".join(f"{name} {'yes' if value else 'no'}" for name, value in can.items())
-        self._tell("samples", told.replace("_", " "), **can)
-
-    def _form(self, known: Capabilities) -> None:
-        note = "" if known.tools else "the function's arguments are asked for that way"
-        facts: dict[str, Any] = {
-            "structured_output": known.form,
-            "strict": known.strict,
-            "tools": known.tools,
-        }
-        self._tell("form", known.form, note, **facts)
-
-    async def _judge(self, known: Capabilities) -> Capabilities:
-        """Judge the claims in each way for which there is time, and recommend the best of them."""
-        results: list[_Judged] = []
-        longest = 0.0
-        for flags in _WAYS:
-            share = self._share()
-            try:
-                async with asyncio.timeout(share):
-                    result, known = await self._by_a_form_that_works(flags, known)
-            except TimeoutError:
-                longest = max(longest, share)
-                self._tell("judging", "too slow", f"{flags}: more than {share:.1f} s")
-                continue
-            results.append(result)
-            said = f"{result.right} of {len(CLAIMS)} right"
-            note = f"{result.usable} usable, {result.requests} requests, {result.seconds:.1f} s"
-            note += f"; {result.failure}" if result.failure else ""
-            self._tell("judging", said, f"{flags}: {note}", judging=[*map(asdict, results)])
-        self._recommend(results, longest / len(CLAIMS))
-        return known
-
-    def _recommend(self, results: Sequence[_Judged], longest: float) -> None:
-        """Recommend the best; `longest` is the least time of a claim by what was too slow."""
-        counted = [row for row in self.usage if row.completion_tokens and row.seconds]
-        seconds = sum(row.seconds or 0 for row in counted)
-        speed = sum(row.completion_tokens or 0 for row in counted) / seconds if seconds else None
-        digits = 0 if speed and speed >= 100 else 1
-        pace = f"{speed:,.{digits}f} tokens a second" if speed else "tokens are not counted"
-        facts: dict[str, Any] = {
-            "tokens_per_second": speed and round(speed, 1),
-            "recommended": None,
-            "why": None,
-        }
-        usable = [one for one in results if one.usable]
-        if not usable:
-            said = f" ({results[0].failure})" if results else ""
-            self.problem = f"no formulation gave a usable judgement{said}; take {_INSTEAD}"
-            if longest:
-                takes = f"a run of {_RUN} claims takes more than {_minutes(longest)}"
-                self.problem = f"too slow: {pace}; {takes}; take {_INSTEAD}"
-            self._tell("recommended", "none", **facts)
-            return
-        best = max(usable, key=lambda one: (one.right, one.usable))
-        of = f"{best.right} of {len(CLAIMS)} right"
-        why = f"{of}, by the fewest requests for many claims"
-        if best.right < len(CLAIMS):
-            why = f"{of}, no better than guessing: {_INSTEAD}"
-        took = _minutes(best.seconds / len(CLAIMS))
-        self._tell("speed", pace, f"a run of {_RUN} claims, one passage each, takes {took}")
-        self._tell(
-            "recommended", best.flags, why, **facts | {"recommended": best.flags, "why": why}
-        )
-
-    async def _by_a_form_that_works(
-        self, flags: str, known: Capabilities
-    ) -> tuple[_Judged, Capabilities]:
-        """Judge the claims, by `function` in one form after another until something usable comes.
-
-        Return the result and what is known then.
-        """
-        first = result, known = await self._judged(flags, known)
-        while not result.usable and flags == _FUNCTION and known.form != WORDS:
-            result, known = await self._judged(flags, replace(known, forms=known.forms[1:]))
-            if result.usable:
-                self._form(known)
-                return result, known
-        return first
-
-    async def _judged(self, flags: str, known: Capabilities) -> tuple[_Judged, Capabilities]:
-        """Judge the claims by the judge of `ufo evaluate`; what it learns is part of what is known
-        then."""
-        begun, client = monotonic(), self._client(known)
-        settings = LlmSettings(self.endpoint.model, **_WAYS[flags])
-        units, found = [], []
-        for at, (claim, query, text, _) in enumerate(CLAIMS):
-            units.append(FactUnit("doctor", f"u{at}", None, claim, query, None))
-            passage = Passage(text, source="doctor", passage_id=f"p{at}")
-            found.append(Found([Retrieved(passage)]))
-        text = " ".join(unit.claim for unit in units)
-        judge = LlmJudge(JudgeContext(settings, lambda: client))
-        try:
-            asked = OpenUnits("doctor", text, None, "en", [], [], units)
-            judged = await judge.verify(asked, "doctor", found)
-            known, _ = await client.probe(VERIFIER)  # sends nothing: it was probed before
-        except LlmError as error:
-            failure = Failure("verify", "doctor", error.reason, error.message)
-            judged = Judged(failures=[failure], usage=list(error.usage))
-        finally:
-            await client.aclose()
-        self.usage += judged.usage
-        outcomes = [row.outcome for row in judged.evidence]
-        right = sum(one == wanted for one, (*_, wanted) in zip(outcomes, CLAIMS, strict=False))
-        usable = sum(outcome != ERROR for outcome in outcomes)
-        took = round(monotonic() - begun, 2)
-        said = judged.failures[-1].message if judged.failures else ""
-        return _Judged(flags, usable, right, len(judged.usage), took, said), known
-
-
-def to_make(settings: ClientSettings, say: Callable[[str], None]) -> list[Diagnosis]:
-    """Return a diagnosis to be made of each endpoint that is configured, once for all of its roles.
+def roles_of(settings: ClientSettings) -> dict[Endpoint, list[str]]:
+    """Return each endpoint that is configured with all of its roles.
 
     A role without one is passed over: the offline judge needs none, and a knowledge model may be
-    all that there is. The cache of `settings` keeps what is learned.
+    all that there is.
     """
     roles: dict[Endpoint, list[str]] = {}
     for role, endpoint in settings.endpoints.items():
         if endpoint.configured:
             roles.setdefault(endpoint, []).append(role)
-    return [Diagnosis(its, endpoint, settings, say) for endpoint, its in roles.items()]
+    return roles
 
 
-def _minutes(seconds: float) -> str:
-    """Return how long a run takes whose claims take so many seconds each, in words."""
-    minutes = seconds * _RUN / 60
-    return f"about {minutes:,.0f} minutes" if minutes >= 1.5 else "about a minute"
+async def diagnose(
+    settings: ClientSettings,
+    endpoint: Endpoint,
+    roles: Sequence[str],
+    seconds: float,
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """Return what is found out of an endpoint within so many seconds, as plain values by name.
+
+    `say` is given each line for people as soon as it is known; the cache of `settings` keeps what
+    is learned. `problem` is None for an endpoint that can be used, and else ends with the remedy.
+    """
+    try:
+        url = endpoint.shown_url
+    except LlmError:
+        url = "(unusable URL)"
+    say(f"{endpoint.model} at {url} ({', '.join(roles)})")
+    facts: dict[str, Any] = {}
+    usage: list[Usage] = []
+    problem = None
+    try:
+        async with asyncio.timeout(seconds):
+            known = await _probed(settings, endpoint, roles, usage, facts, say)
+            if VERIFIER in roles:
+                facts["judging"] = []
+                for flags in _WAYS:
+                    result, known = await _by_a_form_that_works(
+                        settings, endpoint, flags, known, usage
+                    )
+                    facts["judging"].append(result)
+                    facts |= _form(known)
+                    note = "{usable} usable, {requests} requests, {seconds:.1f} s".format(**result)
+                    note += f"; {result['failure']}" if result["failure"] else ""
+                    said = f"{result['right']} of {len(CLAIMS)} right"
+                    _line(say, "judging", said, f"{flags}: {note}")
+            await remember(settings, endpoint, known)
+    except LlmError as error:
+        usage += error.usage
+        problem = error.message
+    except TimeoutError:
+        if not facts.get("judging"):
+            least = max(1, round(seconds * _RUN / len(CLAIMS) / 60))
+            problem = (
+                f"too slow, or busy: no judgement within {seconds:.0f} s, by which a run of {_RUN} "
+                f"claims takes more than about {least:,} minutes; check that the server runs, give "
+                f"it longer by --timeout, or take {_INSTEAD}"
+            )
+        else:
+            _line(say, "judging", "no time left", "give it longer by --timeout to try the others")
+    if problem is None and "judging" in facts:
+        problem = _recommend(facts, usage, say)
+    if problem is not None:
+        say(f"  cannot be used: {problem}")
+    return {
+        "roles": list(roles),
+        "base_url": url,
+        "model": endpoint.model,
+        "api_key_env": endpoint.api_key_env,
+        "usable": problem is None,
+        "problem": problem,
+        "requests": len(usage),
+        **facts,
+    }
+
+
+def _line(say: Callable[[str], None], what: str, said: str, note: str = "") -> None:
+    say(f"  {what:<12} {said:<22} {note}".rstrip())
+
+
+def _client(
+    settings: ClientSettings, endpoint: Endpoint, known: Capabilities | None
+) -> OpenAiClient:
+    """Return a client with these capabilities, None to probe them."""
+    roles = dict.fromkeys((VERIFIER, EXTRACTOR, KNOWLEDGE), endpoint)
+    can = {} if known is None else {endpoint: known}
+    settings = replace(settings, concurrency=2, retry=_RETRY)
+    return OpenAiClient(replace(settings, endpoints=roles, capabilities=can))
+
+
+async def _probed(
+    settings: ClientSettings,
+    endpoint: Endpoint,
+    roles: Sequence[str],
+    usage: list[Usage],
+    facts: dict[str, Any],
+    say: Callable[[str], None],
+) -> Capabilities:
+    """Return what the probes of a run find out, and tell it.
+
+    Raises:
+        LlmError: the endpoint cannot be used.
+    """
+    client = _client(settings, endpoint, None)
+    try:
+        known, rows = await client.probe(roles[0], CALL, SAMPLE)
+        context = client.room(Request(roles[0], "", [Message("user", "")]))
+    finally:
+        await client.aclose()
+    usage += rows
+    sent = endpoint.key() != NO_KEY
+    _line(say, "key", f"{'sent' if sent else 'none'}, not refused", endpoint.api_key_env)
+    note = "" if known.tools else "the function's arguments are asked for that way"
+    _line(say, "form", known.form, note)
+    note = "" if context else "it is learned from refusals, or set by --context N"
+    _line(say, "context", f"about {context:,} tokens" if context else "not known", note)
+    cap, limit = known.most_tokens, known.limit_field
+    note = f"limited by {limit}" if limit else "no field that limits it is obeyed"
+    _line(say, "reply", f"up to {cap:,} tokens" if cap else "no cap known", note)
+    can: dict[str, Any] = {"n": known.n, "logprobs": known.logprobs}
+    can |= {f"temperature_{at}": known.takes_temperature(at) for at in (0, 1)}
+    told = ", ".join(f"{name} {'yes' if value else 'no'}" for name, value in can.items())
+    _line(say, "samples", told.replace("_", " "))
+    facts |= {"key_sent": sent, "context": context, "cap": cap, "token_limit_field": limit}
+    facts |= can | _form(known)
+    return known
+
+
+def _form(known: Capabilities) -> dict[str, Any]:
+    return {"structured_output": known.form, "strict": known.strict, "tools": known.tools}
+
+
+async def _by_a_form_that_works(
+    settings: ClientSettings,
+    endpoint: Endpoint,
+    flags: str,
+    known: Capabilities,
+    usage: list[Usage],
+) -> tuple[dict[str, Any], Capabilities]:
+    """Judge the claims, by `function` in one form after another until something usable comes.
+
+    Return how it went and what is known then.
+    """
+    first = result, known = await _judged(settings, endpoint, flags, known, usage)
+    while not result["usable"] and flags == _FUNCTION and known.form != WORDS:
+        known = replace(known, forms=known.forms[1:])
+        result, known = await _judged(settings, endpoint, flags, known, usage)
+    return (result, known) if result["usable"] else first
+
+
+async def _judged(
+    settings: ClientSettings,
+    endpoint: Endpoint,
+    flags: str,
+    known: Capabilities,
+    usage: list[Usage],
+) -> tuple[dict[str, Any], Capabilities]:
+    """Judge the claims by the judge of `ufo evaluate`; what it learns is part of what is known
+    then."""
+    begun, client = monotonic(), _client(settings, endpoint, known)
+    judge = LlmJudge(JudgeContext(LlmSettings(endpoint.model, **_WAYS[flags]), lambda: client))
+    units, found = [], []
+    for at, (claim, query, text, _) in enumerate(CLAIMS):
+        units.append(FactUnit("doctor", f"u{at}", None, claim, query, None))
+        passage = Passage(text, source="doctor", passage_id=f"p{at}")
+        found.append(Found([Retrieved(passage)]))
+    text = " ".join(unit.claim for unit in units)
+    try:
+        asked = OpenUnits("doctor", text, None, "en", [], [], units)
+        judged = await judge.verify(asked, "doctor", found)
+        known, _ = await client.probe(VERIFIER)  # sends nothing: it was probed before
+    except LlmError as error:
+        failure = Failure("verify", "doctor", error.reason, error.message)
+        judged = Judged(failures=[failure], usage=list(error.usage))
+    finally:
+        await client.aclose()
+    usage += judged.usage
+    outcomes = [row.outcome for row in judged.evidence]
+    right = sum(one == wanted for one, (*_, wanted) in zip(outcomes, CLAIMS, strict=False))
+    result = {
+        "flags": flags,
+        "usable": sum(outcome != ERROR for outcome in outcomes),
+        "right": right,
+        "requests": len(judged.usage),
+        "seconds": round(monotonic() - begun, 2),
+        "failure": judged.failures[-1].message if judged.failures else "",
+    }
+    return result, known
+
+
+def _recommend(
+    facts: dict[str, Any], usage: Sequence[Usage], say: Callable[[str], None]
+) -> str | None:
+    """Tell the speed and recommend the best formulation; return the problem where none is."""
+    results = facts["judging"]
+    counted = [row for row in usage if row.completion_tokens and row.seconds]
+    seconds = sum(row.seconds or 0 for row in counted)
+    speed = sum(row.completion_tokens or 0 for row in counted) / seconds if seconds else None
+    facts["tokens_per_second"] = speed and round(speed, 1)
+    facts["recommended"] = facts["why"] = None
+    usable = [one for one in results if one["usable"]]
+    if not usable:
+        _line(say, "recommended", "none")
+        return f"no formulation gave a usable judgement ({results[0]['failure']}); take {_INSTEAD}"
+    best = max(usable, key=lambda one: (one["right"], one["usable"]))
+    why = f"{best['right']} of {len(CLAIMS)} right, "
+    is_right = best["right"] == len(CLAIMS)
+    why += "by the fewest requests for many claims" if is_right else ""
+    why += "" if is_right else f"no better than guessing: {_INSTEAD}"
+    minutes = max(1, round(best["seconds"] * _RUN / len(CLAIMS) / 60))
+    pace = f"{speed:,.1f} tokens a second" if speed else "tokens are not counted"
+    note = f"a run of {_RUN} claims, one passage each, takes about {minutes:,} min"
+    _line(say, "speed", pace, note)
+    _line(say, "recommended", best["flags"], why)
+    facts |= {"recommended": best["flags"], "why": why}
+    return None
+
+
+async def diagnose_searches(seconds: float) -> list[dict[str, Any]]:
+    """Ask each engine whose key or address is in the environment; end within so many seconds.
+
+    Return what is found out as plain values: `problem` is None where an engine can be used, and
+    else ends with the remedy; `results` is how many it gave to one query.
+    """
+    configured = [
+        backend
+        for backend in map(backend_of, BACKENDS)
+        if variable(backend.key_variable) or variable(backend.url_variable)
+    ]
+    return list(await asyncio.gather(*(_searched(backend, seconds) for backend in configured)))
+
+
+def search_in_words(found: Mapping[str, Any]) -> str:
+    """Return what was found out about one engine, for people."""
+    where = f" at {found['base_url']}" if found["base_url"] else ""
+    said = f"answers           {found['results']} results to one query"
+    if not found["usable"]:
+        said = f"cannot be used: {found['problem']}"
+    return f"search by {found['search']}{where}\n  {said}"
+
+
+async def _searched(backend: SearchBackend, seconds: float) -> dict[str, Any]:
+    problem, absent = unavailable(backend), missing("web")
+    problem = problem or (f"it needs {absent}" if absent else None)
+    url, results = "", 0
+    rows: list[Usage] = []
+    if problem is None:
+        from ufo.transforms.sources.web.engine import Engine  # of the extra `web`
+
+        engine = Engine(backend, Limiter(RateLimits(1)), _RETRY, connections=1)
+        url = engine.url
+        try:
+            async with asyncio.timeout(seconds):
+                (reply,) = await engine.ask([_QUERY], 10, Locale(), rows)
+            results = len(list(backend.results(reply)))
+            if not backend.answers(reply):
+                problem = f"the reply of {url} is not a search result; check {backend.url_variable}"
+        except TimeoutError:
+            problem = f"no answer within --timeout {seconds:g} s; check {backend.url_variable}"
+        except (SendError, LlmError) as error:
+            problem = error.message
+        finally:
+            await engine.aclose()
+    return {
+        "search": backend.name,
+        "base_url": url,
+        "results": results,
+        "requests": len(rows),
+        "problem": problem,
+        "usable": problem is None,
+    }

@@ -37,7 +37,7 @@ open_units AS (
         sum(p.n_units) AS n_units,
         sum(p.n_units) FILTER (WHERE (p.decided & b.before) = 0) AS n_open
     FROM source_patterns AS p
-    INNER JOIN befores AS b ON b.run = p.run
+    INNER JOIN befores AS b USING (run)
     WHERE (p.run, p.response_id) IN (SELECT (run, response_id) FROM requests)
     GROUP BY p.run, p.response_id, b.before
 )
@@ -61,8 +61,8 @@ FROM (
         q.cost_usd,
         coalesce(o.n_open, 0) / o.n_units AS share
     FROM open_units AS o
-    INNER JOIN requests AS q ON q.run = o.run AND q.response_id = o.response_id
-    INNER JOIN source_places AS p ON p.run = o.run AND p.source = q.source
+    INNER JOIN requests AS q USING (run, response_id)
+    INNER JOIN source_places AS p USING (run, source)
     WHERE (o.before & p.bit) = 0
 )
 GROUP BY run, source, before

@@ -1,6 +1,5 @@
 """`ufo evaluate` on a real Flink: the rows of a run in process, also where a machine is lost."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.flink.conftest import RESPONSES
-from tests.gcs_server import GcsServer
 from tests.llm_server import KEY, LlmServer
 from ufo.pipelines.cli import main
 from ufo.schemas.results import open_results
@@ -74,27 +72,3 @@ def test_a_run_has_the_rows_of_one_in_process_though_a_task_manager_is_killed(
             assert rows(tmp_path / "flink", table) == want[table], table
     # Nobody's requests are lost or counted twice in the tables, however often a step was run.
     assert asked(tmp_path / "flink") == requests
-
-
-def test_an_index_by_prefix_is_brought_by_the_workers_themselves(
-    cluster: Any, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    text = {"claims": [{"claim": "Oslo has 5 bridges."}], "response": "Oslo has 5 bridges."}
-    lines = [json.dumps({"id": f"r{number}", **text}) for number in range(40)]
-    (tmp_path / "in.jsonl").write_text("\n".join(lines))
-    with GcsServer() as server:
-        for path in index.iterdir():
-            server.bucket("b")[f"index/{path.name}"] = path.read_bytes()
-        # The workers were started before there was a server: the URI says where it is.
-        where = f"scheme=http&endpoint_override=127.0.0.1:{server.port}"
-        places = ("--input", tmp_path / "in.jsonl", "--output", tmp_path / "out")
-        prefix = ("--index", f"gs://anonymous@b/index?{where}", "--sources", "wikipedia")
-        words = ("evaluate", *places, *prefix, "--judge", "offline", *cluster.flags)
-        assert main([str(word) for word in words]) == 0
-        assert cluster.restarts() == 0
-        read = [path for _, path, _ in server.log if "alt=media" in path]
-    decided = [row["source"] for row in rows(tmp_path / "out", "verdicts")]
-    assert decided == ["wikipedia"] * 40
-    # Once to where the command was given, and once for all workers of the machine.
-    assert sum("passages.arrow" in path for path in read) == 2

@@ -30,11 +30,10 @@ def build_folder(tmp_path: Path) -> Build:
         items = tuple(RawDocument(title=title, text=text) for title, text in chosen.items())
         block = Block(file=0, number=0, first=0, name="pages", items=items)
         output = tmp_path / name
-        building = folder.start(output)
-        write_block(building / folder.BLOCKS, block, process_block(block))
-        made = folder.assemble(building, {}, [])
-        folder.add_engines(building, made.content, embedder)
-        folder.finish(building, output)
+        with folder.building(output) as building:
+            write_block(building / folder.BLOCKS, block, process_block(block))
+            made = folder.assemble(building, {}, [])
+            folder.add_engines(building, made.content, embedder)
         return output
 
     return build

@@ -1,7 +1,7 @@
 import pytest
 
 from ufo.indexes.blocks import BlockResult, process_block
-from ufo.indexes.dump import RawPage, Site
+from ufo.indexes.dump import RawPage, Wiki
 from ufo.indexes.reader import Block, RawDocument
 
 
@@ -115,7 +115,7 @@ def test_documents_are_plain_text_and_blank_lines_are_nothing() -> None:
 
 
 def test_the_wikis_own_names_and_language_are_used() -> None:
-    site = Site("https://de.example.org/wiki/", ("datei",), "de")
+    site = Wiki("https://de.example.org/wiki/", ("datei",), "de")
     block = Block(0, 0, 0, "f", site, None, (_page("Ulm", "A [[Datei:x.jpg|y]]b"),))
     [passage] = process_block(block).passages
     assert (passage.url, passage.text) == ("https://de.example.org/wiki/Ulm", "A b")

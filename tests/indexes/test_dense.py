@@ -31,9 +31,9 @@ PAGES = {"Aa": "aaa", "Bb": "bbb", "See also": "", "Cc": "ccc aaa"}
 
 
 @pytest.fixture
-def opened(build_folder: Build) -> Dense:
+def opened(build_folder: Build, tmp_path: Path) -> Dense:
     path = build_folder(PAGES)
-    dense.build(path, Letters())
+    dense.build(path, Letters(), tmp_path)
     return Dense(path, Letters().embed)
 
 
@@ -53,17 +53,17 @@ def test_within_ranks_only_the_rows_given(opened: Dense) -> None:
 
 
 def test_a_stopped_build_goes_on_with_the_shards_that_are_there(
-    build_folder: Build, monkeypatch: pytest.MonkeyPatch
+    build_folder: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dense, "_SHARD", 2)
     path = build_folder({f"T{n}": "abc"[n % 3] for n in range(7)})
     said: list[str] = []
-    dense.build(path, Letters(), said.append)
+    dense.build(path, Letters(), tmp_path, said.append)
     assert said[-1] == "7 of 7 passages embedded"
-    (path / dense.SHARDS / "000002.npy").unlink()
-    (path / dense.SHARDS / "000003.npy").unlink()
+    (tmp_path / "000002.npy").unlink()
+    (tmp_path / "000003.npy").unlink()
     again = Letters()
-    dense.build(path, again)
+    dense.build(path, again, tmp_path)
     assert again.asked == 3
     [hits] = Dense(path, Letters().embed).search(["b"], 9)
     assert [hit.row for hit in hits[:2]] == [1, 4]

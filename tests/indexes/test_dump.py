@@ -10,7 +10,7 @@ from ufo.indexes.dump import (
     MAX_PAGE_BYTES,
     PageBroken,
     RawPage,
-    Site,
+    Wiki,
     parse_page,
     read_pages,
     title_in,
@@ -38,7 +38,7 @@ def _pages(*chunks: bytes, max_bytes: int = MAX_PAGE_BYTES) -> list[RawPage]:
 
 def test_site_and_pages() -> None:
     site, first, second = read_pages([DUMP + END])
-    assert isinstance(site, Site)
+    assert isinstance(site, Wiki)
     assert site.language == "de"
     assert site.url_of("Ulm Minster?") == "https://de.example.org/wiki/Ulm_Minster%3F"
     assert {"datei", "kategorie", "file", "category"} <= set(site.dropped_links)
@@ -71,8 +71,8 @@ def test_a_dump_cut_anywhere_gives_its_whole_pages_and_says_so(cut: int) -> None
 
 def test_without_siteinfo_it_is_the_english_wikipedia() -> None:
     site = next(iter(read_pages([b"<mediawiki>" + PAGE.format(title="A", text="").encode() + END])))
-    assert site == Site()
-    assert Site().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
+    assert site == Wiki()
+    assert Wiki().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
 
 
 def test_a_page_without_its_end_costs_itself_only() -> None:

@@ -1,4 +1,3 @@
-import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -9,7 +8,6 @@ import pytest
 from tests.embedder import write_embedder
 from ufo.indexes.embedders import checked_name, make_embedder
 from ufo.indexes.index import open_index
-from ufo.indexes.manifest import MANIFEST
 from ufo.schemas.errors import IndexUnusable, UsageError
 
 Build = Callable[..., Path]
@@ -80,13 +78,3 @@ def test_another_embedder_than_the_one_that_made_the_vectors_is_refused(
     write_embedder(model, "river")
     with pytest.raises(IndexUnusable, match=r"has changed since.*ufo index build"):
         open_index(embedded, "dense")
-
-
-def test_an_index_built_with_lsa_has_to_be_built_again(embedded: Path) -> None:
-    manifest = json.loads((embedded / MANIFEST).read_bytes())
-    manifest["embedder"]["name"] = "lsa"
-    (embedded / MANIFEST).write_text(json.dumps(manifest))
-    for retriever in ("dense", "hybrid"):
-        with pytest.raises(IndexUnusable, match=r"by 'lsa', which is no.*build the index again"):
-            open_index(embedded, retriever)
-    assert open_index(embedded).search(["Danube"], 1)[0][0].passage.title == "Danube"

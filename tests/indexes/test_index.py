@@ -1,3 +1,4 @@
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_unknown_retriever(build_folder: Build) -> None:
         open_index(build_folder(), "bm52")
 
 
-@pytest.mark.parametrize("name", ["passages.arrow", "bm25-tokens.arrow", "aliases.arrow"])
+@pytest.mark.parametrize("name", ["passages.arrow", "tantivy/meta.json", "aliases.arrow"])
 def test_damage_inside_a_file_of_the_right_size(
     build_folder: Build, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +99,15 @@ def test_damage_inside_a_file_of_the_right_size(
         open_index(path, verify=True)
 
 
+def test_a_small_index_of_an_older_version_is_refused_with_the_remedy(build_folder: Build) -> None:
+    path = build_folder()
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["settings"]["engine"]["name"] = "bm25"
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(IndexUnusable, match=r"older ufo.*`ufo index build --input DUMP --output "):
+        open_index(path)
+
+
 def test_damage_that_only_a_search_meets(
     build_folder: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,7 +117,6 @@ def test_damage_that_only_a_search_meets(
     store.write_bytes(store.read_bytes().replace(b"born in Warsaw", b"born in \xff\xffrsaw"))
     with pytest.raises(IndexUnusable, match=r"small is damaged.*codec.*`ufo index build`"):
         open_index(path).search(["Curie"], 1)
-    monkeypatch.setattr("ufo.indexes.folder.SMALL", 0)
     path = build_folder(name="large")
     for terms in (path / "tantivy").glob("*.term"):
         data = terms.read_bytes()

@@ -25,15 +25,14 @@ def test_passages_with_the_words_of_aliases_that_the_title_lacks(
     tmp_path: Path, heading: str
 ) -> None:
     output = tmp_path / "index"
-    building = folder.start(output)
     page = RawPage(DUMP.replace("{heading}", heading.capitalize()).encode())
     aliases = ["The Danube in Bavaria", "Donau", "Dunaj (river)"]
     redirects = [RawPage(REDIRECT.replace("{alias}", alias).encode()) for alias in aliases]
     block = Block(file=0, number=0, first=0, name="dump", items=(page, *redirects))
-    write_block(building / folder.BLOCKS, block, process_block(block))
-    made = folder.assemble(building, {}, [])
-    folder.add_engines(building, made.content)
-    folder.finish(building, output)
+    with folder.building(output) as building:
+        write_block(building / folder.BLOCKS, block, process_block(block))
+        made = folder.assemble(building, {}, [])
+        folder.add_engines(building, made.content)
     words = "donau dunaj river bavaria"
     assert list(ranked_passages(output)) == [
         Ranked("Danube", words, "", "A river."),

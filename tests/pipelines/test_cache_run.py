@@ -258,18 +258,6 @@ def test_the_command_cache(scene: Scene, ufo: Ufo) -> None:
     assert found["bytes"] > 0
     assert "judgements" in commands(ufo, scene, "stats").out
 
-    copy, listed = scene.folder / "copy.sqlite", scene.folder / "copy.jsonl"
-    commands(ufo, scene, "export", copy)
-    commands(ufo, scene, "export", f"{scene.folder}/copy/")
-    commands(ufo, scene, "export", listed)
-    rows = [json.loads(line) for line in listed.read_text().splitlines()]
-    assert len(rows) == units + 10
-    assert {row["kind"] for row in rows} == {"judgements", "requests", "capabilities"}
-    sent = len(scene.server.requests)
-    for place in (copy, f"{scene.folder}/copy/"):
-        assert ufo(*scene.arguments("--cache", place, output="again")).code == 0
-    assert len(scene.server.requests) == sent
-
     assert "0 of 28" in commands(ufo, scene, "prune", "--older_than", 1).out
     size = found["bytes"] / 2e6
     commands(ufo, scene, "prune", "--max_mb", size)
@@ -277,12 +265,11 @@ def test_the_command_cache(scene: Scene, ufo: Ufo) -> None:
     commands(ufo, scene, "prune", "--older_than", 0)
     assert commands(ufo, scene, "stats", "--json").json["bytes"] == 0
     assert ufo("cache", "prune", "--cache", scene.cache).code == 2
-    assert ufo("cache", "export", scene.cache, "--cache", scene.cache).code == 2
     assert ufo("cache", "stats", "--cache", "off").code == 2
 
 
 @pytest.mark.parametrize("name", ["none.sqlite", "none/"])
-@pytest.mark.parametrize("words", [("stats",), ("prune", "--max_mb", "1"), ("export", "o.jsonl")])
+@pytest.mark.parametrize("words", [("stats",), ("prune", "--max_mb", "1")])
 def test_a_cache_that_is_not_there_is_not_made(
     ufo: Any, tmp_path: Path, name: str, words: tuple[str, ...]
 ) -> None:

@@ -13,7 +13,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.reading import settings
 from ufo.pipelines.options.settings import Settings, cores
 from ufo.transforms.llm.base import EXTRACTOR, KNOWLEDGE
-from ufo.transforms.llm.limiter import Limits
+from ufo.transforms.llm.limiter import RateLimits
 
 Ufo = Callable[..., Any]
 
@@ -35,7 +35,7 @@ def test_limits_reach_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
     places = {role: client.endpoints[role] for role in (EXTRACTOR, KNOWLEDGE)}
     assert places[EXTRACTOR].timeout == places[KNOWLEDGE].timeout == 20
     assert client.retry.seconds == 100
-    assert client.limits == Limits(32, 500, 90_000)
+    assert client.limits == RateLimits(32, 500, 90_000)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_run_with_a_model_has_one_process_unless_the_user_says_otherwise(
 
 def test_without_flags_only_the_concurrency_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    assert _client().limits == Limits(64)
+    assert _client().limits == RateLimits(64)
 
 
 @pytest.mark.parametrize("flags", [("--concurrency", 3), ("--requests_per_minute", 1)])

@@ -11,7 +11,6 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from ufo.pipelines.labels.sample_sheets import allocate
 from ufo.schemas.statistics.in_sql import add_statistics
 from ufo.schemas.tables import to_arrow
 from ufo.schemas.views import load_views
@@ -57,7 +56,8 @@ class Population:
         for run in range(len(self.truth)):
             strata = self.stratum[run].ravel()
             sizes = np.bincount(strata, minlength=6)
-            for stratum, take in enumerate(allocate(sizes.tolist(), n)):
+            ends = np.rint(n * np.cumsum(sizes) / sizes.sum()).astype(int)
+            for stratum, take in enumerate(np.diff(ends, prepend=0)):
                 chosen = self.random.permutation(np.flatnonzero(strata == stratum))[:take]
                 self.label[run].ravel()[chosen] = self.truth[run].ravel()[chosen]
                 self.weight[run].ravel()[chosen] = sizes[stratum] / max(take, 1)

@@ -15,7 +15,7 @@ from ufo.transforms.job import Job
 from ufo.transforms.sources.base import FactSource
 from ufo.transforms.sources.registry import SourceSpec
 from ufo.webapp.desk import Setup
-from ufo.webapp.limits import Limits
+from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served
 
 PAGES = [
@@ -95,7 +95,7 @@ def base(results: Path, index: Path) -> Setup:
     """The set-up of a service over these runs, as the command makes it; the judge is offline."""
     made = setup(str(results), str(index))
     return replace(
-        made, judge="offline", model=None, limits=Limits(1 << 20, 1 << 20, 60_000, 60_000)
+        made, judge="offline", model=None, limits=ServiceLimits(1 << 20, 1 << 20, 60_000, 60_000)
     )
 
 

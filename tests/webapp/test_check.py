@@ -223,10 +223,10 @@ def test_an_error_that_ends_the_check_is_its_last_event(
 def test_one_more_check_than_there_are_places_is_refused(
     with_source: Callable[..., Any], read_events: Callable[..., Any]
 ) -> None:
-    from ufo.webapp.limits import Limits
+    from ufo.webapp.limits import ServiceLimits
 
     source = Slow()
-    one = with_source(source, limits=Limits(checks=1))
+    one = with_source(source, limits=ServiceLimits(checks=1))
     with served(one) as url, httpx.Client(trust_env=False, timeout=60) as client:
         with client.stream("POST", f"{url}/check", json={"text": TEXT}):
             assert source.asked.wait(30)
@@ -238,10 +238,10 @@ def test_one_more_check_than_there_are_places_is_refused(
 def test_a_check_that_takes_too_long_says_so(
     with_source: Callable[..., Any], events: Callable[..., Any]
 ) -> None:
-    from ufo.webapp.limits import Limits
+    from ufo.webapp.limits import ServiceLimits
 
     source = Slow()
-    with served(with_source(source, limits=Limits(check_seconds=0.2))) as url:
+    with served(with_source(source, limits=ServiceLimits(check_seconds=0.2))) as url:
         response = httpx.post(f"{url}/check", json={"text": TEXT}, trust_env=False, timeout=60)
     assert events(response)[-1].data["status"] == 422
     assert source.cancelled.is_set()

@@ -11,7 +11,7 @@ import pytest
 from ufo.pipelines.cli import main
 from ufo.webapp.desk import Setup
 from ufo.webapp.guard import HEADERS
-from ufo.webapp.limits import Limits
+from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served
 
 TOKEN = "s3cret-🛸"
@@ -64,7 +64,7 @@ def test_every_answer_has_the_strict_headers(client: httpx.Client, path: str) ->
 
 
 def test_too_many_requests_are_reported_when_to_come_again(base: Setup) -> None:
-    few = replace(base, limits=Limits(reads_per_minute=8, writes_per_minute=4))
+    few = replace(base, limits=ServiceLimits(reads_per_minute=8, writes_per_minute=4))
     with served(few) as url, httpx.Client(base_url=url, trust_env=False) as client:
         codes = [client.get("/health").status_code for _ in range(4)]
         response = client.get("/health")
@@ -74,7 +74,7 @@ def test_too_many_requests_are_reported_when_to_come_again(base: Setup) -> None:
 
 
 def test_the_files_of_the_page_are_not_counted(base: Setup) -> None:
-    few = replace(base, limits=Limits(reads_per_minute=8, writes_per_minute=4))
+    few = replace(base, limits=ServiceLimits(reads_per_minute=8, writes_per_minute=4))
     with served(few) as url, httpx.Client(base_url=url, trust_env=False) as client:
         codes = {client.get("/page/main.js").status_code for _ in range(20)}
     assert codes == {200}
@@ -93,7 +93,7 @@ def test_a_body_that_is_too_large_is_refused(client: httpx.Client) -> None:
 
 
 def test_a_body_that_never_ends_is_refused_in_time(base: Setup) -> None:
-    hasty = replace(base, limits=Limits(body_seconds=0.1))
+    hasty = replace(base, limits=ServiceLimits(body_seconds=0.1))
     with (
         served(hasty) as url,
         socket.create_connection(("127.0.0.1", urlsplit(url).port or 0)) as connection,

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from ufo.webapp.desk import Setup
-from ufo.webapp.limits import Limits
+from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served
 
 EXAMPLES = 10
@@ -35,7 +35,7 @@ CHECKS = [
 
 @pytest.fixture(scope="module")
 def document(base: Setup, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    limits = Limits(1 << 20, 1 << 20, 10_000_000, 10_000_000, checks=100)
+    limits = ServiceLimits(1 << 20, 1 << 20, 10_000_000, 10_000_000, checks=100)
     # What is uploaded is not evaluated here: each upload would be a process.
     results = tmp_path_factory.mktemp("tried") / "results"
     shutil.copytree(base.results, results)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ufo.webapp.desk import Setup
-from ufo.webapp.limits import Limits
+from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served
 
 LINES = "".join(
@@ -29,7 +29,7 @@ def end(*_):
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, end)
 pathlib.Path("begun").touch()
-print("2/5 responses", file=sys.stderr, flush=True)
+print('{"message": "progress", "responses": 2, "of": 5}', file=sys.stderr, flush=True)
 while True:
     signal.pause()
 """
@@ -181,7 +181,7 @@ def test_a_stopped_upload_is_resumed_by_one_service(
 def test_no_upload_that_waits_begins_when_the_service_ends(
     empty: Setup, read_events: Callable[..., Any]
 ) -> None:
-    one = replace(empty, evaluate=(sys.executable, "-c", WAITING), limits=Limits(uploads=1))
+    one = replace(empty, evaluate=(sys.executable, "-c", WAITING), limits=ServiceLimits(uploads=1))
     with served(one) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
         first, *_ = [client.post("/upload", content=LINES).json()["id"] for _ in range(4)]
         with client.stream("GET", f"/upload/{first}/events") as response:
@@ -195,7 +195,7 @@ def test_no_upload_that_waits_begins_when_the_service_ends(
 
 
 def test_uploads_wait_for_a_place(empty: Setup, read_events: Callable[..., Any]) -> None:
-    one = replace(empty, evaluate=(sys.executable, "-c", WAITING), limits=Limits(uploads=1))
+    one = replace(empty, evaluate=(sys.executable, "-c", WAITING), limits=ServiceLimits(uploads=1))
     with served(one) as url, httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
         first, second = (client.post("/upload", content=LINES).json()["id"] for _ in range(2))
         with client.stream("GET", f"/upload/{first}/events") as response:

@@ -16,8 +16,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from ufo.schemas.records import OpenUnits, SourceVotes
 from ufo.transforms.beam.coders import typed
-from ufo.transforms.beam.coroutines import CoroutineDoFn
-from ufo.transforms.beam.counting import StepCounters, of_source
+from ufo.transforms.beam.steps import CoroutineDoFn, StepCounters, of_source
 from ufo.transforms.beam.write import ROWS, Rows
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.job import Job
@@ -34,12 +33,12 @@ Key = tuple[str, int]
 
 
 @dataclass(slots=True)
-class _Answer:
+class _CheckedUnits:
     asked: OpenUnits
     checked: Checked
 
 
-class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
+class _Ask(CoroutineDoFn[OpenUnits, _CheckedUnits]):
     """The life cycle of one stage: source and judge are opened once and asked for each response."""
 
     def __init__(self, job: Job, position: int) -> None:
@@ -64,11 +63,11 @@ class _Ask(CoroutineDoFn[OpenUnits, _Answer]):
         self._source.close()
         self._judge.close()
 
-    async def call(self, item: OpenUnits) -> _Answer:
+    async def call(self, item: OpenUnits) -> _CheckedUnits:
         with in_step(self._step):
-            return _Answer(item, await check(item, self._source, self._judge))
+            return _CheckedUnits(item, await check(item, self._source, self._judge))
 
-    def outputs(self, result: _Answer) -> Iterator[Rows | TaggedOutput]:
+    def outputs(self, result: _CheckedUnits) -> Iterator[Rows | TaggedOutput]:
         checked, counts = result.checked, of_source(result.asked, result.checked)
         rows: Rows = {
             "evidence": checked.evidence,

@@ -7,8 +7,7 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 
 from ufo.schemas.records import InputRecord, OpenUnits
-from ufo.transforms.beam.coroutines import CoroutineDoFn
-from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.beam.steps import CoroutineDoFn, StepCounters
 from ufo.transforms.beam.write import ROWS, Rows
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import Job

@@ -9,7 +9,7 @@ from apache_beam.pvalue import TaggedOutput
 
 from ufo.schemas import storage
 from ufo.schemas.records import Failure, InputRecord
-from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.beam.steps import StepCounters
 from ufo.transforms.beam.write import ROWS, Rows
 from ufo.transforms.job import Job
 from ufo.transforms.read import failure

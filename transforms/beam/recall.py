@@ -6,8 +6,7 @@ from typing import Any
 import apache_beam as beam
 
 from ufo.schemas.recall import RecallInput
-from ufo.transforms.beam.coroutines import CoroutineDoFn
-from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.beam.steps import CoroutineDoFn, StepCounters
 from ufo.transforms.beam.write import Rows
 from ufo.transforms.loop import in_step
 from ufo.transforms.recall.recallers import RecallJob, make_recaller
@@ -45,7 +44,7 @@ class _Recall(CoroutineDoFn[RecallInput, Recalled]):
         yield {"recall_records": [result.record], **tables}
 
 
-class Recall(beam.PTransform):  # type: ignore[misc]
+class RecallAnswers(beam.PTransform):  # type: ignore[misc]
     """Records → the rows of the recall tables."""
 
     def __init__(self, job: RecallJob) -> None:

@@ -20,7 +20,7 @@ from apache_beam.transforms.window import GlobalWindow, WindowedValue
 from ufo.schemas import storage
 from ufo.schemas.records import Part
 from ufo.schemas.tables import KEYS, values_of, values_to_arrow, write_part
-from ufo.transforms.beam.counting import StepCounters
+from ufo.transforms.beam.steps import StepCounters
 from ufo.transforms.job import Job
 
 _BLOCK_ROWS = 2_000

@@ -8,7 +8,7 @@ shows no other language (a name, a formula) counts as English.
 import re
 from typing import Final
 
-from ufo.transforms.english.word_set import Lists, word_set
+from ufo.transforms.english.grammar import Lists, word_set
 
 # A language is recognised from the start of the text; more would only cost time.
 _SAMPLE: Final = 1000

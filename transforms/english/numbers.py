@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Final, NamedTuple
 
-from ufo.transforms.english.lexicon import MONTHS, SCALES
-from ufo.transforms.english.words import Word
+from ufo.transforms.english.words import MONTHS, SCALES, Word
 
 YEAR: Final = "year"
 DAY: Final = "day"

@@ -12,8 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english import verbs
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
 from ufo.transforms.extraction.clause import LISTS, Clause, Words, is_name, may_be_person
 from ufo.transforms.extraction.wording import Wording
@@ -37,7 +36,7 @@ _EVENTS: Final = word_set("born died away founded established built formed")
 _ENDS: Final = en.CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"}
 _UNSURE: Final = en.CLAUSE_OPENERS | {"not", "or"}
 _BEFORE_ITEMS: Final = (en.PREPOSITIONS | _ENDS) - {"of"}
-_BEFORE_VERB: Final = en.ADVERBS | verbs.AUXILIARIES | {"been"}
+_BEFORE_VERB: Final = en.ADVERBS | en.AUXILIARIES | {"been"}
 _OWN_SUBJECTS: Final = en.DETERMINERS | {"he", "she", "it", "they"}
 # "films and animated series": a participle that mostly stands before a noun is not a predicate.
 _ADJECTIVES: Final = word_set("acclaimed advanced animated applied limited mixed related organized")
@@ -136,7 +135,7 @@ def _apposition(clause: Clause) -> list[Words]:
     if end >= len(words) - 3 or not close or not en.is_finite(words[verb]):
         return []
     name, said, low = _bare(words[start:end]), _bare(words[end : close + 1]), lows[end]
-    past = verbs.is_past(lows[verb]) or lows[verb] in ("was", "had")
+    past = en.is_past(lows[verb]) or lows[verb] in ("was", "had")
     if low in ("who", "which") and en.is_finite(words[end + 1]):
         said = said[1:]
     elif low in ("a", "an", "the") or low in of.REDUCED or lows[end + 1] == "known":
@@ -153,7 +152,7 @@ def _relative(clause: Clause) -> list[Words]:
     at = next((at for at in commas if lows[at + 1] in ("who", "which")), 0)
     # A verb after a later comma may be that of the first subject.
     later = any(a[-1] == "," and en.is_finite(b) for a, b in pairwise(words[at + 2 :]))
-    if not at or later or not en.is_finite(words[at + 2]) or lows[at + 2] in verbs.PLURAL:
+    if not at or later or not en.is_finite(words[at + 2]) or lows[at + 2] in en.PLURAL:
         return []
     first = end = at + 1
     if lows[at + 1] == "which" and lows[end - 2] in ("in", "on") and lows[end - 1].isdigit():
@@ -192,7 +191,7 @@ def _second_clause(clause: Clause) -> list[Words]:
         own = at + length  # the verb of the second subject
         if not 0 < length < 6 or own >= len(words) or words[own - 1][-1] in ",;:":
             continue
-        if not (lows[own] in verbs.AUXILIARIES or verbs.is_past(lows[own])):
+        if not (lows[own] in en.AUXILIARIES or en.is_past(lows[own])):
             continue
         named = words[at : at + 1]
         if low in en.POSSESSIVES | {"he", "she", "it", "they"} and lows[start] != low:
@@ -212,19 +211,19 @@ def _second_clause(clause: Clause) -> list[Words]:
 def _participle(clause: Clause) -> list[Words]:
     """Cut "X began in 1990, appearing in films": X appeared in films."""
     words, lows, _, verb, subject = clause
-    past = verbs.is_past(lows[verb]) or lows[verb] in ("was", "has", "had")
+    past = en.is_past(lows[verb]) or lows[verb] in ("was", "has", "had")
     following = "".join(lows[verb + 1 : verb + 2])
-    passive = lows[verb] in verbs.BE and verbs.is_participle(following) and following != "born"
+    passive = lows[verb] in en.BE and en.is_participle(following) and following != "born"
     if not is_name(subject) or not past or passive:
         return []
     for at in range(verb + 2, len(words) - 1):
         if lows[at] in en.CLAUSE_OPENERS:
             return []
         if words[at - 1][-1] == "," and _is_gerund(words[at]):
-            rest = [verbs.past_of_gerund(words[at])]
+            rest = [en.past_of_gerund(words[at])]
             for word, after in pairwise([*words[at + 1 :], ""]):
                 also = rest[-1] == "and" and _is_gerund(word) and not en.is_noun(after or "a")
-                rest.append(verbs.past_of_gerund(word) if also else word)
+                rest.append(en.past_of_gerund(word) if also else word)
             return [_bare(words[:at]), [*subject, *rest]]
     return []
 
@@ -264,7 +263,7 @@ def _past_adverbs(lows: Words, at: int) -> int:
 def _is_predicate(words: Words, at: int) -> bool:
     """Return whether a predicate can begin here: a finite verb or participle before other words."""
     low = words[at]
-    verb = en.is_finite(low) or verbs.is_participle(low)
+    verb = en.is_finite(low) or en.is_participle(low)
     if not verb or at + 1 >= len(words) or low in _ADJECTIVES or words[at + 1] in ("and", "or"):
         return False
     # "a grumpy and opinionated woman", "a Polish and naturalised French physicist"
@@ -278,7 +277,7 @@ def _says_something(lows: Words, begin: int, end: int) -> bool:
     """Return whether anything follows the verb of the predicate."""
     at = next((k for k in range(begin, end) if lows[k] not in _BEFORE_VERB), end)
     low = lows[min(at, end - 1)]
-    return at + (verbs.is_participle(low) or verbs.is_past(low)) < end
+    return at + (en.is_participle(low) or en.is_past(low)) < end
 
 
 def _shared(clause: Clause, begin: int) -> Words:
@@ -286,15 +285,15 @@ def _shared(clause: Clause, begin: int) -> Words:
     words, lows, _, verb, _ = clause
     at = _past_adverbs(lows, begin)
     first = next((k for k in range(verb + 1, begin) if lows[k] not in _BEFORE_VERB), begin)
-    alike = verbs.is_participle(lows[first]) and verbs.is_participle(lows[at])
-    if lows[verb] not in verbs.BE | verbs.HAVE or not alike:
+    alike = en.is_participle(lows[first]) and en.is_participle(lows[at])
+    if lows[verb] not in en.BE | en.HAVE or not alike:
         return []
     shared = [words[verb], *(["been"] if "been" in lows[verb : verb + 3] else [])]
     # "was elected and received the prize" has an object of its own, "was elected and died" none.
     objects = lows[at + 1] in en.DETERMINERS or en.is_capital(words[at + 1])
-    active = lows[at] in verbs.INTRANSITIVE or objects
-    perfect = lows[verb] in verbs.HAVE and len(shared) == 1
-    return shared if perfect or lows[at] in verbs.PARTICIPLE_ONLY or not active else []
+    active = lows[at] in en.INTRANSITIVE or objects
+    perfect = lows[verb] in en.HAVE and len(shared) == 1
+    return shared if perfect or lows[at] in en.PARTICIPLE_ONLY or not active else []
 
 
 def _predicate_noun(clause: Clause) -> list[Words]:
@@ -381,7 +380,7 @@ def _kind_start(clause: Clause, at: int) -> int:
         first = near if plural and lows[near] != "the" and (such or not others) else at
     before = lows[first - 1]
     takes = before in en.PREPOSITIONS or _breaks(words[first - 1])
-    refused = before in verbs.BE | verbs.HAVE | {"of", "than"} or lows[at - 1] in _POSTS
+    refused = before in en.BE | en.HAVE | {"of", "than"} or lows[at - 1] in _POSTS
     inner = pairwise(words[first:at])  # not "cases involving issues"
     broken = any(a[-1] in ",;:" or (a[-1] == "s" and b.endswith("ing")) for a, b in inner)
     return first if verb < first < at and takes and not broken and not refused else 0
@@ -417,7 +416,7 @@ def _listed(words: Words) -> list[Words]:
 def _breaks(word: str) -> bool:
     """Return whether the items of a list are before or after this word: a verb or a preposition."""
     low = en.core(word)
-    return low in _BEFORE_ITEMS or en.is_finite(word) or verbs.is_participle(low)
+    return low in _BEFORE_ITEMS or en.is_finite(word) or en.is_participle(low)
 
 
 def _items(clause: Clause) -> list[Words]:
@@ -462,7 +461,7 @@ def _event(clause: Clause) -> list[Words]:
     words, lows, start, verb, _ = clause
     if _EVENTS.isdisjoint(lows):
         return []
-    event = verb + (lows[verb] in verbs.BE or lows[verb : verb + 2] == ["passed", "away"])
+    event = verb + (lows[verb] in en.BE or lows[verb : verb + 2] == ["passed", "away"])
     born = "born" in lows[event : event + 1]
     known = "".join(lows[event : event + 1]) in _EVENTS and _UNSURE.isdisjoint(lows[event:])
     if (

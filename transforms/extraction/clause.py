@@ -5,9 +5,16 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.grammar import core, is_capital, is_finite, lower
-from ufo.transforms.english.verbs import AUXILIARIES, BE
-from ufo.transforms.english.word_set import Lists, word_set
+from ufo.transforms.english.grammar import (
+    AUXILIARIES,
+    BE,
+    Lists,
+    core,
+    is_capital,
+    is_finite,
+    lower,
+    word_set,
+)
 
 LISTS: Final = Lists("ufo.transforms.extraction", "lists.toml")
 """The word lists and phrases of the rules."""

@@ -9,14 +9,14 @@ from ufo.transforms.english.grammar import lower
 from ufo.transforms.english.language import is_english
 from ufo.transforms.extraction.claims import split, written
 from ufo.transforms.extraction.clause import asks_for_person, opening_name, topic_of
-from ufo.transforms.extraction.markdown import Reader, introduced
+from ufo.transforms.extraction.markdown import LineReader, introduced
 from ufo.transforms.extraction.queries import query_of_wording
 from ufo.transforms.extraction.subjects import Subjects
 from ufo.transforms.extraction.wording import Wording, is_claim, is_talk, wording
 from ufo.transforms.sentences import Span
 
 
-class Extracted(NamedTuple):
+class ExtractedUnit(NamedTuple):
     """A fact unit: a claim that can be checked by itself, and the query that would settle it."""
 
     sentence_index: int
@@ -26,19 +26,19 @@ class Extracted(NamedTuple):
 
 def extract_record(
     record: InputRecord, spans: Sequence[Span], whole: bool = False
-) -> list[Extracted]:
+) -> list[ExtractedUnit]:
     """Return the claims of a response in any language; `whole`: one for each checkable sentence."""
     texts = [record.text[span.start : span.end] for span in spans]
     if is_english(record.text, record.language):
         extractor = extract_sentences if whole else extract
         return extractor(texts, record.question, paragraph_starts(record.text, spans))
     # What of it is checkable is not known, but all of it is said: a claim a sentence.
-    return [Extracted(number, text, text) for number, text in enumerate(texts)]
+    return [ExtractedUnit(number, text, text) for number, text in enumerate(texts)]
 
 
 def extract(
     sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
-) -> list[Extracted]:
+) -> list[ExtractedUnit]:
     """Return the claims of English sentences, in their order; none for one without checkable claim.
 
     `question`, which the sentences answer, may name whom a first "he" means. `paragraphs` holds the
@@ -52,20 +52,20 @@ def extract(
             first = resolved.words[0]
             claims = [claim for claim in claims if not is_talk(claim, claim.words[0] != first)]
         found += [
-            Extracted(index, written(claim.words), query_of_wording(claim)) for claim in claims
+            ExtractedUnit(index, written(claim.words), query_of_wording(claim)) for claim in claims
         ]
     return found
 
 
 def extract_sentences(
     sentences: Sequence[str], question: str | None = None, paragraphs: Sequence[int] = ()
-) -> list[Extracted]:
+) -> list[ExtractedUnit]:
     """Like `extract`, but every checkable sentence is one claim as a whole."""
     said: dict[int, list[str]] = {}
     for index, resolved, _ in _worthy(sentences, question, paragraphs):
         said.setdefault(index, []).extend(resolved.words)
     return [
-        Extracted(index, " ".join(words), query_of_wording(Wording(words, lower(words))))
+        ExtractedUnit(index, " ".join(words), query_of_wording(Wording(words, lower(words))))
         for index, words in said.items()
     ]
 
@@ -87,7 +87,7 @@ def _worthy(
     sentences with a claim; what Markdown says without a sentence is one claim a statement."""
     topic = topic_of(question)
     person = topic != "" and asks_for_person(question)
-    reader, subjects = Reader(topic), Subjects()
+    reader, subjects = LineReader(topic), Subjects()
     subjects.section(topic, person)
     starts = set(paragraphs)
     found = []

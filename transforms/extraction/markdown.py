@@ -7,8 +7,7 @@ born on 7 November 1867 in Warsaw, and so does the row of a table.
 import re
 from typing import Final
 
-from ufo.transforms.english.grammar import PREPOSITIONS, STOP_WORDS, core
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.grammar import PREPOSITIONS, STOP_WORDS, core, word_set
 from ufo.transforms.extraction.clause import LISTS, bare_name, is_name, only_opens
 from ufo.transforms.extraction.wording import is_claim, is_talk, wording
 
@@ -43,7 +42,7 @@ _SECTIONS: Final = _VALUE_HEADS | _ASIDES | LISTS.words("sections")  # fmt: skip
 _UNKNOWN: Final = "?"  # what a section is about whose heading is no name
 
 
-class Reader:
+class LineReader:
     """Reads the lines of a text in their order: what a line says may need those before it."""
 
     def __init__(self, topic: str = "") -> None:

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.verbs import AUXILIARIES, BE, HAVE, THIRD, base_of, is_participle
+from ufo.transforms.english.grammar import AUXILIARIES, BE, HAVE, THIRD, base_of, is_participle
 from ufo.transforms.extraction.clause import first_verb, subject_start
 from ufo.transforms.extraction.wording import Wording, wording
 

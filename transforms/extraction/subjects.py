@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.verbs import BE, PLURAL, is_past
+from ufo.transforms.english.grammar import BE, PLURAL, is_past
 from ufo.transforms.extraction import clause
 from ufo.transforms.extraction.clause import LISTS, NO_NAMES, bare_name, may_be_person
 from ufo.transforms.extraction.wording import Wording

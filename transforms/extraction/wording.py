@@ -9,8 +9,7 @@ import re
 from typing import Final, NamedTuple
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.verbs import BE, PRESENT, is_participle
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.grammar import BE, PRESENT, is_participle, word_set
 from ufo.transforms.extraction.clause import LISTS
 
 _SYMBOLS: Final = r"\u2190-\u21ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"

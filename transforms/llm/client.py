@@ -35,7 +35,7 @@ from ufo.transforms.llm.retry import REAL, Stop, Timing
 from ufo.transforms.llm.sending import Received, Sender
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.llm.usage import OK, usage_row
-from ufo.transforms.llm.window import Window, prompt_tokens
+from ufo.transforms.llm.window import ContextWindow, prompt_tokens
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.transport import Transport
@@ -49,7 +49,7 @@ _MODELS_SHOWN: Final = 8
 _LOG = logging.getLogger("ufo.llm")
 
 
-def _muses(answer: wire.Answer) -> bool:
+def _muses(answer: wire.ParsedReply) -> bool:
     """Return whether replies that were cut off may be thoughts: a chat template may have opened
     them, and then only their end has a tag."""
     return all(
@@ -76,7 +76,7 @@ class Session:
         self._endpoint = endpoint
         self._transport = transport
         self._sender = sender
-        self._window = Window(context)
+        self._window = ContextWindow(context)
         self._cut_reported = False
         self._muses = True  # whether replies may be thoughts of which nothing is known
         self._probed = set(PROBES) if known else set()
@@ -189,7 +189,7 @@ class Session:
 
     async def _exchange(
         self, body: Mapping[str, object], function: str | None
-    ) -> Received[wire.Answer]:
+    ) -> Received[wire.ParsedReply]:
         """Send a request; raise the error that may be in a response of status 200, too."""
         place, request_id = self._endpoint, None
         try:
@@ -204,7 +204,9 @@ class Session:
         except SendError as error:
             if error.kind == THOUGHTS:  # OpenAI's error for a reply that ends within them
                 cut_off = Choice(finish_reason="length")
-                answer = wire.Answer([cut_off], (None, None), None, thinks=True, unfinished=True)
+                answer = wire.ParsedReply(
+                    [cut_off], (None, None), None, thinks=True, unfinished=True
+                )
                 return Received(answer, {}, error.request_id)
             if error.kind == MODEL:
                 error.message += await self._known_models()
@@ -217,7 +219,7 @@ class Session:
         return Received(answer, headers, request_id or answer.id, answer.tokens)
 
     def _check_length(
-        self, body: Mapping[str, object], prompt: int, answer: wire.Answer, kind: Hashable
+        self, body: Mapping[str, object], prompt: int, answer: wire.ParsedReply, kind: Hashable
     ) -> None:
         """Learn the size of the context from a reply to a prompt of one kind.
 
@@ -345,10 +347,6 @@ class OpenAiClient:
         except LlmError as error:
             raise replace(error, usage=rows) from None
         return session.known, rows
-
-    async def models(self, role: str) -> list[str]:
-        """Return the names of the models that a role's endpoint lists, sorted."""
-        return await self._transport(self._settings.endpoint(role)).models()
 
     async def answers(self, role: str) -> bool:
         """Return whether a server answers at the address of a role's endpoint."""

@@ -46,16 +46,16 @@ _BYTES_A_TOKEN: Final = 3  # low, so that too many tokens are reserved rather th
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RateLimits:
     """The rate limits of one endpoint; None for no limit of that kind."""
 
     concurrency: int | None = None
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
 
-    def divided(self, workers: int) -> "Limits":
+    def divided(self, workers: int) -> "RateLimits":
         """Return the share of each of `workers` processes; at least 1, see `most_workers`."""
-        return Limits(*(limit and max(1, limit // workers) for limit in astuple(self)))
+        return RateLimits(*(limit and max(1, limit // workers) for limit in astuple(self)))
 
     @property
     def most_workers(self) -> float:
@@ -98,7 +98,7 @@ class Limiter:
 
     def __init__(
         self,
-        limits: Limits,
+        limits: RateLimits,
         stop: Stop | None = None,
         before: int = 0,
         start: int | None = None,

@@ -7,7 +7,7 @@ from ufo.transforms.llm.base import VERIFIER
 from ufo.transforms.llm.budget import Price
 from ufo.transforms.llm.capabilities import Capabilities
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.limiter import Limits
+from ufo.transforms.llm.limiter import RateLimits
 from ufo.transforms.llm.retry import Retry
 
 
@@ -35,7 +35,7 @@ class CallSettings:
 class ClientSettings(CallSettings):
     """Settings of the clients for language models.
 
-    `endpoints` are by role; a role without one uses the verifier's. Limits a minute hold for an
+    `endpoints` are by role; a role without one uses the verifier's. RateLimits a minute hold for an
     endpoint, whichever roles and models share it. `capabilities` are those probed before; other
     endpoints are probed at their first request.
 
@@ -75,6 +75,6 @@ class ClientSettings(CallSettings):
         )
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RateLimits:
         """The limits of each endpoint, for all processes together."""
-        return Limits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)
+        return RateLimits(self.concurrency, self.requests_per_minute, self.tokens_per_minute)

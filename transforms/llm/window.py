@@ -96,7 +96,7 @@ _Counted = tuple[tuple[int, int], int]
 """The estimates of a prompt, with and without functions, and the tokens that were counted."""
 
 
-class Window:
+class ContextWindow:
     """The context size of one model at one endpoint, as far as this run knows it.
 
     The methods take prompts in estimated tokens; the ratio to the endpoint's count is learned.

@@ -52,7 +52,7 @@ class Garbled(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ParsedReply:
     """A parsed reply: its choices, the tokens used and the id (None where missing), whether the
     model wrote reasoning before it, and whether it has nothing but unfinished reasoning."""
 
@@ -181,7 +181,7 @@ def written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:
     }
 
 
-def answer(payload: Any, function: str | None) -> Answer:
+def answer(payload: Any, function: str | None) -> ParsedReply:
     """Parse a reply to a request that asked for the named function, or for text.
 
     Raises:
@@ -195,7 +195,7 @@ def answer(payload: Any, function: str | None) -> Answer:
     request_id = payload.get("id")
     read = [_choice(item, function) for item in choices]
     thinks = any(thought for _, thought in read) or _reasoning(payload.get("usage")) > 0
-    return Answer(
+    return ParsedReply(
         [choice for choice, _ in read],
         tokens(payload),
         request_id if isinstance(request_id, str) and request_id else None,

@@ -13,8 +13,8 @@ class WikipediaSource(FactSource):
     """Retrieves passages from an index folder.
 
     All units of a response are retrieved in one batch. The passages of a page whose title or alias
-    is in the claim are candidates whatever their rank. `retriever` is bm25, dense or hybrid
-    (`fusion_k`, `bm25_weight`). An index with vectors of another `embedder` is refused.
+    is in the claim are candidates whatever their rank. `retriever` is bm25, dense or hybrid. An
+    index with vectors of another `embedder` is refused.
     """
 
     def __init__(
@@ -23,15 +23,11 @@ class WikipediaSource(FactSource):
         passages: int = 5,
         retriever: str = "bm25",
         embedder: str | None = None,
-        fusion_k: float = 10.0,
-        bm25_weight: float = 0.5,
     ) -> None:
         self.index = index
         self.passages = passages
         self.retriever = retriever
         self.embedder = embedder
-        self.fusion_k = fusion_k
-        self.bm25_weight = bm25_weight
 
     def unavailable(self) -> str | None:
         """Return an error message if no index is named, else None.
@@ -55,13 +51,7 @@ class WikipediaSource(FactSource):
     def _folder(self) -> "Index":
         from ufo.indexes.index import open_index
 
-        return open_index(
-            self.index,
-            self.retriever,
-            embedder=self.embedder,
-            fusion_k=self.fusion_k,
-            bm25_weight=self.bm25_weight,
-        )
+        return open_index(self.index, self.retriever, embedder=self.embedder)
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
         """Return the best passages for each unit, best first."""

@@ -22,9 +22,9 @@ from ufo.transforms.verifiers.reading import (
     POSSESSIVES,
     PRONOUNS,
     REFERRING,
-    Clause,
     Match,
     ReadClaim,
+    ReadClause,
     mask,
 )
 
@@ -94,7 +94,7 @@ def of_relative(found: Match) -> bool:
     return most > 0 and all(_opens_with_relative(claim, clause) for clause in saying)
 
 
-def _opens_with_relative(claim: ReadClaim, clause: Clause) -> bool:
+def _opens_with_relative(claim: ReadClaim, clause: ReadClause) -> bool:
     if POSSESSIVES.isdisjoint(clause.keys[:1]):
         return False
     return next((one.key not in claim.has for one in clause.words if one.weight), False)
@@ -277,7 +277,7 @@ def _share(found: Match, number: int, left_out: int) -> float:
     return claim.share(there, claim.everything & ~left_out)
 
 
-def _follows(found: Match, clause: Clause, claimed: int, place: int) -> bool:
+def _follows(found: Match, clause: ReadClause, claimed: int, place: int) -> bool:
     """Return whether a place of a sentence belongs to the word that it belongs to in the claim.
 
     That is the last one of content before `claimed`, names and numbers aside. No other verb stands

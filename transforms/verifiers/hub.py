@@ -46,7 +46,7 @@ class HubVerifier(Verifier):
     def __init__(self, model: str) -> None:
         self._given = model
         self.name = os.path.basename(os.path.abspath(model)) if os.path.isdir(model) else model
-        self._reader: Reader | None = None
+        self._reader: PairEncoder | None = None
         self._logits: Logits | None = None
 
     def unavailable(self) -> str | None:
@@ -65,7 +65,7 @@ class HubVerifier(Verifier):
         """Load the model and its tokenizer."""
         self._outputs = families.outputs_of(self.name, self._family, self._config)
         self._logits = self._loaded()
-        self._reader = Reader(self._tokenizer(), self._family, self._tokens(), self._eos())
+        self._reader = PairEncoder(self._tokenizer(), self._family, self._tokens(), self._eos())
 
     def close(self) -> None:
         """Release the model."""
@@ -163,7 +163,7 @@ class HubVerifier(Verifier):
         return min(length, int(said))
 
 
-class Reader:
+class PairEncoder:
     """Encodes a pair as one or several inputs of up to `tokens` tokens."""
 
     def __init__(

@@ -7,7 +7,7 @@ from math import exp, log
 from operator import mul
 from typing import Final
 
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.grammar import word_set
 from ufo.transforms.verifiers.base import Pair, Probabilities, Verifier
 from ufo.transforms.verifiers.grounds import UNSURE, grounds
 from ufo.transforms.verifiers.reading import match

@@ -12,9 +12,8 @@ from typing import Final
 
 import sentencex
 
-from ufo.transforms.english.lexicon import NEGATORS
 from ufo.transforms.english.numbers import agree, quantities
-from ufo.transforms.english.words import COMMON, Word, read
+from ufo.transforms.english.words import COMMON, NEGATORS, Word, read
 from ufo.transforms.verifiers.base import Pair
 
 _MAX_CLAIM_WORDS: Final = 400  # Longer claims are cut, to keep the time linear.
@@ -31,7 +30,7 @@ REFERRING: Final = PRONOUNS | POSSESSIVES
 _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
 
-class Clause:
+class ReadClause:
     """The words of a claim or of a sentence of a passage, with their `keys` and its `numbers`.
 
     `has` is the set of the keys, `names` the places of names, each as (start, end), and `verb` that
@@ -102,7 +101,7 @@ def _denials(words: Sequence[Word]) -> dict[str, str]:
     return denied
 
 
-class ReadClaim(Clause):
+class ReadClaim(ReadClause):
     """A claim: its parts are the content words `items`, then its `numbers`; part k is bit k.
 
     `places` is where each part stands among `words`, `order` the parts as they follow each other.
@@ -164,9 +163,9 @@ class ReadPassage:
 
     def __init__(self, text: str, title: str = "") -> None:
         self.sentences = segment(text)
-        self.clauses = [Clause(read(sentence)) for sentence in self.sentences]
+        self.clauses = [ReadClause(read(sentence)) for sentence in self.sentences]
         self.named = title
-        titled = Clause(read(title))
+        titled = ReadClause(read(title))
         self.title = frozenset(word.key for word in titled.words if word.weight)
         self.title_numbers = titled.numbers
         self.keys = set().union(*[clause.has for clause in self.clauses])

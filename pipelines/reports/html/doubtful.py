@@ -4,44 +4,41 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ufo.pipelines.reports.html.parts import MOST_ROWS, Asked, Part
+from ufo.pipelines.reports.html.sections import MOST_ROWS, Asked, Part
 from ufo.pipelines.reports.overview import Row
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.transforms.states import state_of
 
 _MOST_EVIDENCE = 5  # judgements of a claim
-_RESPONSES = 20
+_MOST_RESPONSES = 20
 _MOST_CLAIMS = 40
 _LONGEST_TEXT = 12_000
 _WORST = "kind, severity DESC, n_supported + n_refuted DESC, response_id, unit_id"
-_BY_SCORE = 12  # the others are for disagreements and errors
 
-_LOWEST = """
-SELECT response_id FROM scores WHERE run = $run AND mode = $mode AND n_units > 0
-ORDER BY factuality_score, n_refuted DESC, response_id LIMIT $most
-"""
-_DIFFERING = """
-SELECT response_id FROM disagreements WHERE run = $run GROUP BY response_id
-ORDER BY max(severity) DESC, count(*) DESC, response_id LIMIT $most
-"""
-_FAILED = """
-SELECT response_id FROM evidence WHERE run = $run AND outcome = 'error' GROUP BY response_id
-ORDER BY count(*) DESC, response_id LIMIT $most
-"""
-_RESPONSE = """
+_RESPONSES = """
 SELECT r.response_id, r.model, r.dataset, r.question, r.text, r.human_score, s.factuality_score,
     s.coverage, s.n_units, d.n AS n_disagreements, e.n AS n_errors
 FROM responses AS r
 INNER JOIN scores AS s ON s.run = r.run AND s.response_id = r.response_id AND s.mode = $mode
 LEFT JOIN (
-    SELECT response_id, count(DISTINCT unit_id) AS n FROM disagreements
+    SELECT response_id, count(DISTINCT unit_id) AS n, max(severity) AS severity FROM disagreements
     WHERE run = $run GROUP BY response_id
 ) AS d ON d.response_id = r.response_id
 LEFT JOIN (
     SELECT response_id, count(*) AS n FROM evidence
     WHERE run = $run AND outcome = 'error' GROUP BY response_id
 ) AS e ON e.response_id = r.response_id
-WHERE r.run = $run AND list_contains($ids, r.response_id)
+WHERE r.run = $run AND (s.n_units > 0 OR e.n > 0)
+ORDER BY
+    least(
+        row_number() OVER (ORDER BY s.factuality_score, s.n_refuted DESC, r.response_id),
+        CASE WHEN d.n > 0 THEN row_number() OVER (
+            ORDER BY d.severity DESC NULLS LAST, d.n DESC, r.response_id
+        ) END,
+        CASE WHEN e.n > 0 THEN row_number() OVER (ORDER BY e.n DESC NULLS LAST, r.response_id) END
+    ),
+    r.response_id
+LIMIT $most
 """
 _SENTENCES = """
 SELECT c.* EXCLUDE (run), s.start, s."end"
@@ -83,14 +80,8 @@ def doubtful_responses(asked: Asked) -> list[dict[str, Any]]:
     each with the `pieces` of its text and with its claims by `sentences`."""
     run = {"run": asked.found["run"]}
     mode = run | {"mode": asked.mode}
-    ids = [row["response_id"] for row in asked.query(_LOWEST, mode | {"most": _RESPONSES})]
-    others = [
-        row["response_id"]
-        for sql in (_DIFFERING, _FAILED)
-        for row in asked.query(sql, run | {"most": _RESPONSES})
-    ]
-    ids = list(dict.fromkeys([*ids[:_BY_SCORE], *others, *ids[_BY_SCORE:]]))[:_RESPONSES]
-    run["ids"] = mode["ids"] = ids
+    responses = asked.query(_RESPONSES, mode | {"most": _MOST_RESPONSES})
+    run["ids"] = mode["ids"] = [row["response_id"] for row in responses]
     sentences = _grouped(asked.query(_SENTENCES, run))
     claims = _grouped(asked.query(_CLAIMS, mode))
     evidence = _grouped(asked.query(_EVIDENCE, run | {"most": _MOST_EVIDENCE}))
@@ -107,7 +98,7 @@ def doubtful_responses(asked: Asked) -> list[dict[str, Any]]:
             "n_shown": _MOST_CLAIMS,
             "n_claims": len(claims.get(row["response_id"], [])),
         }
-        for row in sorted(asked.query(_RESPONSE, mode), key=_doubt)
+        for row in sorted(responses, key=_doubt)
     ]
 
 

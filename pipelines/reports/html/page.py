@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ufo.pipelines.outputs import text_output
 from ufo.pipelines.reports.html import sections
 from ufo.pipelines.reports.html.doubtful import disagreements, doubtful_responses
-from ufo.pipelines.reports.html.parts import MOST_ROWS, Asked, Part, columns, in_words
+from ufo.pipelines.reports.html.sections import MOST_ROWS, Asked, Part, columns, in_words
 from ufo.pipelines.reports.overview import Row, contradicted, overview
 from ufo.pipelines.reports.tabular import cell
 from ufo.pipelines.reports.templates import environment

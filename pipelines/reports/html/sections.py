@@ -1,16 +1,30 @@
 """Gather the sections of the report: what is drawn, and the rows behind it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from ufo.pipelines.reports.drawing import Bar, difference_of
-from ufo.pipelines.reports.html.parts import MOST_ROWS, Asked, Part, bars_of, drawn, in_words
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
 from ufo.pipelines.reports.overview import ERRORS_IN_WORDS, Row
-from ufo.pipelines.reports.plots import BY_PEOPLE, contributions, score_bar, wedges
+from ufo.pipelines.reports.plots import (
+    BY_PEOPLE,
+    Bar,
+    contributions,
+    difference_of,
+    draw_bars,
+    score_bar,
+    svg_of,
+    wedges,
+)
+from ufo.pipelines.reports.tabular import OF_UNUSABLE
+from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
 from ufo.schemas.views import load_views
+from ufo.transforms.votes import main_mode
 
 _MOST_BARS = 24
-_MOST_PIES = 9
 _MOST_ORDERS = 16
 _MOST_SOURCES = 6  # of more, the view does not compare the orders
 _OF_ONE = "share, 95 % interval"
@@ -33,6 +47,64 @@ _METRICS = {
     "spearman": "Spearman's ρ",
 }
 _LOWER = {"faaf_error_rate", "unscored"}
+MOST_ROWS = 100
+_WORDS = {
+    "refuted": "contradicted",
+    "noans": "no answer",
+    "unit": "claim",
+    "units": "claims",
+    "credibility": "evidence support",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows under a title, of `total` where they are not all, and what is drawn of them: an SVG
+    within its view box, and what it shows in words."""
+
+    title: str
+    rows: Sequence[Row]
+    total: int = 0
+    note: str = ""
+    box: str = ""
+    svg: Markup | None = None
+    said: str = ""
+
+
+class Asked:
+    """The rows of a run's views, in the mode that stands for it."""
+
+    def __init__(self, results: Results, found: Row) -> None:
+        self.found = found
+        self.results = results
+        self.mode = main_mode(found["mode"])
+
+    def query(self, sql: str, params: Mapping[str, object]) -> list[Row]:
+        """Return the rows of a SELECT."""
+        rows: list[Row] = self.results.query(sql, dict(params)).to_pylist()
+        return rows
+
+    def rows(self, view: str, where: str = "true", order: str = "ALL") -> list[Row]:
+        """Return the run's rows of one of our views; `$mode` in `where` is the run's mode."""
+        sql = f"SELECT * EXCLUDE (run) FROM {view} WHERE run = $run AND ({where}) ORDER BY {order}"  # noqa: S608
+        mode = {"mode": self.mode} if "$mode" in where else {}
+        return self.query(sql, {"run": self.found["run"], **mode})
+
+
+def in_words(name: str) -> str:
+    """Return the name of a column or of a measure as people say it."""
+    return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
+
+
+def columns(rows: Sequence[Row]) -> dict[str, bool]:
+    """Return the columns that are shown, and whether they hold texts: those with a value, without
+    the counts of unusable judgements, which are shown beside the scores."""
+    shown = rows[:MOST_ROWS]
+    return {
+        name: any(isinstance(row.get(name), str | list | dict) for row in shown)
+        for name in rows[0]
+        if name not in ("run", *OF_UNUSABLE) and any(row.get(name) is not None for row in shown)
+    }
 
 
 def scores(asked: Asked) -> Iterator[Part]:
@@ -67,7 +139,7 @@ def scores(asked: Asked) -> Iterator[Part]:
     ]
     note = "Question by question where two models answered the same ones."
     axis = "difference of scores, 95 % interval"
-    yield bars_of("Models compared", compared, bars, axis, note, filled=False, low=-1)
+    yield _bars("Models compared", compared, bars, axis, note, filled=False, low=-1)
 
 
 def corrected(asked: Asked) -> Iterator[Part]:
@@ -85,7 +157,7 @@ def corrected(asked: Asked) -> Iterator[Part]:
         for row in rows[:_MOST_BARS]
     ]
     mark = "score of the judge alone"
-    yield bars_of("Corrected score", rows, bars, _OF_ONE, filled=False, mark=mark)
+    yield _bars("Corrected score", rows, bars, _OF_ONE, filled=False, mark=mark)
     errors = [
         {**row, "error": ERRORS_IN_WORDS[row["error"]]} for row in asked.found["judge_errors"]
     ]
@@ -96,35 +168,20 @@ def corrected(asked: Asked) -> Iterator[Part]:
 
 def decided(asked: Asked) -> Iterator[Part]:
     """Give what each source decided, of the run and of each model, and the kinds of evidence."""
-    own = [row for row in asked.found["contributions"] if row["mode"] == asked.mode]
+    rows = [row for row in asked.found["contributions"] if row["mode"] == asked.mode]
+    figure = contributions(rows)
+    if figure is not None:
+        said = ", ".join(f"{source} {n:,}" for source, n, _ in wedges(rows))
+        yield _drawn("All responses", rows, figure, said, "")
     by_model = asked.rows(
         "source_contributions_by_model", "mode = $mode", "model, position NULLS LAST"
     )
-    models = list(dict.fromkeys(row["model"] for row in by_model))
-    whose = {"All responses": own}
-    if len(models) > 1:  # One model is the whole once more.
-        for model in models[: _MOST_PIES - 1]:
-            whose[model or "(no model)"] = [row for row in by_model if row["model"] == model]
-    note = f"The first {_MOST_PIES - 1} of {len(models):,} models." if models[_MOST_PIES:] else ""
-    for name, rows in whose.items():
-        figure = contributions(rows)
-        if figure is not None:
-            said = ", ".join(f"{source} {n:,}" for source, n, _ in wedges(rows))
-            yield drawn(name, rows, figure, said, note)
-    rows = asked.rows("coverage", "mode = $mode", "model")
-    bars = [
-        Bar(
-            row["model"] or "all responses",
-            row["coverage"],
-            note=f"{row['n_unanswered']:,} not found, {row['n_failed']:,} not judged",
-        )
-        for row in rows[:_MOST_BARS]
-    ]
-    yield bars_of("Coverage", rows, bars, "share of claims decided")
+    if len({row["model"] for row in by_model}) > 1:  # One model is the whole once more.
+        yield Part("Who decided, by model", by_model)
+    yield Part("Coverage", asked.rows("coverage", "mode = $mode", "model"))
     rows = asked.rows("category_shares", order="share DESC, source_category")
     if any(row["source_category"] != "other" for row in rows):
-        bars = [Bar(in_words(row["source_category"]), row["share"]) for row in rows]
-        yield bars_of("Categories of evidence", rows, bars, "share of the evidence with a passage")
+        yield Part("Categories of evidence", rows)
 
 
 def orders(asked: Asked) -> Iterator[Part]:
@@ -133,30 +190,17 @@ def orders(asked: Asked) -> Iterator[Part]:
     if asked.found["mode"] != "all" or len(used) > _MOST_SOURCES:
         return
     best = "rank_by_people NULLS LAST, factuality_score DESC, source_order"
-    rows = asked.rows(
-        "source_benchmark", order=f"list_position(['single', 'mv', 'seq'], mode), {best}"
-    )
+    order = f"list_position(['single', 'mv', 'seq'], mode), {best}"
+    rows = asked.rows("source_benchmark", order=order)
     bars = [
         Bar(_order(row), row["factuality_score"], mark=row["balanced_accuracy"])
         for row in rows[:_MOST_ORDERS]
     ]
     note = f"The first {_MOST_ORDERS} of {len(rows):,}." if rows[_MOST_ORDERS:] else ""
     axis, mark = "factuality score", "balanced accuracy on what people labelled, of what is decided"
-    yield bars_of("Alone, in every order, and voting", rows, bars, axis, note, mark=mark)
+    yield _bars("Alone, in every order, and voting", rows, bars, axis, note, mark=mark)
     pairs = [row for row in asked.rows("source_agreement") if row["n"]]
-    bars = [
-        Bar(
-            f"{row['source_a']} and {row['source_b']}",
-            row["kappa"],
-            row["low"],
-            row["high"],
-            note=quantity(row["n"], "claim"),
-        )
-        for row in pairs[:_MOST_BARS]
-    ]
-    note = "Over the claims that both decide: 1 is full agreement, 0 what chance gives."
-    axis = "Cohen's κ, 95 % interval"
-    yield bars_of("Agreement between sources", pairs, bars, axis, note, filled=False, low=-1)
+    yield Part("Agreement between sources on the claims that both decide", pairs)
 
 
 def agreement(asked: Asked) -> Iterator[Part]:
@@ -185,7 +229,7 @@ def agreement(asked: Asked) -> Iterator[Part]:
         ]
         n = max((row["n"] for row in rows), default=0)
         note = f"{quantity(n, level.replace('claim', 'labelled claim'))}."
-        yield bars_of(title, rows, bars, axis, note, filled=False, low=low)
+        yield _bars(title, rows, bars, axis, note, filled=False, low=low)
 
 
 def cost(asked: Asked) -> Iterator[Part]:
@@ -228,7 +272,7 @@ def _scores(title: str, rows: Sequence[Row], names: Sequence[str]) -> Part:
     )
     note = f"The {_MOST_BARS} lowest of {len(bars):,}." if len(bars) > _MOST_BARS else ""
     axis = "factuality score, 95 % interval"
-    return bars_of(title, rows, bars[-_MOST_BARS:], axis, note, mark=BY_PEOPLE)
+    return _bars(title, rows, bars[-_MOST_BARS:], axis, note, mark=BY_PEOPLE)
 
 
 def _chance(p: float | None) -> str:
@@ -242,3 +286,23 @@ def _order(row: Row) -> str:
     if row["mode"] == "mv":
         return f"vote of all {len(names)}"
     return " → ".join(names) + (" (as run)" if row["given"] else "")
+
+
+def _bars(
+    title: str, rows: Sequence[Row], bars: Sequence[Bar], axis: str, note: str = "", **options: Any
+) -> Part:
+    """Return rows with their bars; without bars nothing is shown."""
+    said = "; ".join(
+        f"{bar.name} " + ("has no score" if bar.value is None else f"{bar.value:.3f}")
+        for bar in bars
+    )
+    if not bars:
+        return Part(title, ())
+    return _drawn(title, rows, draw_bars(bars, axis, **options), said, note)
+
+
+def _drawn(title: str, rows: Sequence[Row], figure: Figure, said: str, note: str) -> Part:
+    """Return rows with a figure of them, which shows what is `said`."""
+    box, svg = svg_of(figure, title)
+    # Made by matplotlib, which escapes what it is given.
+    return Part(title, rows, note=note, box=box, svg=Markup(svg), said=said)  # noqa: S704

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ufo.pipelines.labels.sample_sheets import allocate
 from ufo.schemas.exports import with_formula
 from ufo.schemas.results import open_results
 
@@ -54,23 +53,7 @@ def _ask(runs: Path) -> Callable[..., Any]:
     return ask
 
 
-@given(st.lists(st.integers(0, 500), max_size=12), st.integers(1, 800))
-def test_an_allocation_is_in_proportion_and_leaves_no_stratum_out(sizes: list[int], n: int) -> None:
-    taken = allocate(sizes, n)
-    assert all(0 <= take <= size for take, size in zip(taken, sizes, strict=True))
-    least = [min(2, size) for size in sizes]
-    if sum(least) <= n:
-        assert sum(taken) == min(n, sum(sizes))
-        assert all(take >= few for take, few in zip(taken, least, strict=True))
-
-
-def test_an_allocation_by_hand() -> None:
-    assert allocate([60, 30, 10], 20) == [12, 6, 2]
-    assert allocate([1000, 1], 10) == [9, 1]
-    assert allocate([5], 1) == [1]
-
-
-def test_a_sheet_has_every_stratum_and_says_nothing_of_verdicts(
+def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(
     ufo: Callable[..., Any], runs: Path
 ) -> None:
     done = ufo("label", "sample", runs, "--n", 20)
@@ -81,16 +64,15 @@ def test_a_sheet_has_every_stratum_and_says_nothing_of_verdicts(
         *("run", "response_id", "unit_id", "stratum", "stratum_size", "question", "response"),
         *("sentence", "claim", "label", "note"),
     ]
-    sizes = {row["stratum"]: int(row["stratum_size"]) for row in rows}
-    assert sum(sizes.values()) == 60
-    assert sorted(sizes.values()) == [10, 15, 15, 20]
+    assert {(row["stratum"], row["stratum_size"]) for row in rows} == {("all", "60")}
+    assert len({(row["response_id"], row["unit_id"]) for row in rows}) == 20
     first = next(row for row in rows if row["response_id"] == "a")
     assert first["question"] == "What of a?"
     assert first["claim"] == f"Claim {first['unit_id']}."
     assert first["sentence"] == f"S {first['unit_id']}."
     assert {row["label"] for row in rows} == {""}
     assert "supported" not in done.out
-    assert "20 of 60 units in 4 strata" in done.err
+    assert "20 of 60 units at random" in done.err
 
 
 def test_the_same_seed_draws_the_same_units_and_another_others(
@@ -98,14 +80,6 @@ def test_the_same_seed_draws_the_same_units_and_another_others(
 ) -> None:
     sheets = [ufo("label", "sample", runs, "--n", 20, "--seed", seed).out for seed in (1, 1, 2)]
     assert sheets[0] == sheets[1] != sheets[2]
-
-
-def test_where_strata_are_too_many_they_are_fewer(ufo: Callable[..., Any], runs: Path) -> None:
-    # Four strata of source, verdict and model; three verdicts; one whole.
-    assert "in 3 strata (verdict)" in ufo("label", "sample", runs, "--n", 7).err
-    done = ufo("label", "sample", runs, "--n", 3)
-    assert "in one stratum" in done.err
-    assert len(read(done.out)) == 3
 
 
 ANY_TEXT = st.text(
@@ -209,10 +183,8 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
         assert ask("SELECT count(*), sum(label), any_value(origin) FROM human_labels", run) == [
             (8, 4, "sheet")
         ]
-    # A stratum's weights add up to its size.
-    weights = dict(ask("SELECT stratum, sum(weight) FROM labels GROUP BY stratum"))
-    sizes = {row["stratum"]: float(row["stratum_size"]) for row in rows}
-    assert weights == pytest.approx({stratum: sizes[stratum] for stratum in weights})
+    # The weights add up to the number of units.
+    assert ask("SELECT stratum, sum(weight) FROM labels GROUP BY stratum") == [("all", 60)]
 
 
 def test_the_same_sheet_again_replaces_what_it_said(
@@ -380,19 +352,6 @@ def test_judge_errors_by_hand(
         ("ref", "false_supported", 2, 1, 0.5, None),
         ("ref", "wrong", 3, 2, pytest.approx(2 / 3), None),
     ]
-
-
-def test_weights_of_strata_count_in_the_judges_errors(
-    ufo: Callable[..., Any], runs: Path, ask: Callable[..., Any], tmp_path: Path
-) -> None:
-    rows = read(ufo("label", "sample", runs, "--n", 30).out)
-    labelled = [{**row, "label": row["unit_id"][0] == "u"} for row in rows]
-    assert ufo("label", "import", runs, write(tmp_path / "s.csv", labelled)).code == 0
-    # m1's 30 units are all true to people; 20 are supported, 10 refuted, whatever was drawn.
-    (value,) = ask(
-        "SELECT value FROM judge_errors WHERE source = 'all' AND model = 'm1' AND error = 'wrong'"
-    )
-    assert value == (pytest.approx(1 / 3),)
 
 
 def test_the_overview_has_the_corrected_score_once_there_are_labels(

@@ -1,12 +1,11 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from ufo.pipelines.reports.drawing import draw_pie, save
-from ufo.pipelines.reports.plots import plot_contributions, plot_scores
+from ufo.pipelines.reports.plots import draw_pie, plot_contributions, plot_scores, save
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
 
@@ -94,27 +93,33 @@ def test_scores_are_bars_with_values_the_best_on_top(results: Results) -> None:
     assert texts(plot_scores(results, by="dataset"))[0] == "(no dataset)"
 
 
-def test_scores_by_people_are_marked() -> None:
-    table = pa.table(
-        {"model": ["m", "n"], "factuality_score": [0.5, 0.7], "human_score": [0.6, None]}
-        | {"low": [0.4, 0.6], "high": [0.6, 0.8]}
-    )
-    figure = plot_scores(table)
+def test_scores_by_people_are_marked(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
+    rows = rows_of(VOTES, models=MODELS)
+    rows["responses"] = [
+        replace(row, human_score=0.6 if row.response_id == "b" else None)
+        for row in rows["responses"]
+    ]
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as results:
+        figure = plot_scores(results, by="response")
     axes: Any = figure.axes[0]
     *_, marks = axes.collections
-    assert len(axes.containers) == 4, "two bars with their intervals"
-    assert marks.get_offsets().tolist() == [[0.6, 1.12]]
+    assert marks.get_offsets().tolist() == [[0.6, 0.12]]
     assert labels(figure) == ["score by people"]
 
 
-def test_of_many_the_lowest_are_drawn() -> None:
-    ids = [f"r{n}" for n in range(100)]
-    table = pa.table({"response_id": ids, "factuality_score": [n / 100 for n in range(100)]})
-    figure = plot_scores(table)
+def test_of_many_the_lowest_are_drawn(
+    tmp_path: Path, rows_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
+    write_run(tmp_path, rows_of({f"r{n:02}": {"u": {"ref": "rs"[n > 0]}} for n in range(60)}))
+    with open_results(tmp_path) as results:
+        figure = plot_scores(results, by="response")
     axes = figure.axes[0]
     assert len(axes.patches) == 40
-    assert axes.get_title(loc="left") == "Factuality score by response (the 40 lowest of 100)"
-    assert texts(figure)[-2:] == ["r0", "0.000"]
+    assert axes.get_title(loc="left") == "Factuality score by response (the 40 lowest of 60)"
+    assert texts(figure)[-2:] == ["r00", "0.000"]
 
 
 @pytest.mark.parametrize("plot", [plot_contributions, plot_scores])
@@ -141,11 +146,7 @@ def test_wrong_files_are_usage_errors(
         plot(results, tmp_path / "missing" / "x.png")
 
 
-def test_rows_of_several_runs_are_not_one_plot(results: Results) -> None:
-    table = results.query("SELECT run, 'm' AS mode, model, factuality_score FROM scores_by_model")
-    again = table.set_column(0, "run", pa.array(["other"] * table.num_rows))
-    with pytest.raises(UsageError, match="more than one run"):
-        plot_scores(pa.concat_tables([table, again]))
+def test_an_unknown_kind_of_bars(results: Results) -> None:
     with pytest.raises(UsageError, match=r"unknown by 'modle'.*'model'"):
         plot_scores(results, by="modle")
 

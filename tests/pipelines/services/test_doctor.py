@@ -4,7 +4,6 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -51,7 +50,6 @@ def test_what_is_said_of_a_server_is_true_of_it(
     )
     found = said(printed)
     expected = {
-        "model": "listed",
         "form": FORMS.get(profile, "json_schema"),
         "reply": "limited by max_tokens",
         "context": "not known",
@@ -63,20 +61,6 @@ def test_what_is_said_of_a_server_is_true_of_it(
     wrong = {name: found.get(name) for name, what in expected.items() if what not in found[name]}
     assert wrong == {}
     assert printed.count("2 of 2 right  ") == 5  # every formulation
-
-
-def test_a_model_that_is_not_listed_may_answer_all_the_same(capsys: Printed) -> None:
-    class Unlisted(LlmServer):
-        def _payload(self, request: Any, *rest: Any) -> Any:
-            if request.path == "/v1/models":
-                return {"object": "list", "data": [{"id": "offline-judge:latest"}]}
-            return super()._payload(request, *rest)
-
-    with Unlisted(keys=None) as server:
-        assert asked(server) == 0
-    found = said(capsys.readouterr().out)
-    assert found["model"].startswith("not listed")
-    assert "the endpoint lists offline-judge:latest" in found["model"]
 
 
 class Talker:
@@ -181,24 +165,22 @@ class _Always:
 
 
 @pytest.mark.parametrize(
-    ("answered", "tells"),
+    ("answered", "code", "tells"),
     [
-        (0, "cannot be used: too slow, or busy: no reply within"),
-        (2, "cannot be used: too slow: "),
+        (0, 1, "cannot be used: too slow, or busy: no judgement within"),
+        (3, 0, "no time left"),
     ],
 )
 def test_it_ends_in_time_with_a_verdict_whatever_the_server_does(
-    llm_server: LlmServer, capsys: Printed, answered: int, tells: str
+    llm_server: LlmServer, capsys: Printed, answered: int, code: int, tells: str
 ) -> None:
     asked(llm_server)  # what is imported at the first request takes its time
     capsys.readouterr()
     llm_server.mix = _Always(faults.hang(), answered)  # type: ignore[assignment]
     begun = time.monotonic()
-    assert asked(llm_server, "--timeout", "2") == 1
+    assert asked(llm_server, "--timeout", "2") == code
     assert time.monotonic() - begun < 4
-    printed = capsys.readouterr().out
-    assert tells in printed
-    assert "a run of 100 claims takes more than about" in printed
+    assert tells in capsys.readouterr().out
 
 
 def test_each_line_is_printed_as_soon_as_it_is_known(llm_server: LlmServer) -> None:
@@ -217,7 +199,7 @@ def test_each_line_is_printed_as_soon_as_it_is_known(llm_server: LlmServer) -> N
         patch.setattr("sys.stdout", Out())
         assert asked(llm_server) == 0
     counts = dict(seen)
-    assert counts["model"] == 0 < counts["form"] < counts["judging"]
+    assert 0 < counts["form"] < counts["judging"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ufo.transforms.english.word_set import word_set
+from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction.claims import split, written
 from ufo.transforms.extraction.wording import wording
 

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.transforms.extraction.extract import (
-    Extracted,
+    ExtractedUnit,
     extract,
     extract_sentences,
     paragraph_starts,
@@ -23,11 +23,11 @@ def sentences_of(text: str) -> list[str]:
 def test_claims_stand_by_themselves_and_know_their_sentence() -> None:
     starts = paragraph_starts(TEXT, segment(TEXT))
     assert extract(sentences_of(TEXT), "Tell me a bio of Ada Berg.", starts) == [
-        Extracted(2, "Ada Berg was a chemist.", "Was Ada Berg a chemist?"),
-        Extracted(3, "Ada Berg was born in Oslo.", "Where was Ada Berg born?"),
-        Extracted(3, "Ada Berg was born in 1950.", "When was Ada Berg born?"),
-        Extracted(3, "Ada Berg died in Paris.", "Did Ada Berg die in Paris?"),
-        Extracted(
+        ExtractedUnit(2, "Ada Berg was a chemist.", "Was Ada Berg a chemist?"),
+        ExtractedUnit(3, "Ada Berg was born in Oslo.", "Where was Ada Berg born?"),
+        ExtractedUnit(3, "Ada Berg was born in 1950.", "When was Ada Berg born?"),
+        ExtractedUnit(3, "Ada Berg died in Paris.", "Did Ada Berg die in Paris?"),
+        ExtractedUnit(
             4, "In 1990, Ada Berg won the Holm Prize.", "When did Ada Berg win the Holm Prize?"
         ),
     ]

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.limiter import Limiter, Limits, estimated
+from ufo.transforms.llm.limiter import Limiter, RateLimits, estimated
 from ufo.transforms.llm.retry import Timing
 
 BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
@@ -40,7 +40,7 @@ def simulate(main: Callable[[Simulated], Awaitable[Any]]) -> Any:
         return runner.run(run())
 
 
-def limiter(loop: Simulated, limits: Limits, **more: Any) -> Limiter:
+def limiter(loop: Simulated, limits: RateLimits, **more: Any) -> Limiter:
     return Limiter(limits, timing=Timing(chance=lambda: 0.5, clock=loop.time), **more)
 
 

@@ -14,7 +14,7 @@ from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, r
 from ufo.schemas.records import TRANSPORT
 from ufo.transforms.llm.base import LlmError
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.limiter import LOCAL_START, Limits, estimated
+from ufo.transforms.llm.limiter import LOCAL_START, RateLimits, estimated
 from ufo.transforms.llm.retry import Stop
 
 
@@ -23,7 +23,7 @@ def test_no_minute_has_more_requests_than_allowed_and_nine_tenths_are_used(slowe
     chance = random.Random(slowest)
 
     async def main(loop: Simulated) -> list[Logged]:
-        its = limiter(loop, Limits(concurrency=64, requests_per_minute=120))
+        its = limiter(loop, RateLimits(concurrency=64, requests_per_minute=120))
         seconds = [chance.uniform(0.0, slowest) for _ in range(900)]
         jobs = (exchange(its, loop, one) for one in seconds)
         times = await asyncio.gather(*jobs)
@@ -41,7 +41,7 @@ def test_no_minute_has_more_requests_than_allowed_and_nine_tenths_are_used(slowe
 
 def test_requests_are_spread_over_the_minute() -> None:
     async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, Limits(64, requests_per_minute=60))
+        its = limiter(loop, RateLimits(64, requests_per_minute=60))
         return [
             start
             for start, _ in await asyncio.gather(*(exchange(its, loop, 2.0) for _ in range(30)))
@@ -56,7 +56,7 @@ def test_no_minute_has_more_tokens_than_allowed_and_nine_tenths_are_used() -> No
     chance = random.Random(7)
 
     async def main(loop: Simulated) -> list[tuple[float, int]]:
-        its = limiter(loop, Limits(64, tokens_per_minute=50_000))
+        its = limiter(loop, RateLimits(64, tokens_per_minute=50_000))
         seen: list[tuple[float, int]] = []
 
         async def ask(size: int) -> None:
@@ -80,7 +80,7 @@ def test_no_minute_has_more_tokens_than_allowed_and_nine_tenths_are_used() -> No
 
 def test_a_request_larger_than_the_limit_goes_alone() -> None:
     async def main(loop: Simulated) -> list[tuple[float, float]]:
-        its = limiter(loop, Limits(64, tokens_per_minute=10))
+        its = limiter(loop, RateLimits(64, tokens_per_minute=10))
         return await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(2)))
 
     (first, _), (second, _) = simulate(main)
@@ -90,7 +90,7 @@ def test_a_request_larger_than_the_limit_goes_alone() -> None:
 
 def test_what_was_sent_before_counts() -> None:
     async def main(loop: Simulated) -> list[tuple[float, float]]:
-        its = limiter(loop, Limits(64, requests_per_minute=10), before=8)
+        its = limiter(loop, RateLimits(64, requests_per_minute=10), before=8)
         return await asyncio.gather(*(exchange(its, loop, 0.1) for _ in range(3)))
 
     times = [start for start, _ in simulate(main)]
@@ -100,7 +100,7 @@ def test_what_was_sent_before_counts() -> None:
 
 def test_no_more_are_under_way_than_allowed() -> None:
     async def main(loop: Simulated) -> int:
-        its = limiter(loop, Limits(concurrency=7))
+        its = limiter(loop, RateLimits(concurrency=7))
         most = 0
 
         async def ask() -> None:
@@ -119,7 +119,7 @@ def test_no_more_are_under_way_than_allowed() -> None:
 @pytest.mark.parametrize("status", ["429", "502", "503", "529", "timeout", "connection"])
 def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: str) -> None:
     async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, Limits(concurrency=64))
+        its = limiter(loop, RateLimits(concurrency=64))
         found = []
 
         async def refuse() -> None:
@@ -143,7 +143,7 @@ def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: 
 @pytest.mark.parametrize("status", ["400", "500", "garbled"])
 def test_other_errors_leave_the_limit(status: str) -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, Limits(concurrency=8))
+        its = limiter(loop, RateLimits(concurrency=8))
         async with its.admitted(BODY) as sent:
             its.failed(sent, refused(status))
         return its.limit
@@ -153,7 +153,7 @@ def test_other_errors_leave_the_limit(status: str) -> None:
 
 def test_it_starts_low_and_grows_fast_until_the_first_overload() -> None:
     async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, Limits(concurrency=64), start=LOCAL_START)
+        its = limiter(loop, RateLimits(concurrency=64), start=LOCAL_START)
         found = [its.limit]
         await asyncio.gather(*(exchange(its, loop, 1.0) for _ in range(30)))
         found.append(its.limit)
@@ -170,7 +170,7 @@ def test_it_starts_low_and_grows_fast_until_the_first_overload() -> None:
 
 def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> None:
     async def main(loop: Simulated) -> tuple[float, float]:
-        its = limiter(loop, Limits(concurrency=64), start=LOCAL_START, timeout=100.0)
+        its = limiter(loop, RateLimits(concurrency=64), start=LOCAL_START, timeout=100.0)
         one_at_a_time = asyncio.Lock()
         slowest = 0.0
 
@@ -193,7 +193,7 @@ def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> N
 
 def test_one_at_a_time_is_always_left() -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, Limits(concurrency=8))
+        its = limiter(loop, RateLimits(concurrency=8))
         for _ in range(20):
             async with its.admitted(BODY) as sent:
                 its.failed(sent, refused())
@@ -205,7 +205,7 @@ def test_one_at_a_time_is_always_left() -> None:
 @pytest.mark.parametrize("seconds", [0.5, 30.0, 400.0])
 def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float) -> None:
     async def main(loop: Simulated) -> list[float]:
-        its, elsewhere = limiter(loop, Limits(4)), limiter(loop, Limits(4))
+        its, elsewhere = limiter(loop, RateLimits(4)), limiter(loop, RateLimits(4))
         async with its.admitted(BODY) as sent:
             await asyncio.sleep(100.0)
             its.failed(sent, refused(retry_after=seconds))
@@ -219,7 +219,7 @@ def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float) -> None:
 
 def test_what_is_used_up_is_waited_for() -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, Limits(4))
+        its = limiter(loop, RateLimits(4))
         headers = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30s"}
         async with its.admitted(BODY) as sent:
             its.answered(sent, headers, None)
@@ -231,7 +231,7 @@ def test_what_is_used_up_is_waited_for() -> None:
 def test_a_final_error_ends_those_who_wait_without_a_request() -> None:
     async def main(loop: Simulated) -> list[Any]:
         stop = Stop()
-        mine, anothers = (limiter(loop, Limits(1), stop=stop) for _ in range(2))
+        mine, anothers = (limiter(loop, RateLimits(1), stop=stop) for _ in range(2))
 
         async def spend() -> None:
             async with mine.admitted(BODY) as sent:
@@ -253,7 +253,7 @@ def test_a_final_error_ends_those_who_wait_without_a_request() -> None:
 
 def test_who_gives_up_waiting_takes_nothing_with_him() -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, Limits(1))
+        its = limiter(loop, RateLimits(1))
         first = asyncio.create_task(exchange(its, loop, 5.0))
         waiting = [asyncio.create_task(exchange(its, loop, 1.0)) for _ in range(3)]
         await asyncio.sleep(1.0)
@@ -265,11 +265,11 @@ def test_who_gives_up_waiting_takes_nothing_with_him() -> None:
     assert simulate(main) == pytest.approx(6.0)
 
 
-limits = st.builds(Limits, *[st.none() | st.integers(1, 5000)] * 3)
+limits = st.builds(RateLimits, *[st.none() | st.integers(1, 5000)] * 3)
 
 
 @given(limits, st.integers(1, 64))
-def test_shares_never_come_to_more_than_the_whole(whole: Limits, workers: int) -> None:
+def test_shares_never_come_to_more_than_the_whole(whole: RateLimits, workers: int) -> None:
     workers = int(min(workers, whole.most_workers))
     share = whole.divided(workers)
     for name in ("concurrency", "requests_per_minute", "tokens_per_minute"):
@@ -281,7 +281,7 @@ def test_shares_never_come_to_more_than_the_whole(whole: Limits, workers: int) -
 
 def test_it_knows_for_how_long_an_endpoint_that_is_asked_does_not_answer() -> None:
     async def main(loop: Simulated) -> None:
-        its = limiter(loop, Limits(requests_per_minute=6))
+        its = limiter(loop, RateLimits(requests_per_minute=6))
         assert its.silence() == 0.0
         with its.asked(), its.asked():
             async with its.admitted(BODY) as first:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.transforms.llm.simulated import BODY, Simulated, limiter, refused, simulate
 from ufo.transforms.llm.failures import SendError
-from ufo.transforms.llm.limiter import Limits
+from ufo.transforms.llm.limiter import RateLimits
 from ufo.transforms.llm.retry import Retry, Timing, retrying
 
 POLICY = Retry(attempts=5, seconds=1000.0, first=0.5, longest=4.0)
@@ -103,7 +103,7 @@ def outage(*events: tuple[float, str], patience: float = 900.0) -> tuple[list[st
     final: list[bool] = []
 
     async def main(loop: Simulated) -> None:
-        its = limiter(loop, Limits(), patience=patience, report=told.append)
+        its = limiter(loop, RateLimits(), patience=patience, report=told.append)
         with its.asked():
             for seconds, status in events:
                 async with its.admitted(BODY) as sent:
@@ -161,7 +161,7 @@ def test_what_answers_no_more_is_waited_for_by_time_and_not_by_tries(
             await asyncio.sleep(5.0)
             raise refused("timeout")
 
-        its = limiter(loop, Limits(), reached=reached)
+        its = limiter(loop, RateLimits(), reached=reached)
         retry = Retry(attempts=3, seconds=300.0)
         with pytest.raises(SendError):
             await retrying(send, retry, Timing(clock=loop.time), its)

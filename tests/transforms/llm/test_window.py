@@ -9,27 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.transforms.llm.failures import Overflow
-from ufo.transforms.llm.window import Window, count, prompt_tokens
+from ufo.transforms.llm.window import ContextWindow, count, prompt_tokens
 
 
 def body(words: int) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": "word " * words}]}
 
 
-def arrived(window: Window, words: int, counted: int) -> bool:
+def arrived(window: ContextWindow, words: int, counted: int) -> bool:
     asked = body(words)
     return window.arrived(asked, prompt_tokens(asked), counted)
 
 
 def test_nothing_is_known_at_first() -> None:
-    window = Window()
+    window = ContextWindow()
     assert window.room(100) is None
     assert window.limit(100, 900, 40) == 900
     assert not window.hopeless(10**9)
 
 
 def test_a_context_that_is_set_limits_prompt_and_reply() -> None:
-    window = Window(1000)
+    window = ContextWindow(1000)
     assert 700 < (window.room(100) or 0) < 900
     assert window.room(2000) == 0
     assert 750 < window.limit(100, 900, 40) < 900
@@ -39,7 +39,7 @@ def test_a_context_that_is_set_limits_prompt_and_reply() -> None:
 
 
 def test_what_an_error_says_goes_before_what_was_set() -> None:
-    window = Window(8192)
+    window = ContextWindow(8192)
     window.refused(1000, 300, Overflow(512, 1500))
     assert window.context == 512
     assert window.hopeless(450)  # 1.5 of its tokens for each of ours
@@ -48,7 +48,7 @@ def test_what_an_error_says_goes_before_what_was_set() -> None:
 
 
 def test_an_error_without_numbers_leaves_three_quarters() -> None:
-    window = Window()
+    window = ContextWindow()
     window.refused(1000, 300, Overflow())
     assert 700 < (window.context or 0) < 800
     window.refused(100_000, 300, Overflow())  # that it was too much says less
@@ -58,7 +58,7 @@ def test_an_error_without_numbers_leaves_three_quarters() -> None:
 
 
 def test_a_guess_grows_with_what_is_taken() -> None:
-    window = Window()
+    window = ContextWindow()
     window.refused(1600, 300, Overflow())
     guesses = [window.context or 0]
     for tokens in (700, 1200, 900):
@@ -71,7 +71,7 @@ def test_a_guess_grows_with_what_is_taken() -> None:
 
 
 def test_a_count_that_was_not_said_is_raised_until_less_is_asked() -> None:
-    window = Window()
+    window = ContextWindow()
     limits = []
     for _ in range(50):
         limit = window.limit(400, 600, 40)
@@ -84,7 +84,7 @@ def test_a_count_that_was_not_said_is_raised_until_less_is_asked() -> None:
 
 
 def test_a_prompt_that_was_cut_is_seen_by_its_count() -> None:
-    window = Window()
+    window = ContextWindow()
     assert arrived(window, 900, 930)
     assert not arrived(window, 6000, 2050)  # Ollama with 4,096
     assert window.context == 4096
@@ -94,13 +94,13 @@ def test_a_prompt_that_was_cut_is_seen_by_its_count() -> None:
 
 
 def test_of_another_server_that_cuts_what_it_left_is_known() -> None:
-    window = Window()
+    window = ContextWindow()
     assert not arrived(window, 6000, 2000)
     assert window.context == 2000
 
 
 def test_an_endpoint_that_counts_otherwise_cuts_nothing() -> None:
-    window = Window()
+    window = ContextWindow()
     assert not arrived(window, 6000, 1800)
     assert arrived(window, 3000, 900)  # less than was left of the longer one
     assert window.context is None
@@ -108,7 +108,7 @@ def test_an_endpoint_that_counts_otherwise_cuts_nothing() -> None:
 
 
 def test_a_prompt_no_longer_than_one_that_arrived_is_not_cut() -> None:
-    window = Window()
+    window = ContextWindow()
     assert arrived(window, 1000, 1010)
     assert arrived(window, 1000, 60)  # without its prefix, which was cached
 
@@ -134,7 +134,7 @@ def test_a_cut_of_a_quarter_is_seen_after_ten_replies(
 ) -> None:
     alarms = missed = 0
     for seed in range(40):
-        window = Window()
+        window = ContextWindow()
         for number, (asked, counted) in enumerate(prompts(seed, spread, kept)):
             alarms += not window.arrived(asked, prompt_tokens(asked), counted)
             if number == 10:
@@ -151,13 +151,13 @@ def test_a_cut_of_a_quarter_is_seen_after_ten_replies(
 
 @pytest.mark.parametrize("seed", range(20))
 def test_prompts_that_vary_raise_no_alarm(seed: int) -> None:
-    window = Window()
+    window = ContextWindow()
     for asked, counted in prompts(seed, 0.05):
         assert window.arrived(asked, prompt_tokens(asked), counted)
 
 
 def test_a_prompt_of_another_kind_is_not_measured_by_the_others() -> None:
-    window = Window()
+    window = ContextWindow()
     for number in range(20):
         assert window.arrived(body(900 + number), 904 + number, 1000, "verify")
     assert window.arrived(body(2000), 2004, 1750, "xml")
@@ -168,7 +168,7 @@ def test_a_prompt_of_another_kind_is_not_measured_by_the_others() -> None:
 
 
 def test_a_text_in_another_script_is_not_measured_by_english_ones() -> None:
-    window = Window()
+    window = ContextWindow()
     for number in range(20):
         assert arrived(window, 900 + number, 930)
     chinese = {"messages": [{"role": "user", "content": "\u5965\u65af\u9646\u662f\u4e00 " * 900}]}
@@ -177,11 +177,11 @@ def test_a_text_in_another_script_is_not_measured_by_english_ones() -> None:
 
 @pytest.mark.parametrize(("words", "counted"), [(100, 10), (6000, 0)])
 def test_a_short_prompt_and_an_absent_count_tell_nothing(words: int, counted: int) -> None:
-    assert arrived(Window(), words, counted)
+    assert arrived(ContextWindow(), words, counted)
 
 
 def test_a_reply_that_ends_early_tells_the_context() -> None:
-    window = Window()
+    window = ContextWindow()
     window.ended(512)
     assert window.context == 512
     window.ended(4096)
@@ -197,7 +197,7 @@ def test_a_reply_that_ends_early_tells_the_context() -> None:
 def test_a_limit_is_never_raised_nor_below_what_is_expected(
     context: int | None, prompt: int, most: int, expects: int
 ) -> None:
-    limit = Window(context).limit(prompt, most, expects)
+    limit = ContextWindow(context).limit(prompt, most, expects)
     assert min(most, max(expects, 1)) <= limit <= most
 
 

@@ -93,7 +93,7 @@ class Parsed(Generic[Item, Value]):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[Value]):
+class AskedValue(Generic[Value]):
     """The value of an item, None where no reply had one, and the reply that decided that.
 
     `first_reason` is the reason why the first reply had no value, even if a later one then had.
@@ -225,14 +225,14 @@ class Askers:
 
 async def ask_for_items(
     items: Sequence[Item], form: Form[Item, Value], asker: Asker
-) -> dict[Item, Answer[Value]]:
+) -> dict[Item, AskedValue[Value]]:
     """Return the answer for each item; those without a value are recorded as failures.
 
     What the replies lack is asked for again up to `asker.repairs` times: in calls that the form
     packs anew, or in halves where a reply was cut off or withheld, so that one item that a filter
     stops does not cost the others.
     """
-    answers: dict[Item, Answer[Value]] = {}
+    answers: dict[Item, AskedValue[Value]] = {}
     calls, wrong = (form.pack(items) if items else []), ""
     for left in reversed(range(asker.repairs + 1)):
         wrongs: dict[str, None] = {}
@@ -314,15 +314,15 @@ async def _replies(
 
 
 def _better(
-    earlier: Answer[Value] | None, item: Item, parsed: Parsed[Item, Value], reply: Reply
-) -> Answer[Value]:
+    earlier: AskedValue[Value] | None, item: Item, parsed: Parsed[Item, Value], reply: Reply
+) -> AskedValue[Value]:
     """Return the earlier answer, unless it had no value or the reply has a better one."""
     value = parsed.values.get(item)
     if earlier is None:
-        return Answer(value, reply, reply.reason if item not in parsed.values else None)
+        return AskedValue(value, reply, reply.reason if item not in parsed.values else None)
     if earlier.value is not None and parsed.lacking([item]):
         return earlier
-    return Answer(value, reply, earlier.first_reason)
+    return AskedValue(value, reply, earlier.first_reason)
 
 
 def _storable(choice: Choice) -> Choice:

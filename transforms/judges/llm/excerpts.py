@@ -66,7 +66,7 @@ def slices(text: str, tokens: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Excerpt:
     """A part of a text to extract from: its sentences by their index, and the context before them.
 
     A sentence that is longer than a part is cut into slices in several parts.
@@ -122,9 +122,9 @@ class Text:
         near = self.excerpt(other for at in own for other in range(at - before, at + 2))
         return cut(near if tokens_of(near) <= tokens else self.excerpt(own), tokens)
 
-    def parts(self, tokens: int) -> list[Part]:
+    def parts(self, tokens: int) -> list[Excerpt]:
         """Cut the text into parts of about `tokens` tokens each."""
-        parts: list[Part] = []
+        parts: list[Excerpt] = []
         left = 0
         for group in self.paragraphs():
             pieces = [(at, piece) for at in group for piece in slices(self.sentence(at), tokens)]
@@ -134,7 +134,7 @@ class Text:
             for at, piece in pieces:
                 cost = tokens_of(piece) + TAGS
                 if cost > left:
-                    parts.append(Part({}, self._before(at, tokens) if parts else ""))
+                    parts.append(Excerpt({}, self._before(at, tokens) if parts else ""))
                     left = tokens
                 held = parts[-1].sentences
                 held[at] = f"{held[at]} {piece}" if at in held else piece

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from ufo.schemas.functions import is_number
 from ufo.schemas.parameters import extraction_parameters, query_parameters
 from ufo.schemas.records import InputRecord
 from ufo.schemas.text import quantity
-from ufo.transforms.english.lexicon import STOP_WORDS
+from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.base import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items, together
-from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Part, Text, ranges, tokens_of
+from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, ranges, tokens_of
+from ufo.transforms.judges.llm.fact_function import is_number
 from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
 from ufo.transforms.judges.llm.settings import RATIONALE, LlmSettings
 from ufo.transforms.llm.base import Choice, Function
@@ -79,7 +79,7 @@ async def extract(
     asked = element("question", record.question) if record.question else ""
     descriptions = {argument: prompts[f"argument_{argument}"] for argument in _ARGUMENTS}
 
-    def question(part: Part, items: Sequence[int], wrong: str) -> Question:
+    def question(part: Excerpt, items: Sequence[int], wrong: str) -> Question:
         context, size = part.context, _size(part, items)
         if wrong or len(items) < len(part.sentences):
             context = text.surroundings(items, min(AROUND, _size(part, part.sentences)), before=2)
@@ -98,12 +98,12 @@ async def extract(
         function = Function(name, prompts["function_extract"], schema, example)
         return Question(system, user, function, _LONGER * size)
 
-    def form(part: Part) -> Form[int, list[Draft]]:
+    def form(part: Excerpt) -> Form[int, list[Draft]]:
         ask, parse = partial(question, part), partial(_parsed, part)
         return Form(ask, parse, lacks=lambda lost: f"sentences {ranges(at + 1 for at in lost)}")
 
     tokens = settings.extract_tokens
-    room = asker.room(question(Part({0: ""}), [0], ""))
+    room = asker.room(question(Excerpt({0: ""}), [0], ""))
     if room is not None:  # for the sentences, their context, and the reply
         tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
     parts = [(ask_for_items([*part.sentences], form(part), asker)) for part in text.parts(tokens)]
@@ -115,12 +115,12 @@ async def extract(
     return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
 
 
-def _size(part: Part, items: Iterable[int]) -> int:
+def _size(part: Excerpt, items: Iterable[int]) -> int:
     return sum(tokens_of(part.sentences[at]) + TAGS for at in items)
 
 
 def _parsed(
-    part: Part, choice: Choice, items: Sequence[int], call: bool
+    part: Excerpt, choice: Choice, items: Sequence[int], call: bool
 ) -> Parsed[int, list[Draft]]:
     """Return the claims in a reply, by the index of their sentence; [] where it has none.
 

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ufo.schemas import records
-from ufo.schemas.functions import SHORT
-from ufo.transforms.judges.llm.asking import Answer, Asker
+from ufo.transforms.judges.llm.asking import AskedValue, Asker
+from ufo.transforms.judges.llm.fact_function import SHORT
 from ufo.transforms.judges.llm.packing import Pair as Pair
 from ufo.transforms.judges.llm.settings import FUNCTION, LlmSettings
 
@@ -51,7 +51,7 @@ class Finding:
     first_reason: str | None = None
 
     @classmethod
-    def of(cls, answer: "Answer[Finding]") -> "Finding":
+    def of(cls, answer: "AskedValue[Finding]") -> "Finding":
         """Return the finding of an answer with the columns of its request, else the error."""
         reply = answer.reply
         found = answer.value or cls(records.ERROR, reply.reason, raw_verdict=reply.raw)

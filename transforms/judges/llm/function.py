@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
-from ufo.schemas import functions as schema
-from ufo.schemas.functions import FactFunction, argument
 from ufo.schemas.parameters import closed
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
+from ufo.transforms.judges.llm import fact_function as schema
 from ufo.transforms.judges.llm import packing
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.excerpts import Text, ranges, repeats, tokens_of
+from ufo.transforms.judges.llm.fact_function import FactFunction, argument
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.packing import by_fact
 from ufo.transforms.judges.llm.parsing import arguments_of, tagged, xml_arguments
@@ -112,7 +112,7 @@ class _Calls:
         if room is not None:
             tokens = max(1, min(tokens, room - _NEIGHBOURS))
             self.context = min(_CONTEXT, room // _SURROUNDINGS)
-        most = packing.Limits(told.passages_per_call, told.facts_per_call, tokens, self.reply())
+        most = packing.CallLimits(told.passages_per_call, told.facts_per_call, tokens, self.reply())
 
         def of_fact(at: int) -> int:
             texts = (units[at].claim, units[at].query, self.text.sentence(units[at].sentence_index))
@@ -222,7 +222,7 @@ def _objects(prompts: Prompts, settings: LlmSettings, case: Case) -> Form[Pair, 
     tags = settings.format == XML
 
     def pack(items: Sequence[Pair]) -> list[list[Pair]]:
-        of_passage = packing.Limits(1, settings.facts_per_call, inf)
+        of_passage = packing.CallLimits(1, settings.facts_per_call, inf)
         return packing.pack(items, of_passage, lambda _: 0, lambda _: 0)
 
     def question(items: Sequence[Pair], wrong: str) -> Question:

@@ -17,7 +17,7 @@ _FACT_TOKENS: Final = 20  # of a fact's tags and of its argument
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class CallLimits:
     """The limits of one call: passages, facts, and estimated tokens of facts, passages and reply.
 
     `reply` is the estimate of one judgement in the reply.
@@ -30,7 +30,7 @@ class Limits:
 
 
 @dataclass(slots=True)
-class _Call:
+class _PackedCall:
     facts: dict[int, list[int]] = field(default_factory=dict)
     passages: set[int] = field(default_factory=set)
     tokens: int = 0
@@ -46,7 +46,7 @@ def by_fact(pairs: Iterable[Pair]) -> dict[int, list[int]]:
 
 def pack(
     pairs: Sequence[Pair],
-    limits: Limits,
+    limits: CallLimits,
     fact_tokens: Callable[[int], int],
     passage_tokens: Callable[[int], int],
 ) -> list[list[Pair]]:
@@ -55,16 +55,16 @@ def pack(
     A fact with more passages than a call may contain is split over several calls; a passage that
     exceeds the limit alone gets its own call.
     """
-    calls: list[_Call] = []
+    calls: list[_PackedCall] = []
     of_fact, of_passage = cache(fact_tokens), cache(passage_tokens)
 
-    def added(call: _Call, fact: int, piece: Sequence[int]) -> int:
+    def added(call: _PackedCall, fact: int, piece: Sequence[int]) -> int:
         """Return the tokens that a call would have with these passages of a fact."""
         statement = 0 if fact in call.facts else of_fact(fact) + _FACT_TOKENS
         passages = sum(of_passage(one) for one in piece if one not in call.passages)
         return call.tokens + statement + passages + limits.reply * len(piece)
 
-    def fits(call: _Call, fact: int, piece: Sequence[int]) -> bool:
+    def fits(call: _PackedCall, fact: int, piece: Sequence[int]) -> bool:
         return (
             len(call.passages.union(piece)) <= limits.passages
             and len(call.facts) + (fact not in call.facts) <= limits.facts
@@ -74,14 +74,14 @@ def pack(
     for fact, passages in by_fact(sorted({*pairs})).items():
         pieces: list[list[int]] = []
         for passage in passages:
-            if pieces and fits(_Call(), fact, [*pieces[-1], passage]):
+            if pieces and fits(_PackedCall(), fact, [*pieces[-1], passage]):
                 pieces[-1].append(passage)
             else:
                 pieces.append([passage])
         for piece in pieces:
             fitting = [call for call in calls if fits(call, fact, piece)]
             if not fitting:
-                calls.append(_Call())
+                calls.append(_PackedCall())
             best = max(fitting or calls[-1:], key=lambda call: len(call.passages & {*piece}))
             best.tokens = added(best, fact, piece)
             best.passages.update(piece)

@@ -17,7 +17,7 @@ from typing import Final
 from ufo.indexes.embedders import ALLOWED, Embedder
 from ufo.indexes.tokens import query_terms, terms_of
 from ufo.schemas.errors import UsageError
-from ufo.transforms.english.lexicon import VERY_COMMON as _VERY_COMMON
+from ufo.transforms.english.words import VERY_COMMON as _VERY_COMMON
 
 K1 = 0.9
 B = 0.4

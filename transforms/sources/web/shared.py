@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ufo.indexes.embedders import make_embedder
 from ufo.transforms.llm.endpoint import on_this_machine
-from ufo.transforms.llm.limiter import LOCAL_START, Limiter, Limits
+from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
 from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.settings import CallSettings
 from ufo.transforms.llm.shared import once, shared_memory
@@ -69,7 +69,7 @@ def shared(make: Callable[..., T], common: Common, *settings: object) -> T:
 def searcher(common: Common, search: str, url: str, locale: Locale, count: int) -> Searcher:
     """Return the searcher of an engine, at the `url` that it has now."""
     calls = common.calls
-    limits = Limits(calls.concurrency).divided(calls.workers)
+    limits = RateLimits(calls.concurrency).divided(calls.workers)
     limiter = Limiter(
         limits,
         start=LOCAL_START if on_this_machine(url) else None,

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tokenizers import Tokenizer
 
-from ufo.transforms.english.lexicon import STOP_WORDS
+from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.verifiers.base import Pair
 
 CLAIM_PIECES: Final = 96

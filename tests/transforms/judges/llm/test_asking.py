@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from ufo.schemas.records import TRUNCATED
-from ufo.transforms.judges.llm.asking import Answer, Asker, Form, Parsed, Question, ask_for_items
+from ufo.transforms.judges.llm.asking import (
+    AskedValue,
+    Asker,
+    Form,
+    Parsed,
+    Question,
+    ask_for_items,
+)
 from ufo.transforms.llm.base import VERIFIER, Choice, LlmError, Request
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.prompts import load_prompts
@@ -49,7 +56,7 @@ def asked(request: Request) -> list[int]:
     return list(json.loads(request.messages[-1].content.partition("\n")[0]))
 
 
-def ask(client: FakeClient, count: int, words: int = 1) -> tuple[dict[int, Answer[int]], Asker]:
+def ask(client: FakeClient, count: int, words: int = 1) -> tuple[dict[int, AskedValue[int]], Asker]:
     asker = Asker(client, load_prompts(), Request(VERIFIER, "m", (), step="verify"))
     return asyncio.run(ask_for_items(range(count), form(words), asker)), asker
 

@@ -6,14 +6,14 @@ from itertools import chain
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.judges.llm.packing import Limits, by_fact, pack
+from ufo.transforms.judges.llm.packing import CallLimits, by_fact, pack
 
-ROOMY = Limits(passages=50, facts=40, tokens=10**9)
+ROOMY = CallLimits(passages=50, facts=40, tokens=10**9)
 
 
 def packed(
     wanted: dict[int, list[int]],
-    limits: Limits = ROOMY,
+    limits: CallLimits = ROOMY,
     passage_tokens: dict[int, int] | None = None,
 ) -> list[dict[int, list[int]]]:
     sizes = passage_tokens or {}
@@ -34,17 +34,17 @@ def test_twenty_facts_of_one_reference_are_one_call_and_distinct_passages_two() 
 
 
 def test_one_passage_a_call_is_every_fact_of_a_passage_together() -> None:
-    calls = packed({0: [0, 1], 1: [1], 2: [0, 1]}, Limits(1, 40, 10**9))
+    calls = packed({0: [0, 1], 1: [1], 2: [0, 1]}, CallLimits(1, 40, 10**9))
     assert calls == [{0: [0], 2: [0]}, {0: [1], 1: [1], 2: [1]}]
 
 
 def test_a_fact_goes_where_its_passages_are() -> None:
-    calls = packed({0: [0, 1], 1: [2, 3], 2: [2, 3], 3: [0, 1]}, Limits(2, 40, 10**9))
+    calls = packed({0: [0, 1], 1: [2, 3], 2: [2, 3], 3: [0, 1]}, CallLimits(2, 40, 10**9))
     assert [list(call) for call in calls] == [[0, 3], [1, 2]]
 
 
 def test_a_passage_over_the_limit_is_a_call_of_its_own() -> None:
-    calls = packed({0: [0, 1], 1: [2]}, Limits(50, 40, 1000), {1: 5000})
+    calls = packed({0: [0, 1], 1: [2]}, CallLimits(50, 40, 1000), {1: 5000})
     assert calls == [{0: [0], 1: [2]}, {0: [1]}]
 
 
@@ -57,7 +57,7 @@ wanted_sets = st.dictionaries(
 def test_every_pair_is_in_one_call_within_the_limits(
     wanted: dict[int, list[int]], passages: int, facts: int, tokens: int
 ) -> None:
-    limits = Limits(passages, facts, tokens)
+    limits = CallLimits(passages, facts, tokens)
     calls = packed(wanted, limits)
     pairs = [[(fact, p) for fact, found in call.items() for p in found] for call in calls]
     counted = Counter(chain.from_iterable(pairs))

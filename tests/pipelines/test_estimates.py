@@ -1,4 +1,4 @@
-"""`--dry_run` tells beforehand what the server then counts, and sends nothing."""
+"""`--dry_run` tells beforehand what the server then counts, or more, and sends nothing."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer
-from tests.pipelines.llm_runs import rows
+from tests.pipelines.llm_runs import EXAMPLE, at, rows
 
 CITIES = ["Oslo", "Lima", "Rome", "Cairo", "Quito", "Hanoi", "Bonn", "Perth"]
+Ufo = Callable[..., Any]
 COUNTED = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
-# A real endpoint counts what stands around a message, which that of the tests does not.
 ASKED = """
-SELECT step, source, count(*) AS calls,
-    CAST(sum(prompt_tokens + if(step = 'knowledge', 4, 8)) AS BIGINT) AS prompt_tokens,
+SELECT step, source, count(*) AS calls, CAST(sum(prompt_tokens) AS BIGINT) AS prompt_tokens,
     CAST(sum(completion_tokens) AS BIGINT) AS completion_tokens, sum(cost_usd) AS cost_usd
 FROM usage WHERE NOT cached AND NOT coalesced AND step <> 'probe' GROUP BY ALL
 """
+LEAST = {"calls": 0.1, "prompt_tokens": 0.05, "completion_tokens": 0.02, "cost_usd": 0.05}
+"""The shares of an estimate that a run asks at least: in the mode seq few claims go to the later
+sources, and equal questions are asked once."""
 
 
 def records() -> list[dict[str, Any]]:
@@ -92,7 +94,7 @@ def evaluate(
     ],
     ids=lambda flags: " ".join(map(str, flags)),
 )
-def test_what_a_run_asks_lies_between_the_bounds(
+def test_a_run_asks_what_is_told_or_less(
     evaluate: Any, llm_server: LlmServer, tmp_path: Path, flags: Sequence[str]
 ) -> None:
     told = evaluate(*flags, "--dry_run", "--json")
@@ -105,31 +107,17 @@ def test_what_a_run_asks_lies_between_the_bounds(
     asked = {(row.pop("step"), row.pop("source")): row for row in rows(tmp_path / "out", ASKED)}
     estimated = {(row["step"], row["source"]): row for row in told.json["rows"]}
     assert asked.keys() <= estimated.keys()
-    for name, row in estimated.items():
+    for name, row in asked.items():
         for what in COUNTED:
-            real = asked.get(name, {}).get(what, 0)
-            assert row[f"{what}_low"] <= real <= row[what], (name, what)
-    total = told.json["total"]
+            assert row[what] <= 1.3 * estimated[name][what], (name, what)
     for what in COUNTED:
         real = sum(row[what] for row in asked.values())
-        assert total[f"{what}_low"] <= real <= total[what]
-    assert total["cost_usd_high"] == pytest.approx(sum(r["cost_usd"] for r in told.json["rows"]))
+        total = told.json["total"][what]
+        assert total == pytest.approx(sum(row[what] for row in estimated.values()))
+        assert LEAST[what] * total < real <= 1.3 * total, what
 
 
-def test_what_was_answered_before_costs_nothing(
-    evaluate: Any, llm_server: LlmServer, tmp_path: Path
-) -> None:
-    flags = ("--sources", "reference,llm")
-    assert evaluate(*flags, "--output", tmp_path / "out").code == 0
-    llm_server.requests.clear()
-    found = evaluate(*flags, "--dry_run", "--json").json
-    assert llm_server.requests == []
-    assert {row["step"] for row in found["rows"]} <= {"probe"}
-    again = evaluate(*flags, "--dry_run", "--json", "--repeat", 1).json
-    assert {row["step"] for row in again["rows"]} >= {"extract", "verify", "knowledge"}
-
-
-def test_a_sample_stands_for_all(
+def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
     tmp_path: Path, ufo: Any, write_lines: Any, llm_server: LlmServer
 ) -> None:
     text = "{0} is a large city. {0} has {1} bridges."
@@ -141,32 +129,31 @@ def test_a_sample_stands_for_all(
         for n in range(1_000)
     ]
     path = write_lines(tmp_path / "many.jsonl", lines)
-    found = ufo(
-        *("evaluate", "--input", path, "--sources", "reference", "--dry_run", "--json"),
+    flags = (
+        *("evaluate", "--input", path, "--sources", "reference", "--dry_run"),
         *("--base_url", llm_server.base_url, "--model", "offline-judge", "--cache", "off"),
-    ).json
+    )
+    found = ufo(*flags, "--json").json
     assert (found["responses"], found["sampled"]) == (1_000, 200)
     (extract,) = (row for row in found["rows"] if row["step"] == "extract")
-    assert 900 < extract["calls_low"] < 1_000 < extract["calls"] < 1_100
-    assert extract["cost_usd"] is None
+    assert (extract["calls"], extract["cost_usd"]) == (1_000, None)
     assert found["total"]["cost_usd"] is None
+    (line,) = (line for line in ufo(*flags).out.splitlines() if "extract" in line)
+    assert line.split()[-1] == "unknown"
 
 
 def test_a_table_for_people(evaluate: Any) -> None:
     told = evaluate("--sources", "reference,llm", "--dry_run")
     assert told.code == 0
     lines = told.out.splitlines()
-    assert lines[0].split() == [
-        *("step", "source", "model", "calls"),
-        *("prompt_tokens", "completion_tokens", "cost_usd"),
-    ]
+    assert lines[0].split() == ["step", "source", "model", *COUNTED]
     words = [line.split()[0] for line in lines if line.strip()]
     assert [words.count(step) for step in ("extract", "knowledge", "verify", "total")] == [
         *(1, 1, 2, 1)
     ]
     assert "nothing was sent" in told.out
-    for bound in ("At least: ", "At most: ", "Not counted: "):
-        assert bound in told.out
+    assert told.out.count("Assumed: ") == 2
+    assert "Not counted: " in told.out
 
 
 def test_a_run_that_asks_no_model_costs_nothing(
@@ -188,3 +175,49 @@ def test_what_would_end_the_run_ends_the_estimate(evaluate: Any, tmp_path: Path)
     assert evaluate("--dry_run", "--sources", "nobody").code == 2
     told = evaluate("--dry_run", "--input", tmp_path / "none.jsonl")
     assert told.code == 2
+
+
+GIVEN = {
+    "question": "Where is Oslo, and how large is it?",
+    "answer": "Oslo is in Norway. It is large.",
+    "facts": ["Oslo is in Norway.", "Oslo is large."],
+    "answers": {"short": "In Norway.", "long": "Oslo, which is large, is the capital of Norway."},
+}
+
+
+@pytest.mark.parametrize("formulations", ["prompt,tf,tfn+citation", "tf+xml"])
+def test_a_recall_run_asks_what_is_told(
+    ufo: Ufo,
+    server: LlmServer,
+    tmp_path: Path,
+    write_lines: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    formulations: str,
+) -> None:
+    given = write_lines(tmp_path / "given.jsonl", [GIVEN, "not json", GIVEN])
+    prices, output = tmp_path / "prices.yaml", tmp_path / "out"
+    prices.write_text(json.dumps({"offline-judge": {"input": 1, "output": 4}}))
+    monkeypatch.setenv("OPENAI_API_KEY", server.key)
+    server.requests.clear()
+    flags = (
+        *("recall", "--input", EXAMPLE, "--input", given, *at(server), "--json"),
+        *("--formulations", formulations, "--prices", prices),
+    )
+    told = ufo(*flags, "--dry_run")
+    assert told.code == 0, told.err
+    assert (told.json["records"], told.json["sampled"]) == (4, 4)
+    assert server.chats == []
+    assert not output.exists()
+
+    assert ufo(*flags, "--output", output).code == 0
+    asked = {(row.pop("step"), row.pop("source")): row for row in rows(output, ASKED)}
+    estimated = {(row["step"], row["source"]): row for row in told.json["rows"]}
+    assert asked.keys() == estimated.keys()
+    for name, row in estimated.items():
+        for what in COUNTED:
+            assert LEAST[what] * row[what] < asked[name][what] <= 1.3 * row[what], (name, what)
+
+
+def test_a_recall_run_without_a_model_asks_nothing(ufo: Ufo) -> None:
+    done = ufo("recall", "--input", EXAMPLE, "--dry_run", "--json")
+    assert (done.code, done.json["rows"], done.json["total"]["calls"]) == (0, [], 0)

@@ -1,6 +1,5 @@
 """FAVA's tagged texts and UFO's files as input records."""
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.pipelines.importers import import_records
-from ufo.pipelines.importers.fava import fava
+from ufo.pipelines.importers.formats import fava
 from ufo.pipelines.importers.reading import LEFT_OUT
-from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure
 from ufo.transforms.read import parse
 from ufo.transforms.values import Unusable
@@ -64,10 +62,10 @@ def test_the_response_is_what_was_written_and_its_errors_are_spans() -> None:
     ]
 
 
-def test_the_output_tells_which_side_is_the_response_and_its_white_space() -> None:
+def test_the_output_tells_which_side_is_the_response() -> None:
     annotated = "He was <entity><delete>Argentine</delete> <mark>American</mark></entity>.\n\nYes ."
     swapped = fava(tagged(annotated, output="He was American.\nYes."), Path("a"), 1)
-    assert swapped["response"] == "He was American.\nYes."
+    assert swapped["response"] == "He was  American.\n\nYes ."
     assert errors(swapped) == [("entity", "American")]
     unlike = fava(tagged(annotated, output="Quite another text."), Path("a"), 1)
     assert errors(unlike) == [("entity", "Argentine")]
@@ -135,29 +133,6 @@ def test_tagging_and_reading_is_the_text(parts: list[Any]) -> None:
     assert record["response"] == written
     assert sorted(errors(record)) == sorted(expected)
     assert not isinstance(parse("k", json.dumps(record).encode(), 2**20), Failure)
-
-
-def test_an_array_and_lines_give_the_same_records(tmp_path: Path) -> None:
-    rows = [tagged("a"), tagged("<entity>b"), tagged("<entity>c</entity>")]
-    lines, array, packed = (tmp_path / name for name in ("a.jsonl", "b.json", "c.json.gz"))
-    lines.write_text("\n".join(json.dumps(row) for row in rows))
-    array.write_text(json.dumps(rows, indent=2))
-    packed.write_bytes(gzip.compress(json.dumps([*rows, 5]).encode()))
-    told: list[Any] = []
-    one, two, three = (
-        list(import_records("fava", path, told.append)) for path in (lines, array, packed)
-    )
-    assert one == two == three
-    assert [record["id"] for record in one] == ["fava-1", "fava-3"]
-    assert [message.split(": ")[0] for message in told] == [
-        f"{lines}:2",
-        f"{array}:2",
-        f"{packed}:2",
-        f"{packed}:4",
-    ]
-    array.write_text("[\n{")
-    with pytest.raises(UsageError, match="not JSON"):
-        list(import_records("fava", array, told.append))
 
 
 # --- ufo -----------------------------------------------------------------------------------------
@@ -268,30 +243,3 @@ def test_records_of_several_data_sets_have_ids_of_their_own(
 ) -> None:
     (record,), _ = read({"id": 0, "response": "R."}, name=name)
     assert (record["dataset"], record["id"], record["model"]) == (dataset, f"{prefix}-0", model)
-
-
-def test_older_data_sets_have_their_question_and_evidence_elsewhere(
-    read: Callable[..., Any],
-) -> None:
-    (asked, news), _ = read(
-        {
-            "prompt": "You are given a title.\n\nTitle: who sings it\n\nIntroduction:",
-            "answer": ["Poison"],
-            "modelText": "Poison sings it.",
-        },
-        {
-            "title": "Shop Begs for Records",
-            "summary": "– a shop wants records .\n",
-            "document": "one article story_separator_special_tag another article\n",
-            "modelText": "A shop wants records.",
-        },
-        name="NQ/chatgpt.json",
-    )
-    assert asked["question"] == "who sings it"
-    assert asked["reference_answers"] == []
-    assert news["question"] == "Shop Begs for Records"
-    assert news["reference_answers"] == [
-        "– a shop wants records .",
-        "one article",
-        "another article",
-    ]

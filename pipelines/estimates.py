@@ -1,0 +1,269 @@
+"""Estimate the requests, tokens and cost of a run (`--dry_run`); nothing is sent.
+
+The run's own code builds and packs the requests, for a client that counts them.
+"""
+
+import json
+import math
+import random
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from ufo.pipelines.options.recall import RecallSettings
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.reports.tabular import page, print_rows
+from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
+from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, measure, plain_file
+from ufo.pipelines.runs.sources import choose
+from ufo.schemas.recall import RecallInput
+from ufo.schemas.records import Failure, InputRecord, OpenUnits, Passage
+from ufo.transforms.columns import is_used
+from ufo.transforms.extract import extract
+from ufo.transforms.judges import JUDGES, asks_llm_judge, make_judge
+from ufo.transforms.judges.base import Judge
+from ufo.transforms.judges.offline.judge import OfflineJudge
+from ufo.transforms.llm import wire
+from ufo.transforms.llm.base import KNOWLEDGE, Choice, Completion, Request
+from ufo.transforms.llm.capabilities import Capabilities
+from ufo.transforms.llm.window import ContextWindow, prompt_tokens
+from ufo.transforms.loop import wait_for
+from ufo.transforms.read import parse
+from ufo.transforms.recall import read as recall_read
+from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
+from ufo.transforms.recall.step import recall
+from ufo.transforms.sources.base import FactSource, Found
+from ufo.transforms.sources.llm import LlmSource
+
+SAMPLE: Final = 200
+"""The most records that are gone through; the others are taken to be as they are."""
+_PASSAGE: Final = 100  # tokens of a passage that is not fetched, and of what a model knows
+_PASSAGES: Final = 5  # of a source that does not say how many it gives
+METHOD: Final = (
+    "Assumed: claims and facts are those given, else those that the rules of the offline judge "
+    "find, and every claim goes to every source.",
+    "Assumed: a source that is not asked has all the passages that it may give, of "
+    f"{_PASSAGE} tokens each, and a reply is as long as its request expects.",
+    "Not counted: answers in the cache, second requests for what a reply lacks, and retries.",
+)
+COUNTED: Final = ("calls", "prompt_tokens", "completion_tokens", "cost_usd")
+_WIDTH: Final = 110
+R = TypeVar("R", InputRecord, RecallInput)
+
+
+class _CountingClient:
+    """A `Client` that counts requests, and replies with words that say nothing."""
+
+    def __init__(self, context: int | None) -> None:
+        self.counts: dict[tuple[str, str | None, str], list[int]] = {}
+        self._context = context
+
+    def add(self, key: tuple[str, str | None, str], *counted: int) -> None:
+        """Count calls, and the tokens of their prompts and replies."""
+        sums = self.counts.setdefault(key, [0, 0, 0])
+        for place, value in enumerate(counted):
+            sums[place] += value
+
+    async def complete(self, request: Request) -> Completion:
+        """Count the request; each of its choices is a call, as not every endpoint gives several."""
+        words = request.expects
+        if request.role == KNOWLEDGE:
+            several = request.function and request.function.parameters["properties"]
+            words = _PASSAGE * len(several or "1")
+        tokens = request.n * self._prompt(request), request.n * words
+        self.add((request.step, request.source, request.model), request.n, *tokens)
+        return Completion([Choice("word " * words)] * request.n, "", [])
+
+    def room(self, request: Request) -> int | None:
+        """Return the tokens left beside a request in the context of `--context`."""
+        return ContextWindow(self._context).room(self._prompt(request))
+
+    def cap(self, request: Request) -> int | None:
+        """Return None: no endpoint is asked."""
+        return None
+
+    def _prompt(self, request: Request) -> int:
+        return prompt_tokens(wire.body(request, request.model, Capabilities(), request.n))
+
+
+def estimate(settings: Settings) -> dict[str, Any]:
+    """Return the estimate for an evaluation with these settings, as `--json` prints it.
+
+    Raises:
+        UsageError: what would end the run before its first response.
+    """
+    specs = choose(settings).specs
+    read = partial(parse, columns=settings.map)
+    records, total = _sampled(settings, read, partial(is_used, settings.map))
+    client = _CountingClient(settings.context)
+    spec = settings.judge_spec()
+    if spec.llm is not None and asks_llm_judge(spec):
+        spec = replace(spec, llm=replace(spec.llm, repairs=0))
+    judge, rules = make_judge(spec, client), OfflineJudge()
+    asks_model = spec.llm is not None and JUDGES.takes_context(spec)
+    extractor = judge if asks_model else rules
+    model = spec.llm.model if spec.llm is not None else ""
+    sources = [settings.source(one, lambda: client) for one in specs]
+
+    async def count(record: InputRecord) -> None:
+        open_units = (await extract(record, extractor, settings.units)).open_units
+        if not open_units.units and asks_model:
+            open_units = (await extract(record, rules, settings.units)).open_units
+        for source in sources if open_units.units else ():
+            found = await _look_up(source, open_units, client)
+            if asks_model:
+                await judge.verify(open_units, source.name, found)
+            elif judge.remote:
+                calls = sum(len(answer.passages) for answer in found)
+                client.add(("verify", source.name, model), calls)
+
+    if judge.remote or any(source.remote for source in sources):
+        asked = [one for one in sources if not one.remote or isinstance(one, LlmSource)]
+        opened: list[FactSource | Judge] = [*asked, judge] if asks_model else [*asked]
+        for one in opened:
+            one.open()
+        try:
+            for record in records:
+                wait_for(count(record))
+        finally:
+            for one in opened:
+                one.close()
+    counted = {"responses": total, "sampled": len(records)}
+    return _estimated(settings, client, counted)
+
+
+async def _look_up(
+    source: FactSource, open_units: OpenUnits, client: _CountingClient
+) -> Sequence[Found]:
+    """Return the passages of a source; of a remote one as many as it may give, of filler."""
+    if not source.remote:
+        return await source.look_up(open_units)
+    if isinstance(source, LlmSource):
+        await source.look_up(open_units)
+        most = source.samples
+    else:
+        pages = int(getattr(source, "pages", _PASSAGES))
+        per_page = int(getattr(source, "passages_per_page", 1))
+        most = pages * max(per_page, 1)
+        if batch := getattr(source, "queries_a_request", 0):
+            queries = len({unit.query for unit in open_units.units})
+            client.add(("search", source.name, ""), math.ceil(queries / batch))
+            client.add(("page", source.name, ""), queries * pages if per_page else 0)
+    filler = "word " * _PASSAGE
+    return [
+        source.found(Passage(f"{unit.unit_id} {number} {filler}") for number in range(most))
+        for unit in open_units.units
+    ]
+
+
+def estimate_recall(settings: RecallSettings) -> dict[str, Any]:
+    """Return the estimate for a recall run with these settings, as `--json` prints it.
+
+    Raises:
+        UsageError: what would end the run before its first record.
+    """
+    records, total = _sampled(settings, recall_read.parse_recall, recall_read.is_used)
+    client = _CountingClient(settings.context)
+    llm_settings = settings.llm()
+    if llm_settings is not None and asks_llm_judge(settings.judge):
+        llm_settings = replace(llm_settings, repairs=0)
+        recaller = LlmRecaller(llm_settings, settings.formulations, lambda: client)
+        rules = JudgeRecaller(OfflineJudge())
+
+        async def count(record: RecallInput) -> None:
+            facts = record.facts
+            if not record.given:
+                await recaller.generate(record)
+                facts = (await rules.generate(record)).facts
+            known = replace(record, given=True, facts=facts, labels=[])
+            await recall(known, recaller, settings.formulations)
+
+        for record in records:
+            wait_for(count(record))
+    counted = {"records": total, "sampled": len(records)}
+    return _estimated(settings, client, counted)
+
+
+def _estimated(
+    settings: Settings, client: _CountingClient, counted: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return what was counted, scaled to all records, with the cost of each model's tokens; a cost
+    of None is unknown, as there is no price."""
+    prices = settings.client().prices
+    total, sampled = counted.values()
+    rows: list[dict[str, Any]] = []
+    for (step, source, model), counts in client.counts.items():
+        calls, prompt, completion = (round(count * total / sampled) for count in counts)
+        # What a search costs is between the user and their engine; pages cost nothing.
+        cost = None if model else 0.0
+        if model in prices:
+            cost = prices[model].cost(prompt, completion)
+        figures = zip(COUNTED, (calls, prompt, completion, cost), strict=True)
+        rows.append({"step": step, "source": source, "model": model, **dict(figures)})
+    sums: dict[str, Any] = {name: sum(row[name] for row in rows) for name in COUNTED[:3]}
+    costs = [row["cost_usd"] for row in rows]
+    sums["cost_usd"] = None if None in costs else math.fsum(costs)
+    whole = {"step": "total", "source": None, "model": "", **sums}
+    return {**counted, "method": " ".join(METHOD), "rows": rows, "total": whole}
+
+
+def _sampled(
+    settings: Settings,
+    parse: Callable[[str, bytes, int], R | Failure],
+    used: Callable[[str], bool],
+) -> tuple[list[R], int]:
+    """Return a random sample of the records of the input, the same each time, and their number.
+
+    Raises:
+        UsageError: the input cannot be read, or has not the columns of `--map`.
+        NothingUsable: it is empty, or no record of it can be used.
+    """
+    kept: list[R] = []
+    total = 0
+    report, draw = InputReport(), random.Random(0)  # noqa: S311
+
+    def keep(record: R) -> bool:
+        nonlocal total
+        total += 1
+        if len(kept) < SAMPLE:
+            kept.append(record)
+        elif (place := draw.randrange(total)) < SAMPLE:
+            kept[place] = record
+        return False
+
+    paths = find_inputs(settings.input)
+    inputs = [measure(path, name) for path, name in zip(paths, display_names(paths), strict=True)]
+    with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
+        files = [plain_file(file, folder, used) for file in inputs]
+        most = settings.max_line_bytes
+        check_columns(files, settings.map, most)
+        for _ in in_chunks(files, MAX_LINES, most, keep, report.observed(parse)):
+            pass  # records are kept as they are read
+    report.check(settings.input)
+    if not kept:
+        raise empty_input(inputs, "evaluate")
+    return kept, total
+
+
+def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
+    """Print what a run will ask by step, source and model."""
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    rows = []
+    for row in (*found["rows"], found["total"]):
+        cost = "unknown" if row["cost_usd"] is None else f"${row['cost_usd']:,.4f}"
+        numbers = [f"{row[name]:,}" for name in COUNTED[:3]]
+        rows.append([row["step"], row["source"], row["model"] or None, *numbers, cost])
+    # Numbers are not cut to fit: a narrow terminal breaks the lines.
+    width = max(_WIDTH, shutil.get_terminal_size().columns)
+    with page(sys.stdout, width) as console:
+        print_rows(("step", "source", "model", *COUNTED), rows, console, right=COUNTED)
+    what = "responses" if "responses" in found else "records"
+    looked = "all" if found["sampled"] == found[what] else f"{found['sampled']:,}"
+    print(f"{found[what]:,} {what}, {looked} of them gone through; nothing was sent.")
+    print("\n".join(METHOD))

@@ -1,1 +1,0 @@
-"""Estimate the requests of a run (`--dry_run`) from its own requests, without sending them."""

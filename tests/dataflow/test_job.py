@@ -1,0 +1,115 @@
+"""A launch of the flex template up to submission: the job's graph, and what travels with it."""
+
+import base64
+import bz2
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apache_beam.portability.api import beam_runner_api_pb2
+
+from scripts.dataflow import launch
+from tests.dataflow.recorder import WHERE
+from tests.llm_server import KEY, LlmServer
+from ufo.pipelines.build_index import build
+from ufo.pipelines.cli import main
+
+RUNNER = "tests.dataflow.recorder.DataflowRecorder"
+IMAGE = "europe-docker.pkg.dev/my-project/ufo/ufo:1"
+GROUP = "beam:transform:group_by_key:v1"
+SOURCES = ("reference", "wikipedia", "llm")
+
+
+def launched(folder: Path, monkeypatch: pytest.MonkeyPatch, *given: str) -> int:
+    """Launch with these parameters; returns the exit code."""
+    monkeypatch.setenv("UFO_IMAGE", IMAGE)
+    monkeypatch.setenv(WHERE, str(folder / "pipeline.pb"))
+    job = (
+        *(f"--runner={RUNNER}", "--project=my-project", "--region=europe-west1"),
+        *("--job_name=ufo-night", "--temp_location=gs://staging/temp", "--max_num_workers=4"),
+        "--template_location=gs://staging/job_object",
+    )
+    places = (f"--input=file://{folder}/in.jsonl", f"--output=file://{folder}/out")
+    return main(launch.words([*places, *given, *job], IMAGE))
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    (tmp_path / "pages.jsonl").write_text('{"title": "Oslo", "text": "Oslo has 5 bridges."}')
+    return build(tmp_path / "pages.jsonl", tmp_path / "index").path
+
+
+def texts(pipeline: Any) -> Iterator[bytes]:
+    """All that the job carries, functions unpacked."""
+    yield pipeline.SerializeToString()
+    for step in pipeline.components.transforms.values():
+        if step.spec.urn == "beam:transform:pardo:v1":
+            payload = beam_runner_api_pb2.ParDoPayload.FromString(step.spec.payload)
+            yield unpacked(payload.do_fn.payload)
+    for coder in pipeline.components.coders.values():
+        yield unpacked(coder.spec.payload)
+
+
+def unpacked(payload: bytes) -> bytes:
+    """The pickle in a payload, which Beam compresses."""
+    try:
+        data = base64.b64decode(payload, validate=True)
+    except ValueError:
+        return payload
+    for unpack in (bz2.decompress, zlib.decompress):
+        try:
+            return unpack(data)
+        except (OSError, zlib.error):
+            continue
+    return data
+
+
+def test_a_launch_gives_the_chain_of_sources_and_no_secret(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [{"id": f"r{n}", "response": f"Oslo has {n} bridges."} for n in range(20)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with LlmServer() as endpoint:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        models = ("--judge=llm", "--model=offline-judge", "--samples=2")
+        found = (f"--index=file://{index}", f"--sources={','.join(SOURCES)}", "--streaming=false")
+        words = ("--run=night", *models, *found, "--citation=")
+        assert launched(tmp_path, monkeypatch, *words) == 0
+    kept = (tmp_path / "pipeline.pb").read_bytes()
+    pipeline = beam_runner_api_pb2.Pipeline.FromString(kept)
+    assert "job finishes it in file://" in capsys.readouterr().out
+    steps = {
+        step.unique_name: step
+        for step in pipeline.components.transforms.values()
+        if not step.subtransforms
+    }
+    makers = {made: name for name, step in steps.items() for made in step.outputs.values()}
+    for name in ("read/parse", "extract/judge", "write/write", "finish"):
+        assert any(step.startswith(name) for step in steps), (name, sorted(steps))
+    earlier = "extract/judge/ParDo(_Extract)"
+    for position, source in enumerate(SOURCES, start=1):
+        stage = f"check/{position} {source}"
+        # No engine fuses a source with what comes before it: what one worker read, many judge.
+        assert steps[f"{stage}/batch"].spec.urn == GROUP
+        (keying,) = (name for name in steps if name.startswith(f"{stage}/key"))
+        assert [makers[one] for one in steps[keying].inputs.values()] == [earlier]
+        earlier = f"{stage}/ask/ParDo(_Ask)"
+        assert earlier in steps
+    carried = list(texts(pipeline))
+    assert any(b"offline-judge" in text for text in carried), "nothing was unpacked"
+    for secret in (KEY, str(Path.home() / ".cache"), os.getcwd() + "/tests/"):
+        assert not [text[:80] for text in carried if secret.encode() in text], secret
+
+
+def test_a_stream_is_a_job_a_window_so_a_template_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.jsonl").touch()
+    words = ("--sources=reference", "--judge=offline", "--run=feed", "--streaming=true")
+    assert launched(tmp_path, monkeypatch, *words) == 2
+    assert "leave --no_wait_until_finish out" in capsys.readouterr().err
