@@ -11,8 +11,15 @@ from typing import Final
 
 from ufo.schemas.ids import unit_ids
 from ufo.schemas.parameters import facts_parameters
-from ufo.schemas.recall import RecallAnswer, RecallInput
-from ufo.schemas.records import TRUNCATED, FactUnit, InputRecord, OpenUnits, Passage
+from ufo.schemas.records import (
+    TRUNCATED,
+    FactUnit,
+    InputRecord,
+    OpenUnits,
+    Passage,
+    RecallAnswer,
+    RecallInput,
+)
 from ufo.transforms.job import Job
 from ufo.transforms.judges import JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.base import Judge, Work
