@@ -29,8 +29,8 @@ from tests.local_web import Engines, LocalWeb
 from tests.local_web.documents import attributes, links, slow_pdf
 from tests.local_web.pages import PAGES, html
 from tests.local_web.pdf import pdf
-from ufo.schemas.functions import Control, Fact, FactFunction
 from ufo.schemas.records import ERROR, FactUnit, OpenUnits
+from ufo.transforms.judges.llm.fact_function import Control, Fact, FactFunction
 from ufo.transforms.judges.llm.parsing import arguments_of
 from ufo.transforms.llm import wire
 from ufo.transforms.llm.retry import Retry

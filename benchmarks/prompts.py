@@ -35,8 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from ufo.pipelines.build_index import build  # noqa: E402
-from ufo.schemas.recall import RecallAnswer, RecallInput  # noqa: E402
-from ufo.schemas.records import (  # noqa: E402
+from ufo.schemas.records import (  # noqa: E402  # noqa: E402
     ERROR,
     NOANS,
     REFUTED,
@@ -44,6 +43,8 @@ from ufo.schemas.records import (  # noqa: E402
     FactUnit,
     InputRecord,
     OpenUnits,
+    RecallAnswer,
+    RecallInput,
 )
 from ufo.transforms.judges.context import JudgeContext  # noqa: E402
 from ufo.transforms.judges.llm.asking import Askers  # noqa: E402

@@ -16,7 +16,7 @@ from filelock import FileLock
 from ufo.indexes.manifest import MANIFEST, file_sha256, listed_files, read_manifest
 from ufo.schemas import storage
 from ufo.schemas.errors import IndexUnusable
-from ufo.schemas.kept import kept_folder
+from ufo.schemas.folders import kept_folder
 
 _AT_ONCE = 4
 _REMEDY = (

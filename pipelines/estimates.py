@@ -20,8 +20,7 @@ from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
 from ufo.pipelines.runs.inputs import display_names, empty_input, find_inputs, measure, plain_file
 from ufo.pipelines.runs.sources import choose
-from ufo.schemas.recall import RecallInput
-from ufo.schemas.records import Failure, InputRecord, OpenUnits, Passage
+from ufo.schemas.records import Failure, InputRecord, OpenUnits, Passage, RecallInput
 from ufo.transforms.columns import is_used
 from ufo.transforms.extract import extract
 from ufo.transforms.judges import JUDGES, asks_llm_judge, make_judge

@@ -25,8 +25,7 @@ from ufo.pipelines.runs.attempt import Written
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.finish import FinishSpec, check_complete
 from ufo.schemas import storage
-from ufo.schemas.recall import RecallInput
-from ufo.schemas.records import Part
+from ufo.schemas.records import Part, RecallInput
 from ufo.transforms.beam import check, extract, read, write
 from ufo.transforms.beam import recall as recall_steps
 from ufo.transforms.job import COUNTED, Job

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ufo.schemas.errors import ends_run
-from ufo.schemas.exports import visible
+from ufo.schemas.text import visible
 from ufo.transforms.llm.usage import worker_id
 from ufo.transforms.loop import STEP
 

@@ -23,7 +23,7 @@ class Run:
 
     `finished_at` is in UTC; `sources` are in the user's order; `counts` has responses, units and
     failures; `files` maps each table to its part files, and `checksums` these to their SHA-256 (a
-    run of before there were checksums has none). `llm` has the options of a model that judged,
+        run of before there were checksums has none). `llm` has the options of a model that judged,
     empty where none did.
     """
 

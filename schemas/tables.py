@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ufo.schemas import recall, records, storage
+from ufo.schemas import records, storage
 from ufo.schemas.errors import REMEDY, damaged_part
 from ufo.schemas.labels import Label
 from ufo.schemas.records import Part
@@ -29,10 +29,10 @@ TABLES: dict[str, type] = {
     "sources": records.SourceStatus,
     "failures": records.Failure,
     "usage": records.Usage,
-    "recall_records": recall.RecallRecord,
-    "recall_answers": recall.RecallAnswer,
-    "recall_facts": recall.RecallFact,
-    "recall_verdicts": recall.RecallVerdict,
+    "recall_records": records.RecallRecord,
+    "recall_answers": records.RecallAnswer,
+    "recall_facts": records.RecallFact,
+    "recall_verdicts": records.RecallVerdict,
 }
 # Which tables a run of each command has; views over one that a run lacks find it empty.
 OF_RECALL = (

@@ -1,7 +1,8 @@
-"""Replace characters that tables cannot store, and write quantities.
+"""Replace characters that tables cannot store, make texts safe to show, and write quantities.
 
 All text that enters passes through here: input, references, service requests, documents of an
-index, replies of models and of the web.
+index, replies of models and of the web. Where such texts are shown, spreadsheets must not run them,
+nor terminals obey them.
 """
 
 import re
@@ -9,6 +10,14 @@ from typing import Any, Final
 
 REPLACEMENT: Final = "\ufffd"
 _UNSTORABLE: Final = re.compile("[\ud800-\udfff\x00]")
+_FORMULA: Final = r"^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+"""How a text begins that a spreadsheet takes for a formula, or that was kept from that."""
+_STARTS = re.compile(_FORMULA)
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+"""Characters that control a terminal or the order of letters: C0, escape, C1 and bidi controls."""
 
 
 def without_nul(value: Any) -> Any:
@@ -32,3 +41,29 @@ def storable(text: str) -> str:
 def quantity(n: int, noun: str) -> str:
     """Return a number with its noun in singular or plural: `1 claim`, `2,000 claims`."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def without_formula(text: str) -> str:
+    """Return the text, with an apostrophe in front if a spreadsheet would run it as a formula, or
+    if it is a formula with apostrophes; a number stays a number."""
+    return f"'{text}" if _STARTS.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def with_formula(text: str) -> str:
+    """Return the original of a text that `without_formula` returned."""
+    return text[1:] if text[:1] == "'" and without_formula(text[1:]) == text else text
+
+
+def visible(text: str) -> str:
+    """Return the text with control characters written out (`\\x1b`) except line ends and tabs."""
+    return _STEERING.sub(lambda found: _written(found[0]), text)
+
+
+def escaped_json(text: str) -> str:
+    r"""Return the JSON with control characters escaped (`\u009b`): the same value."""
+    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _written(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -32,8 +32,8 @@ from ufo.schemas.errors import (
     UfoError,
     UsageError,
 )
+from ufo.schemas.folders import own_folder
 from ufo.schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
-from ufo.schemas.temporary import own_folder
 from ufo.transforms.judges.base import Judge, Judged, Judgement
 from ufo.transforms.judges.context import JudgeContext
 from ufo.transforms.llm.base import Client, LlmError

@@ -6,10 +6,10 @@ import io
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from ufo.schemas.exports import without_formula
 from ufo.schemas.labels import PAGE_SHEET, Label
 from ufo.schemas.runs import RUN_PREFIX
 from ufo.schemas.tables import LABELS, from_arrow
+from ufo.schemas.text import without_formula
 from ufo.transforms.votes import main_mode
 from ufo.webapp import models
 from ufo.webapp.browsing import RunName

@@ -9,9 +9,9 @@ import pyarrow.csv as pc
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response, StreamingResponse
 
-from ufo.schemas.exports import without_formula
 from ufo.schemas.results import Results
 from ufo.schemas.tables import KEYS, TABLES
+from ufo.schemas.text import without_formula
 from ufo.schemas.views import View, load_views
 from ufo.webapp import answers
 from ufo.webapp.desk import AtDesk, Desk

@@ -22,7 +22,7 @@ from ufo.pipelines.runs.sources import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import EXIT_DONE, IndexUnusable, RunError, UsageError
 from ufo.schemas.extras import need
-from ufo.schemas.kept import cache_folder
+from ufo.schemas.folders import cache_folder
 from ufo.schemas.labels import Label
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results

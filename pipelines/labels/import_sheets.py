@@ -18,10 +18,10 @@ from ufo.pipelines.reports.tabular import one_line
 from ufo.pipelines.runs.formats import delimiter_of
 from ufo.pipelines.runs.results import open_results
 from ufo.schemas.errors import UsageError
-from ufo.schemas.exports import with_formula
 from ufo.schemas.labels import FOLDER, TAGS, Label
 from ufo.schemas.storage import join
 from ufo.schemas.tables import LABELS, from_arrow, sort_key, to_arrow
+from ufo.schemas.text import with_formula
 
 _LABELS = {
     # A column of numbers with gaps comes back from pandas as 1.0 and 0.0.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.exports import without_formula
 from ufo.schemas.results import Results
+from ufo.schemas.text import without_formula
 from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]

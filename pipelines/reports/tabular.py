@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ufo.schemas.exports import escaped_json, visible, without_formula
+from ufo.schemas.text import escaped_json, visible, without_formula
 
 DEFAULT_WIDTH = 100
 _NARROWEST = 8

@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from ufo.schemas import runs, storage
 from ufo.schemas.errors import RunError, UfoError
-from ufo.schemas.kept import kept_folder
+from ufo.schemas.folders import kept_folder
 from ufo.schemas.labels import FOLDER as LABELS
 from ufo.schemas.results import Results
 from ufo.schemas.runs import MANIFEST, RUN_PREFIX, Run

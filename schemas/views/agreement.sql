@@ -40,7 +40,7 @@ ratios AS (
             }) FILTER (WHERE g.n > 0)
         ) AS found
     FROM grouped AS g
-    INNER JOIN responses AS r ON r.run = g.run AND r.response_id = g.response_id
+    INNER JOIN responses AS r USING (run, response_id)
     GROUP BY ALL
 ),
 

@@ -16,7 +16,6 @@ SELECT
     count(*) FILTER (WHERE h.label = 0 AND v.label = 1) AS false_wrong,
     count(*) FILTER (WHERE h.label = 0 AND v.label IS NULL) AS false_open
 FROM human_labels AS h
-INNER JOIN verdicts AS v
-    ON v.run = h.run AND v.response_id = h.response_id AND v.unit_id = h.unit_id
-INNER JOIN responses AS r ON r.run = h.run AND r.response_id = h.response_id
+INNER JOIN verdicts AS v USING (run, response_id, unit_id)
+INNER JOIN responses AS r USING (run, response_id)
 GROUP BY ALL

@@ -17,6 +17,6 @@ SELECT
         AS passed,
     count(*) FILTER (WHERE s.credibility IS NULL) AS n_unscored
 FROM sentence_scores AS s
-INNER JOIN responses AS r ON r.run = s.run AND r.response_id = s.response_id
+INNER JOIN responses AS r USING (run, response_id)
 WHERE s.human_label IS NOT NULL
 GROUP BY ALL

@@ -12,8 +12,8 @@ WITH counted AS (
         count(*) FILTER (WHERE e.outcome = 'supported') AS n_supported,
         count(*) FILTER (WHERE e.outcome = 'refuted') AS n_refuted
     FROM evidence AS e
-    INNER JOIN runs AS r ON r.run = e.run
-    LEFT JOIN passages AS p ON p.run = e.run AND p.passage_id = e.passage_id
+    INNER JOIN runs AS r USING (run)
+    LEFT JOIN passages AS p USING (run, passage_id)
     WHERE e.passage_id IS NOT NULL
     GROUP BY ALL
 )

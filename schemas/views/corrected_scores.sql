@@ -30,8 +30,7 @@ WITH labelled AS (
         -- Where a sheet was drawn its labels alone are a known sample.
         h.weight IS NOT NULL OR NOT bool_or(h.weight IS NOT NULL) OVER (PARTITION BY v.run) AS used
     FROM verdicts AS v
-    INNER JOIN human_labels AS h
-        ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
+    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
 ),
 
 -- A domain is what has a score of its own. Within a STRUCT, as in IS NOT DISTINCT FROM, NULL equals
@@ -83,7 +82,7 @@ weighed AS (
             AND s.mode = l.mode
             AND s.response_id = l.response_id
             AND s.source IS NOT DISTINCT FROM l.source
-    INNER JOIN domains AS d ON d.domain = s.domain
+    INNER JOIN domains AS d USING (domain)
     WHERE l.used
     WINDOW whole AS (PARTITION BY s.domain)
 ),
@@ -107,7 +106,7 @@ strata AS (
         ) AS stratum,
         count(*) AS n_units
     FROM verdicts AS v
-    SEMI JOIN labelled AS l ON l.run = v.run
+    SEMI JOIN labelled AS l USING (run)
     INNER JOIN scored AS s
         ON
             s.run = v.run
@@ -157,9 +156,9 @@ estimated AS (
         corrected(j.responses, p.labels) AS found,
         u.strata AS strata_without_label
     FROM domains AS d
-    INNER JOIN judged AS j ON j.domain = d.domain
-    INNER JOIN people AS p ON p.domain = d.domain
-    LEFT JOIN unlabelled AS u ON u.domain = d.domain
+    INNER JOIN judged AS j USING (domain)
+    INNER JOIN people AS p USING (domain)
+    LEFT JOIN unlabelled AS u USING (domain)
 )
 
 SELECT

@@ -17,5 +17,5 @@ SELECT
     count(*) FILTER (WHERE v.label IS NOT NULL AND v.past_error) AS n_past_error,
     count(v.label) / count(*) AS coverage
 FROM verdicts AS v
-INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
+INNER JOIN responses AS r USING (run, response_id)
 GROUP BY ALL

@@ -16,7 +16,7 @@ WITH votes AS (
             WHEN t.n_supported > 0 THEN r.tie = 'factual'
         END AS supports
     FROM tallies AS t
-    INNER JOIN runs AS r ON r.run = t.run
+    INNER JOIN runs AS r USING (run)
 ),
 
 sided AS (
@@ -35,7 +35,7 @@ sided AS (
 judged AS (
     SELECT v.*
     FROM verdicts AS v
-    INNER JOIN runs AS r ON r.run = v.run
+    INNER JOIN runs AS r USING (run)
     WHERE v.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
 ),
 
@@ -54,8 +54,7 @@ differing AS (
         s.n_supported,
         s.n_refuted
     FROM sided AS s
-    INNER JOIN judged AS v
-        ON v.run = s.run AND v.response_id = s.response_id AND v.unit_id = s.unit_id
+    INNER JOIN judged AS v USING (run, response_id, unit_id)
     WHERE s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
     UNION ALL
     SELECT
@@ -73,10 +72,8 @@ differing AS (
         v.n_supported,
         v.n_refuted
     FROM judged AS v
-    INNER JOIN human_labels AS h
-        ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
-    LEFT JOIN sided AS s
-        ON s.run = v.run AND s.response_id = v.response_id AND s.unit_id = v.unit_id
+    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
+    LEFT JOIN sided AS s USING (run, response_id, unit_id)
     WHERE v.label != h.label
 )
 
@@ -96,6 +93,5 @@ SELECT
     d.n_supported,
     d.n_refuted
 FROM differing AS d
-INNER JOIN responses AS r ON r.run = d.run AND r.response_id = d.response_id
-INNER JOIN fact_units AS u
-    ON u.run = d.run AND u.response_id = d.response_id AND u.unit_id = d.unit_id
+INNER JOIN responses AS r USING (run, response_id)
+INNER JOIN fact_units AS u USING (run, response_id, unit_id)

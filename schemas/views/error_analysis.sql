@@ -15,9 +15,8 @@ WITH wrong AS (
         v.unit_id,
         cluster_of(r.dataset, r.question, r.response_id) AS cluster
     FROM verdicts AS v
-    INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
-    INNER JOIN human_labels AS h
-        ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
+    INNER JOIN responses AS r USING (run, response_id)
+    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
     WHERE v.label != h.label
 ),
 
@@ -41,8 +40,7 @@ asked AS (
         t.tag AS given,
         unnest(['wrong_claim', 'wrong_evidence', 'wrong_judgement']) AS tag
     FROM wrong AS w
-    LEFT JOIN tags AS t
-        ON t.run = w.run AND t.response_id = w.response_id AND t.unit_id = w.unit_id
+    LEFT JOIN tags AS t USING (run, response_id, unit_id)
 ),
 
 counted AS (

@@ -13,4 +13,4 @@ SELECT
     p.retrieved_at,
     p.text
 FROM evidence AS e
-LEFT JOIN passages AS p ON p.run = e.run AND p.passage_id = e.passage_id
+LEFT JOIN passages AS p USING (run, passage_id)

@@ -23,7 +23,7 @@ sampled AS (
         min(l.sheet || ' ' || l.stratum) AS stratum,
         sum(l.weight * s.share) AS weight
     FROM labels AS l
-    INNER JOIN sheets AS s ON s.sheet = l.sheet
+    INNER JOIN sheets AS s USING (sheet)
     WHERE l.label IS NOT NULL
     GROUP BY l.response_id, l.unit_id
     HAVING avg(l.label) != 0.5
@@ -39,5 +39,5 @@ SELECT
     s.stratum,
     s.weight
 FROM fact_units AS u
-LEFT JOIN sampled AS s ON s.response_id = u.response_id AND s.unit_id = u.unit_id
+LEFT JOIN sampled AS s USING (response_id, unit_id)
 WHERE s.label IS NOT NULL OR u.human_label IS NOT NULL

@@ -20,9 +20,8 @@ WITH labelled AS (
         coalesce(h.weight, 1) AS weight,
         cluster_of(r.dataset, r.question, r.response_id) AS cluster
     FROM verdicts AS v
-    INNER JOIN human_labels AS h
-        ON h.run = v.run AND h.response_id = v.response_id AND h.unit_id = v.unit_id
-    INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
+    INNER JOIN human_labels AS h USING (run, response_id, unit_id)
+    INNER JOIN responses AS r USING (run, response_id)
 ),
 
 by_source AS (

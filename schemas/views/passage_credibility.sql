@@ -27,7 +27,7 @@ scored AS (
         coalesce(c.n_error, 0) AS n_error,
         c.n_supported / nullif(c.n_supported + c.n_refuted + c.n_noans, 0) AS credibility
     FROM responses AS r
-    LEFT JOIN counted AS c ON c.run = r.run AND c.response_id = r.response_id
+    LEFT JOIN counted AS c USING (run, response_id)
 )
 
 SELECT

@@ -74,4 +74,4 @@ SELECT
     coalesce(s.seconds, 0) AS seconds,
     CASE WHEN s.run IS NULL THEN 0 ELSE s.cost_usd END AS cost_usd
 FROM used AS v
-FULL JOIN spent AS s ON s.run = v.run AND s.formulation = v.formulation
+FULL JOIN spent AS s USING (run, formulation)

@@ -15,7 +15,7 @@ WITH scored AS (
         CASE WHEN nullif(trim(s.question), '') IS NULL THEN s.response_id END AS response_id,
         avg(s.factuality_score) AS score
     FROM scores AS s
-    INNER JOIN runs AS r ON r.run = s.run
+    INNER JOIN runs AS r USING (run)
     WHERE
         s.run IN (of_baseline, of_run)
         AND s.factuality_score IS NOT NULL

@@ -77,7 +77,7 @@ joined AS (
         coalesce(j.n_unsupported, 0) AS n_unsupported,
         scored_units(c.n_units, j.n_judgements, j.n_unusable) AS n_scored
     FROM responses AS r
-    INNER JOIN scored AS g ON g.run = r.run
+    INNER JOIN scored AS g USING (run)
     LEFT JOIN counted AS c
         ON
             c.run = r.run

@@ -18,8 +18,7 @@ WITH counted AS (
         bool_or(e.outcome = 'error' OR e.reason IS NOT DISTINCT FROM 'unsupported_language')
             AS failed
     FROM evidence AS e
-    INNER JOIN fact_units AS u
-        ON u.run = e.run AND u.response_id = e.response_id AND u.unit_id = e.unit_id
+    INNER JOIN fact_units AS u USING (run, response_id, unit_id)
     GROUP BY e.run, e.response_id, u.sentence_index
 ),
 
@@ -32,9 +31,8 @@ decided AS (
         bool_or(v.label IS NOT DISTINCT FROM 1) AS supported,
         bool_and(v.label IS NOT DISTINCT FROM 1) AS all_supported
     FROM verdicts AS v
-    INNER JOIN runs AS r ON r.run = v.run
-    INNER JOIN fact_units AS u
-        ON u.run = v.run AND u.response_id = v.response_id AND u.unit_id = v.unit_id
+    INNER JOIN runs AS r USING (run)
+    INNER JOIN fact_units AS u USING (run, response_id, unit_id)
     WHERE v.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
     GROUP BY v.run, v.response_id, u.sentence_index
 ),
@@ -66,18 +64,10 @@ scored AS (
         s.human_label,
         s.text
     FROM sentences AS s
-    INNER JOIN runs AS r ON r.run = s.run
-    LEFT JOIN not_extracted AS x ON x.run = s.run AND x.response_id = s.response_id
-    LEFT JOIN decided AS d
-        ON
-            d.run = s.run
-            AND d.response_id = s.response_id
-            AND d.sentence_index = s.sentence_index
-    LEFT JOIN counted AS c
-        ON
-            c.run = s.run
-            AND c.response_id = s.response_id
-            AND c.sentence_index = s.sentence_index
+    INNER JOIN runs AS r USING (run)
+    LEFT JOIN not_extracted AS x USING (run, response_id)
+    LEFT JOIN decided AS d USING (run, response_id, sentence_index)
+    LEFT JOIN counted AS c USING (run, response_id, sentence_index)
 )
 
 SELECT

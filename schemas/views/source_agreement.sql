@@ -19,7 +19,7 @@ WITH compared AS (
         (p.supported & a.bit) != 0 AS for_a,
         (p.supported & b.bit) != 0 AS for_b
     FROM source_patterns AS p
-    INNER JOIN source_places AS a ON a.run = p.run
+    INNER JOIN source_places AS a USING (run)
     INNER JOIN source_places AS b ON b.run = p.run AND b.place > a.place
 ),
 
@@ -55,7 +55,7 @@ estimated AS (
             }) FILTER (WHERE c.n > 0)
         ) AS found
     FROM counted AS c
-    INNER JOIN responses AS r ON r.run = c.run AND r.response_id = c.response_id
+    INNER JOIN responses AS r USING (run, response_id)
     GROUP BY c.run, c.source_a, c.source_b
 )
 

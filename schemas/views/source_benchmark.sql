@@ -2,11 +2,12 @@
 -- What each source alone (single), every order of all of them (seq) and their pooled votes (mv) give:
 -- mean factuality_score and coverage of the responses, agreement with people on the n_labelled units
 -- (accuracy and balanced_accuracy over those decided; accuracy_all and balanced_accuracy_all over all,
--- with an undecided one as not factual), and the requests and cost it would have taken, as source_calls attributes them; extraction is the
--- same for all and left out. A response without a usable judgement is left out, and what decides
+-- with an undecided one as not factual), and the requests and cost it would have taken: those of a
+-- response in proportion to its units that are open, requests rounded up; extraction is the same for
+-- all and left out. A request that several responses shared counts for the first that asked. A response without a usable judgement is left out, and what decides
 -- nothing has no score. rank_by_people is 1 for what
 -- agrees best with people in its mode, by balanced_accuracy_all.
--- needs: scores, source_patterns, source_orders, source_calls, source_places, human_labels
+-- needs: scores, source_patterns, source_orders, source_places, human_labels
 -- with: source_agreement
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
 -- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, rank_by_people
@@ -67,17 +68,53 @@ in_order AS (
     GROUP BY o.run, o.mode, o.source_order
 ),
 
+requests AS (
+    SELECT
+        run,
+        response_id,
+        source,
+        count(*) AS n_calls,
+        CASE
+            WHEN count(*) FILTER (WHERE status = 'ok' AND NOT cached AND cost_usd IS NULL) = 0
+                THEN coalesce(sum(cost_usd), 0)
+        END AS cost_usd
+    FROM usage
+    WHERE NOT coalesced AND source IS NOT NULL AND response_id IS NOT NULL
+    GROUP BY run, response_id, source
+),
+
+-- The share of a response's units that the sources before leave open.
+open_units AS (
+    SELECT
+        o.run,
+        o.source,
+        o.before,
+        q.response_id,
+        q.n_calls,
+        q.cost_usd,
+        coalesce(sum(p.n_units) FILTER (WHERE (p.decided & o.before) = 0), 0) / sum(p.n_units)
+            AS share
+    FROM (SELECT DISTINCT run, source, before FROM source_orders) AS o
+    INNER JOIN requests AS q ON q.run = o.run AND q.source = o.source
+    INNER JOIN source_patterns AS p ON p.run = q.run AND p.response_id = q.response_id
+    GROUP BY ALL
+),
+
 calls AS (
     SELECT
         o.run,
         o.mode,
         o.source_order,
-        coalesce(sum(c.n_calls), 0) AS n_calls,
-        CASE WHEN count(c.n_calls) = count(c.cost_usd) THEN coalesce(sum(c.cost_usd), 0) END
-            AS cost_usd
+        -- A request that holds several facts is needed while one of them is open.
+        coalesce(sum(ceil(u.n_calls * u.share)), 0) AS n_calls,
+        -- What is not asked costs nothing, whatever its price.
+        CASE
+            WHEN count(*) FILTER (WHERE u.share > 0 AND u.cost_usd IS NULL) = 0
+                THEN coalesce(sum(u.cost_usd * u.share), 0)
+        END AS cost_usd
     FROM source_orders AS o
-    LEFT JOIN source_calls AS c
-        ON c.run = o.run AND c.source = o.source AND c.before = o.before
+    LEFT JOIN open_units AS u
+        ON u.run = o.run AND u.source = o.source AND u.before = o.before
     GROUP BY o.run, o.mode, o.source_order
 ),
 

@@ -13,7 +13,7 @@ WITH patterns AS (
         CAST(coalesce(sum(p.bit) FILTER (WHERE v.label IS NOT NULL), 0) AS BIGINT) AS decided,
         CAST(coalesce(sum(p.bit) FILTER (WHERE v.label = 1), 0) AS BIGINT) AS supported
     FROM verdicts AS v
-    INNER JOIN source_places AS p ON p.run = v.run AND p.source = v.source
+    INNER JOIN source_places AS p USING (run, source)
     INNER JOIN runs AS r ON r.run = v.run AND r.mode = 'all'
     WHERE v.mode = 'single'
     GROUP BY v.run, v.response_id, v.unit_id
@@ -28,6 +28,5 @@ SELECT
     count(*) FILTER (WHERE h.label = 1) AS n_true,
     count(*) FILTER (WHERE h.label = 0) AS n_false
 FROM patterns AS p
-LEFT JOIN human_labels AS h
-    ON h.run = p.run AND h.response_id = p.response_id AND h.unit_id = p.unit_id
+LEFT JOIN human_labels AS h USING (run, response_id, unit_id)
 GROUP BY p.run, p.response_id, p.decided, p.supported

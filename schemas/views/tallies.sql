@@ -27,4 +27,4 @@ SELECT
     c.n_noans,
     c.n_error
 FROM counted AS c
-LEFT JOIN sources AS s ON s.run = c.run AND s.source = c.source
+LEFT JOIN sources AS s USING (run, source)

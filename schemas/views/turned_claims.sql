@@ -10,7 +10,7 @@ WITH verdict AS (
         v.source,
         CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict
     FROM verdicts AS v
-    INNER JOIN runs AS r ON r.run = v.run
+    INNER JOIN runs AS r USING (run)
     WHERE
         v.run IN (of_baseline, of_run)
         AND v.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END

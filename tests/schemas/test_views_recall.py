@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import rows_of
 from tests.schemas.test_views_cost import NOTHING, usage
-from ufo.schemas.recall import (
+from ufo.schemas.records import (
     RecallRecord,
     RecallVerdict,
 )

@@ -9,12 +9,11 @@ from apache_beam.coders.row_coder import RowCoder
 from apache_beam.typehints.native_type_compatibility import convert_to_beam_type
 from apache_beam.typehints.schemas import schema_from_element_type
 
-from ufo.schemas import recall, records
+from ufo.schemas import records
 
 RECORDS: tuple[type, ...] = tuple(
     kind
-    for module in (records, recall)
-    for kind in vars(module).values()
+    for kind in vars(records).values()
     if isinstance(kind, type) and dataclasses.is_dataclass(kind)
 )
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ufo.records")

@@ -5,7 +5,7 @@ from typing import Any
 
 import apache_beam as beam
 
-from ufo.schemas.recall import RecallInput
+from ufo.schemas.records import RecallInput
 from ufo.transforms.beam.steps import CoroutineDoFn, StepCounters
 from ufo.transforms.beam.write import Rows
 from ufo.transforms.loop import in_step

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.kept import cache_folder
+from ufo.schemas.folders import cache_folder
 from ufo.schemas.storage import is_remote
 
 OFF: Final = "off"

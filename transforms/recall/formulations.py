@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.functions import OPTIONS
+from ufo.transforms.judges.llm.fact_function import OPTIONS
 from ufo.transforms.judges.llm.settings import JSON, PROMPT, XML
 
 HUMAN: Final = "human"

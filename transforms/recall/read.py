@@ -22,8 +22,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ufo.schemas.ids import content_id
-from ufo.schemas.recall import RecallAnswer, RecallInput, RecallLabel
-from ufo.schemas.records import Failure
+from ufo.schemas.records import Failure, RecallAnswer, RecallInput, RecallLabel
 from ufo.transforms.read import MAX_LINE_BYTES, record_of
 from ufo.transforms.values import Unusable, id_value, kind_of, label_value, text_value
 

@@ -9,17 +9,24 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
-from ufo.schemas.functions import TF
 from ufo.schemas.ids import unit_ids
 from ufo.schemas.parameters import facts_parameters
-from ufo.schemas.recall import RecallAnswer, RecallInput
-from ufo.schemas.records import TRUNCATED, FactUnit, InputRecord, OpenUnits, Passage
+from ufo.schemas.records import (
+    TRUNCATED,
+    FactUnit,
+    InputRecord,
+    OpenUnits,
+    Passage,
+    RecallAnswer,
+    RecallInput,
+)
 from ufo.transforms.job import Job
 from ufo.transforms.judges import JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.base import Judge, Work
 from ufo.transforms.judges.llm import asking, judge
 from ufo.transforms.judges.llm.asking import Form, Parsed, Question
 from ufo.transforms.judges.llm.excerpts import tokens_of
+from ufo.transforms.judges.llm.fact_function import TF
 from ufo.transforms.judges.llm.formulation import Case, Finding
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
 from ufo.transforms.judges.llm.settings import FUNCTION, JSON, PROMPT, XML, LlmSettings

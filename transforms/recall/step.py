@@ -6,8 +6,18 @@ from typing import Any
 
 from ufo.schemas import records
 from ufo.schemas.errors import ends_run
-from ufo.schemas.recall import RecallAnswer, RecallFact, RecallInput, RecallRecord, RecallVerdict
-from ufo.schemas.records import NO_PASSAGES, NOANS, REFUTED, SUPPORTED, Failure
+from ufo.schemas.records import (
+    NO_PASSAGES,
+    NOANS,
+    REFUTED,
+    SUPPORTED,
+    Failure,
+    RecallAnswer,
+    RecallFact,
+    RecallInput,
+    RecallRecord,
+    RecallVerdict,
+)
 from ufo.transforms.judges.llm.asking import together
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.judges.rows import citation_found

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ufo.schemas.exports import with_formula
 from ufo.schemas.results import open_results
+from ufo.schemas.text import with_formula
 
 UNITS = {f"u{n:02d}": {"ref": "s" if n % 3 else "r"} for n in range(30)}
 VOTES = {

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.schemas.recall import RecallInput
-from ufo.schemas.records import Failure
+from ufo.schemas.records import Failure, RecallInput
 from ufo.transforms.recall.read import parse_recall, same_fact
 
 WIKI = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ufo.schemas.recall import (
+from ufo.schemas.records import (
     RecallAnswer,
     RecallInput,
     RecallLabel,

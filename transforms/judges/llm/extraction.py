@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from ufo.schemas.functions import is_number
 from ufo.schemas.parameters import extraction_parameters, query_parameters
 from ufo.schemas.records import InputRecord
 from ufo.schemas.text import quantity
@@ -18,6 +17,7 @@ from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.base import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items, together
 from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, ranges, tokens_of
+from ufo.transforms.judges.llm.fact_function import is_number
 from ufo.transforms.judges.llm.parsing import arguments_of, breaks_off
 from ufo.transforms.judges.llm.settings import RATIONALE, LlmSettings
 from ufo.transforms.llm.base import Choice, Function

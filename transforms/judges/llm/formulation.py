@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ufo.schemas import records
-from ufo.schemas.functions import SHORT
 from ufo.transforms.judges.llm.asking import AskedValue, Asker
+from ufo.transforms.judges.llm.fact_function import SHORT
 from ufo.transforms.judges.llm.packing import Pair as Pair
 from ufo.transforms.judges.llm.settings import FUNCTION, LlmSettings
 

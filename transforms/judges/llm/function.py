@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
-from ufo.schemas import functions as schema
-from ufo.schemas.functions import FactFunction, argument
 from ufo.schemas.parameters import closed
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
+from ufo.transforms.judges.llm import fact_function as schema
 from ufo.transforms.judges.llm import packing
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.excerpts import Text, ranges, repeats, tokens_of
+from ufo.transforms.judges.llm.fact_function import FactFunction, argument
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.packing import by_fact
 from ufo.transforms.judges.llm.parsing import arguments_of, tagged, xml_arguments

@@ -17,11 +17,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from ufo.schemas import functions
 from ufo.schemas.errors import UsageError
 from ufo.schemas.parameters import closed
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED, UNPARSABLE
-from ufo.transforms.judges.llm import asking
+from ufo.transforms.judges.llm import asking, fact_function
 from ufo.transforms.judges.llm.asking import AskedValue, Asker, Form, Parsed, Question, T
 from ufo.transforms.judges.llm.excerpts import paragraph, repeats
 from ufo.transforms.judges.llm.formulation import Case, Finding, Formulation, Pair
@@ -53,12 +52,12 @@ def by_word(text: str, options: str) -> Said[Finding]:
     verdict.
     """
     kinds = {found.lastindex or 0 for found in _WORD.finditer(text)}
-    words = "True and False" if options == functions.TF else "True, False and Unclear"
+    words = "True and False" if options == fact_function.TF else "True, False and Unclear"
     if _NEGATED.search(text):
         return None, "it negates a verdict; give the verdict that is meant"
     if len(kinds) > 1:
         return None, f"it has more than one of {words}; give one"
-    if not kinds or (options == functions.TF and 3 in kinds):
+    if not kinds or (options == fact_function.TF and 3 in kinds):
         return None, f"it has none of {words}; give one"
     return Finding((SUPPORTED, REFUTED, NOANS)[kinds.pop() - 1], raw_verdict=text.strip()), ""
 
@@ -105,8 +104,8 @@ def _form(question: Question, says: Reads[T], again: Function | None = None) -> 
 
 def _as_text(choice: Choice) -> str:
     """Return a call of the repair function as the equivalent text, of any other reply its text."""
-    given = arguments_of(choice, (functions.VERDICT, functions.RATIONALE))
-    verdict, rationale = given.get(functions.VERDICT), given.get(functions.RATIONALE)
+    given = arguments_of(choice, (fact_function.VERDICT, fact_function.RATIONALE))
+    verdict, rationale = given.get(fact_function.VERDICT), given.get(fact_function.RATIONALE)
     if not isinstance(verdict, str):
         return choice.text
     if isinstance(rationale, str):
@@ -125,7 +124,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """
     kind, options = settings.formulation, settings.verdict_labels
     published = settings.as_published and kind != STEPWISE
-    if published and options != functions.TF:
+    if published and options != fact_function.TF:
         raise UsageError(
             f"--formulation {kind} --as_published cannot abstain, as its paper has it: add "
             "--verdict_labels tf"
@@ -134,13 +133,13 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     system, user = f"{stem}_{'published' if published else options}_system", f"{stem}_user"
     if published and kind == PROMPT:
         system, user = "", "prompt_published_user"
-    words = ("True", "False", "Unclear")[: 3 if options == functions.TFN else 2]
-    fields: dict[str, Any] = {functions.VERDICT: {"type": "string", "enum": words}}
+    words = ("True", "False", "Unclear")[: 3 if options == fact_function.TFN else 2]
+    fields: dict[str, Any] = {fact_function.VERDICT: {"type": "string", "enum": words}}
     tokens, says = _VERDICT_TOKENS, by_word
     if kind == RATIONALE:
         tokens = _STEPS_TOKENS if published else _RATIONALE_TOKENS
         says = by_last_line
-        fields = {functions.RATIONALE: {"type": "string"}, **fields}
+        fields = {fact_function.RATIONALE: {"type": "string"}, **fields}
     again = Function("hand_over", prompts["function_verdict"], closed(fields))
 
     async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:
@@ -159,8 +158,8 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
             question = Question(prompts[_FIRST[0]], prompts.render(_FIRST[1], **parts))
             first = (await asking.ask_for_items([pair], _form(question, _answer), asker))[pair]
             told = first.value
-            if told is None or functions.is_noans(told):
-                silent = Finding(NOANS, raw_verdict=functions.NOANS) if told else None
+            if told is None or fact_function.is_noans(told):
+                silent = Finding(NOANS, raw_verdict=fact_function.NOANS) if told else None
                 return Finding.of(AskedValue(silent, first.reply, first.first_reason))
             parts["answer"] = element("answer", told)
             parts["query"] = "" if repeats(unit.query, unit.claim) else parts["query"]

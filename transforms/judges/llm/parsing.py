@@ -10,8 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from ufo.schemas.functions import CHECKS, NOANS_LIST, PASSAGE, FactFunction, argument
 from ufo.schemas.records import FILTERED, REFUSED, TRUNCATED, UNPARSABLE
+from ufo.transforms.judges.llm.fact_function import (
+    CHECKS,
+    NOANS_LIST,
+    PASSAGE,
+    FactFunction,
+    argument,
+)
 from ufo.transforms.llm.base import Choice
 
 _MAX_FALSE_STARTS: Final = 1000

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from ufo.schemas.functions import EXPLAIN, OPTIONS, SHORT, TFN
+from ufo.transforms.judges.llm.fact_function import EXPLAIN, OPTIONS, SHORT, TFN
 
 FUNCTION = "function"
 STEPWISE = "stepwise"

@@ -19,8 +19,7 @@ from typing import Any
 import pytest
 
 from tests.transforms.judges.llm.conftest import as_tags, asked_for, open_units, passages, record
-from ufo.schemas.recall import RecallAnswer, RecallInput
-from ufo.schemas.records import TRUNCATED
+from ufo.schemas.records import TRUNCATED, RecallAnswer, RecallInput
 from ufo.transforms.judges.context import JudgeContext
 from ufo.transforms.judges.llm.judge import LlmJudge
 from ufo.transforms.judges.llm.settings import LlmSettings

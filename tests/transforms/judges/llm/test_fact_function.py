@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.schemas.functions import (
+from ufo.schemas.parameters import extraction_parameters, facts_parameters, query_parameters
+from ufo.transforms.judges.llm.fact_function import (
     Check,
     Control,
     Fact,
     FactFunction,
     is_noans,
 )
-from ufo.schemas.parameters import extraction_parameters, facts_parameters, query_parameters
 
 
 class Named(dict[str, str]):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.schemas.exports import escaped_json, visible, with_formula, without_formula
+from ufo.schemas.text import escaped_json, visible, with_formula, without_formula
 
 
 @pytest.mark.parametrize(
