@@ -1,7 +1,7 @@
 """Run coroutines from synchronous code: directly if they never wait, else on one loop a process.
 
-The loop runs in a daemon thread. `Window` submits coroutines to it and yields results in the order
-of completion.
+The loop runs in a daemon thread. `CallWindow` submits coroutines to it and yields results in the
+order of completion.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     return asyncio.run_coroutine_threadsafe(coroutine, process_loop()).result()
 
 
-class Window(Generic[K, T]):
+class CallWindow(Generic[K, T]):
     """Up to `size` concurrent coroutines on the process's loop, each with a key.
 
     `submit` yields completed results, and waits only if the window is full; `drain` yields the

@@ -18,7 +18,7 @@ from ufo.transforms.columns import Columns, nearest, sorted_out
 from ufo.transforms.sentences import segment
 from ufo.transforms.values import (
     OF_CELLS,
-    Unusable,
+    UnusableValue,
     check_writable,
     id_value,
     kind_of,
@@ -65,11 +65,11 @@ def record_of(
     """Return `make(key, object)` for the JSON object of a line, or a failure if it is unusable."""
     try:
         if len(line) > max_line_bytes:
-            raise Unusable(
+            raise UnusableValue(
                 f"the record is longer than --max_line_bytes, which is {max_line_bytes:,}"
             )
         return make(key, object_of(line))
-    except Unusable as error:
+    except UnusableValue as error:
         return failure(key, "unusable_record", str(error), line)
     except RecursionError:
         return failure(key, "unusable_record", "the record is nested too deeply", line)
@@ -98,10 +98,10 @@ def _record(
         there = f"; there are: {', '.join(others)}"[:200] if others else ""
         meant = next((name for name in others if nearest(name) == "response"), None)
         hint = f" (--map response={meant} reads that one)" if meant else ""
-        raise Unusable(f"`response` is missing{there}{hint}")
+        raise UnusableValue(f"`response` is missing{there}{hint}")
     text = text_value(raw, "response")
     if text is None or not text.strip():
-        raise Unusable("`response` is empty")
+        raise UnusableValue("`response` is empty")
     # An empty name would be a row of its own in reports.
     named = (text_value(raw, name) or None for name in ("model", "question", "dataset", "language"))
     model, question, dataset, language = named
@@ -141,7 +141,7 @@ def _references(raw: Mapping[str, Any]) -> list[str]:
             continue
         if not isinstance(item, str):
             wrong = f"of {kind_of(item)}" if items is value else kind_of(item)
-            raise Unusable(f"`reference_answers` is text or a list of texts, not {wrong}")
+            raise UnusableValue(f"`reference_answers` is text or a list of texts, not {wrong}")
         check_writable(item, "reference_answers")
         if item.strip():
             found.append(item)
@@ -157,14 +157,14 @@ def _score(raw: Mapping[str, Any]) -> float | None:
         return None
     # Compared before the conversion: JSON numbers such as 10**400 overflow a float.
     if not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise Unusable(f"`label` is a number from 0 to 1 or a boolean, not {value!r}"[:200])
+        raise UnusableValue(f"`label` is a number from 0 to 1 or a boolean, not {value!r}"[:200])
     return float(value)
 
 
 def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
     value = structure_of(raw.get("metadata"))
     if value is not None and not isinstance(value, dict):
-        raise Unusable(f"`metadata` is an object, not {kind_of(value)}")
+        raise UnusableValue(f"`metadata` is an object, not {kind_of(value)}")
     if value is None and not others:
         return None
     kept = {name: item for name, item in others.items() if _can_be_kept({name: item})}
@@ -172,7 +172,7 @@ def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
     try:
         text = json.dumps(merged, ensure_ascii=False, sort_keys=True, allow_nan=False)
     except ValueError:  # 1e999 is valid JSON, but infinite in Python
-        raise Unusable("`metadata` has a number that no float can hold") from None
+        raise UnusableValue("`metadata` has a number that no float can hold") from None
     check_writable(text, "metadata")
     return text
 
@@ -198,7 +198,7 @@ def _claims(key: str, items: Sequence[object], left_out: LeftOut) -> Iterator[Gi
     for number, item in enumerate(items):
         try:
             yield _claim(number, item)
-        except Unusable as error:
+        except UnusableValue as error:
             shown = json.dumps(item).encode()
             left_out(failure(key, "unusable_claim", f"{error}; the claim is left out", shown))
 
@@ -208,13 +208,13 @@ def _claim(number: int, item: object) -> GivenClaim:
     if isinstance(item, str):
         item = {"claim": item}
     if not isinstance(item, dict):
-        raise Unusable(f"`claims[{number}]` is an object with `claim`, not {kind_of(item)}")
+        raise UnusableValue(f"`claims[{number}]` is an object with `claim`, not {kind_of(item)}")
     claim = text_value(item, "claim", where)
     if claim is None or not claim.strip():
-        raise Unusable(f"`{where}claim` is missing or empty")
+        raise UnusableValue(f"`{where}claim` is missing or empty")
     place = item.get("sentence_index")
     if place is not None and (type(place) is not int or not 0 <= place < 2**63):
-        raise Unusable(f"`{where}sentence_index` is a number from 0, not {place!r}"[:200])
+        raise UnusableValue(f"`{where}sentence_index` is a number from 0, not {place!r}"[:200])
     label = label_value(item.get("label"), where + "label")
     return GivenClaim(claim.strip(), text_value(item, "query", where), label, place)
 
@@ -229,11 +229,11 @@ def _spans(raw: Mapping[str, Any], text: str) -> tuple[list[LabelledSpan], bool]
 
 def _stretch(text: str, where: str, item: object) -> tuple[int, int, object]:
     if not isinstance(item, dict):
-        raise Unusable(f"`{where}` is an object with `start` and `end`, not {kind_of(item)}")
+        raise UnusableValue(f"`{where}` is an object with `start` and `end`, not {kind_of(item)}")
     start, end = item.get("start"), item.get("end")
     whole = type(start) is int and type(end) is int
     if not whole or not 0 <= start < end <= len(text):  # type: ignore[operator]
-        raise Unusable(
+        raise UnusableValue(
             f"`{where}` is from {start!r} to {end!r}, not a stretch of a response "
             f"of {len(text)} characters"
         )
@@ -245,7 +245,7 @@ def _sentence_labels(items: list[Any], text: str) -> list[LabelledSpan]:
     if items and not any(isinstance(item, dict) for item in items):
         spans = segment(text)
         if len(spans) != len(items):
-            raise Unusable(
+            raise UnusableValue(
                 f"`sentence_labels` has {len(items)} labels, the response {len(spans)} sentences; "
                 "give each with its `start` and `end` instead"
             )

@@ -1,4 +1,4 @@
-"""Parse and validate the JSON values of an input record; errors are `Unusable`."""
+"""Parse and validate the JSON values of an input record; errors are `UnusableValue`."""
 
 import json
 import math
@@ -15,7 +15,7 @@ OF_CELLS: Final = "from cells"
 _UTF_16: Final = (BOM_UTF16_LE, BOM_UTF16_BE)
 
 
-class Unusable(ValueError):
+class UnusableValue(ValueError):
     """A line that is not a record; the message is for the row in `failures`."""
 
 
@@ -23,23 +23,23 @@ def object_of(line: bytes) -> dict[str, Any]:
     """Parse the JSON object of a line; NaN becomes null, and NUL in a string U+FFFD.
 
     Raises:
-        Unusable: the line is not a JSON object, or marked as invalid.
+        UnusableValue: the line is not a JSON object, or marked as invalid.
     """
     try:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         other = " (the file is UTF-16)" if line.startswith(_UTF_16) else ""
-        raise Unusable(
+        raise UnusableValue(
             f"not UTF-8{other}: byte {error.start + 1} of the record is invalid"
         ) from None
     try:
         found = json_of(text)
     except (ValueError, RecursionError) as error:
-        raise Unusable(f"not JSON: {error}") from None
+        raise UnusableValue(f"not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise Unusable(f"a record is a JSON object, not {kind_of(found)}")
+        raise UnusableValue(f"a record is a JSON object, not {kind_of(found)}")
     if PROBLEM in found:
-        raise Unusable(str(found[PROBLEM]))
+        raise UnusableValue(str(found[PROBLEM]))
     return found
 
 
@@ -92,37 +92,39 @@ def text_value(raw: Mapping[str, Any], name: str, where: str = "") -> str | None
     """Return a string of a record, None if it is missing.
 
     Raises:
-        Unusable: it has another type, or a character that a table cannot store.
+        UnusableValue: it has another type, or a character that a table cannot store.
     """
     value = raw.get(name)
     if value is None:
         return None
     if not isinstance(value, str):
-        raise Unusable(f"`{where}{name}` is text, not {kind_of(value)}")
+        raise UnusableValue(f"`{where}{name}` is text, not {kind_of(value)}")
     check_writable(value, where + name)
     return value
 
 
 def check_writable(value: str, name: str) -> None:
-    """Raise Unusable for a lone surrogate, which JSON allows and a table cannot store."""
+    """Raise UnusableValue for a lone surrogate, which JSON allows and a table cannot store."""
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Unusable(f"`{name}` has half of a surrogate pair, which is not a character") from None
+        raise UnusableValue(
+            f"`{name}` has half of a surrogate pair, which is not a character"
+        ) from None
 
 
 def id_value(raw: Mapping[str, Any], name: str = "id") -> str | None:
     """Return the id of a record, None if it is missing.
 
     Raises:
-        Unusable: it is neither a string nor an integer, or it is empty.
+        UnusableValue: it is neither a string nor an integer, or it is empty.
     """
     value = raw.get(name)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     text = text_value(raw, name)
     if text is not None and not text.strip():
-        raise Unusable(f"`{name}` is empty; leave it out to have one made")
+        raise UnusableValue(f"`{name}` is empty; leave it out to have one made")
     return text
 
 
@@ -130,13 +132,13 @@ def list_value(raw: Mapping[str, Any], name: str) -> list[Any]:
     """Return a list of a record, which may also be a JSON string; [] if it is missing.
 
     Raises:
-        Unusable: it has another type.
+        UnusableValue: it has another type.
     """
     value = structure_of(raw.get(name))
     if value is None:
         return []
     if not isinstance(value, list):
-        raise Unusable(f"`{name}` is a list, not {kind_of(value)}")
+        raise UnusableValue(f"`{name}` is a list, not {kind_of(value)}")
     return value
 
 
@@ -144,10 +146,10 @@ def label_value(value: object, where: str) -> int | None:
     """Return a human label as 1 or 0, None if it is missing.
 
     Raises:
-        Unusable: it is not true, false, 1, 0 or null.
+        UnusableValue: it is not true, false, 1, 0 or null.
     """
     if value is None:
         return None
     if value in (0, 1) and isinstance(value, (bool, int, float)):
         return int(value)
-    raise Unusable(f"`{where}` is true, false or null, not {value!r}"[:200])
+    raise UnusableValue(f"`{where}` is true, false or null, not {value!r}"[:200])

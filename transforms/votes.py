@@ -35,14 +35,14 @@ def main_mode(mode: str) -> str:
     return SEQ if mode == ALL else mode
 
 
-class Judgement(Protocol):
+class HasOutcome(Protocol):
     """The field used of a row of evidence."""
 
     @property
     def outcome(self) -> str: ...
 
 
-def tally(unit_id: str, source: str, evidence: Iterable[Judgement]) -> Tally:
+def tally(unit_id: str, source: str, evidence: Iterable[HasOutcome]) -> Tally:
     """Count the outcomes of one source's passages for one unit."""
     counts = [0, 0, 0, 0]
     for row in evidence:

@@ -46,7 +46,7 @@ class VoteRules:
     selection: Selection = field(default_factory=Selection)
 
 
-class _Judged(NamedTuple):
+class _JudgedRow(NamedTuple):
     """A row of evidence with its response, unit and passage; without evidence `source` is None."""
 
     response_id: str
@@ -123,12 +123,12 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     ]
 
 
-def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[_Judged, Scores]]:
+def _recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[_JudgedRow, Scores]]:
     """Give each response with its new scores; fail at the end if a verdict is not known."""
     n_unknown = n_verdicts = 0
     with results.stream(_JUDGEMENTS) as reader:
         rows = (
-            _Judged(*row)
+            _JudgedRow(*row)
             for batch in reader
             for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
         )

@@ -36,7 +36,7 @@ router = APIRouter(tags=["check"])
 _NAME = "checked-text"
 
 
-class CheckedText(Given):
+class ReportedText(Given):
     """A checked text, from the events of `/check`."""
 
     response: Response
@@ -56,7 +56,7 @@ class CheckedText(Given):
     response_class=Answer,
     responses={200: {"content": {"text/html": {}}, "description": "The report as one page"}},
 )
-def report_text(asked: CheckedText, desk: AtDesk) -> Answer:
+def report_text(asked: ReportedText, desk: AtDesk) -> Answer:
     """Return the report of a checked text as a file: one page with its claims and evidence."""
     if desk.setup.html is None:
         raise NotFound("the service was started without reports as pages")
@@ -70,7 +70,7 @@ def report_text(asked: CheckedText, desk: AtDesk) -> Answer:
     return Answer(page, media_type="text/html", headers=headers)
 
 
-def _run(folder: Path, asked: CheckedText, version: str) -> Run:
+def _run(folder: Path, asked: ReportedText, version: str) -> Run:
     """Write the rows to a folder and return them as a run.
 
     Raises:
@@ -104,7 +104,7 @@ def _run(folder: Path, asked: CheckedText, version: str) -> Run:
     )
 
 
-def _rows(asked: CheckedText) -> Mapping[str, Sequence[Any]]:
+def _rows(asked: ReportedText) -> Mapping[str, Sequence[Any]]:
     found = score(
         asked.fact_units,
         asked.evidence,

@@ -12,7 +12,7 @@ from pathlib import Path
 from ufo.pipelines.importers import formats
 from ufo.pipelines.importers.reading import LEFT_OUT, Record, read_objects
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.transforms.values import Unusable
+from ufo.transforms.values import UnusableValue
 
 # (an object of the file, the file, the object's number) → a record, or several.
 Importer = Callable[[Record, Path, int], Record | list[Record]]
@@ -85,11 +85,11 @@ def import_records(
     found = False
     for number, value in read_objects(file):
         try:
-            if isinstance(value, Unusable):
+            if isinstance(value, UnusableValue):
                 raise value
             _check_kind(kind, value)
             made = IMPORTERS[kind].importer(value, file, number)
-        except Unusable as problem:
+        except UnusableValue as problem:
             problems.append(f"{file}:{number}: {problem}")
         else:
             found = True
@@ -106,7 +106,7 @@ def import_records(
 
 
 def _check_kind(kind: str, raw: Record) -> None:
-    """Raise Unusable for an object of another format that this one would read only in part."""
+    """Raise UnusableValue for an object of another format that this one would read only in part."""
     other = next((name for name, one in IMPORTERS.items() if one.has(raw)), None)
     if other not in (None, kind):
-        raise Unusable(f"this looks like {other}: ufo import {other}")
+        raise UnusableValue(f"this looks like {other}: ufo import {other}")

@@ -28,7 +28,7 @@ from ufo.pipelines.importers.reading import (
     share_of_true,
     text_of,
 )
-from ufo.transforms.values import Unusable, structure_of
+from ufo.transforms.values import UnusableValue, structure_of
 
 _CHATGPT: Final = "ChatGPT"  # whose responses these data sets have, without saying so
 _NO_TEXT: Final = "evidence without a text"
@@ -44,7 +44,9 @@ def factcheck_gpt(raw: Record, file: Path, number: int) -> Record:
     sentences = [*get(raw, "sentences", dict).values()]
     for sentence in sentences:
         if not isinstance(sentence, dict):
-            raise Unusable(f"expected each of `sentences` to be an object, found {sentence!r:.80}")
+            raise UnusableValue(
+                f"expected each of `sentences` to be an object, found {sentence!r:.80}"
+            )
     places = places_of([text_of(sentence, "text") for sentence in sentences], text)
     claims: list[Record] = []
     references: list[str] = []
@@ -53,7 +55,7 @@ def factcheck_gpt(raw: Record, file: Path, number: int) -> Record:
         texts = list_of(sentence, "claims", str)
         labels = get(sentence, "claims_factuality_label", list)
         if len(labels) != len(texts):
-            raise Unusable(
+            raise UnusableValue(
                 f"expected one of `claims_factuality_label` for each claim, found {len(labels)} "
                 f"for {len(texts)}"
             )
@@ -98,7 +100,7 @@ def factscore(raw: Record, file: Path, number: int) -> Record:
     for (_, facts), place in zip(sentences, places, strict=True):
         for fact in facts:
             if not isinstance(fact, dict) or fact.get("label") not in labels:
-                raise Unusable(
+                raise UnusableValue(
                     "expected `human-atomic-facts` to be objects with `text` and a `label` of "
                     f"S, NS or IR, found {fact!r:.80}"
                 )
@@ -143,7 +145,7 @@ def felm(raw: Record, file: Path, number: int) -> Record:
     segments = list_of(raw, "segmented_response", str)
     labels = get(raw, "labels", list)
     if len(labels) != len(segments):
-        raise Unusable(
+        raise UnusableValue(
             f"expected one of `labels` for each segment, found {len(labels)} for {len(segments)}"
         )
     left_out = [NEITHER for label in labels if label not in (0, 1)]
@@ -171,7 +173,9 @@ def expertqa(raw: Record, file: Path, number: int) -> list[Record]:
     """
     answers = get(raw, "answers", dict)
     if not answers:
-        raise Unusable("expected `answers` of models, found none: the file has questions alone")
+        raise UnusableValue(
+            "expected `answers` of models, found none: the file has questions alone"
+        )
     records = []
     for model in answers:
         answer = get(answers, model, dict)
@@ -230,7 +234,7 @@ def halueval(raw: Record, file: Path, number: int) -> list[Record]:
     text = response_text(raw, "chatgpt_response")
     word = text_of(raw, "hallucination").strip().lower()
     if word not in ("yes", "no"):
-        raise Unusable(f"expected `hallucination` to be yes or no, found {word!r:.80}")
+        raise UnusableValue(f"expected `hallucination` to be yes or no, found {word!r:.80}")
     places = places_of(list_of(raw, "hallucination_spans", str), text)
     # A sentence without a span counts as right, so that all are given, or none.
     complete = None not in places and bool(places) == (word == "yes")
@@ -324,7 +328,7 @@ def fava(raw: Record, file: Path, number: int) -> Record:
         if "".join(other.split()) == "".join(output):
             text, errors = other, others
     if not text.strip():
-        raise Unusable("expected `annotated` to hold a response, found corrections only")
+        raise UnusableValue("expected `annotated` to hold a response, found corrections only")
     placed = [error for error in errors if error["start"] < error["end"]]
     labels = [error["label"] for error in errors]
     counts = {kind: labels.count(kind) for kind in _ERRORS if kind in labels}
@@ -359,13 +363,15 @@ def _without_tags(annotated: str, left_out: str) -> tuple[str, list[Record]]:
             continue
         if not opened or opened[-1][0] != name:
             inside = f"inside <{opened[-1][0]}>" if opened else "that nothing opens"
-            raise Unusable(f"expected tags of `annotated` to match, found </{name}> {inside}")
+            raise UnusableValue(f"expected tags of `annotated` to match, found </{name}> {inside}")
         _, start = opened.pop()
         if name in _ERRORS:
             start += len(text[start:]) - len(text[start:].lstrip())
             errors.append({"start": start, "end": max(start, len(text.rstrip())), "label": name})
     if opened:
-        raise Unusable(f"expected tags of `annotated` to match, found <{opened[-1][0]}> left open")
+        raise UnusableValue(
+            f"expected tags of `annotated` to match, found <{opened[-1][0]}> left open"
+        )
     errors.sort(key=lambda error: (error["start"], -error["end"]))
     return text + annotated[at:], errors
 
@@ -398,7 +404,7 @@ def ufo(raw: Record, file: Path, number: int) -> Record:
     asked = as_text("question", raw.get("question") or raw.get("prompt") or "").strip()
     label = raw.get("label")
     if label is not None and not (isinstance(label, int | float) and 0 <= label <= 1):
-        raise Unusable(f"expected `label` to be from 0 to 1, found {label!r:.80}")
+        raise UnusableValue(f"expected `label` to be from 0 to 1, found {label!r:.80}")
     claims: list[Record] = []
     for unit in list_of(raw, "output", dict):
         queries = _texts(unit, "queries")
@@ -483,7 +489,7 @@ def one_text(name: str, fields: Fields, raw: Record, file: Path, number: int) ->
     value = raw.get("gold_label") if "gold_label" in raw else raw.get(fields.label)
     word = str(int(value)) if isinstance(value, (bool, float)) else str(value).strip().lower()
     if value is not None and word not in fields.labels:
-        raise Unusable(f"expected a label of {', '.join(fields.labels)}, found {value!r:.80}")
+        raise UnusableValue(f"expected a label of {', '.join(fields.labels)}, found {value!r:.80}")
     label = fields.labels.get(word)
     references = _references(fields, raw)
     left_out = [] if references else [_NO_TEXT]

@@ -14,7 +14,7 @@ from ufo.pipelines.runs.inputs import HEAD_BYTES, as_json_lines, format_of
 from ufo.schemas.errors import UsageError
 from ufo.transforms.align import align
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.values import OF_CELLS, Unusable, kind_of, object_of
+from ufo.transforms.values import OF_CELLS, UnusableValue, kind_of, object_of
 
 Record = dict[str, Any]
 
@@ -28,7 +28,7 @@ NEITHER: Final = "labels that are neither true nor false"
 UNPLACED: Final = "labels of stretches that are not in the response"
 
 
-def read_objects(path: Path) -> Iterator[tuple[int, Record | Unusable]]:
+def read_objects(path: Path) -> Iterator[tuple[int, Record | UnusableValue]]:
     """Yield each object, or why it is unusable, with its line number (else its position) from 1.
 
     Raises:
@@ -53,10 +53,10 @@ def _lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
     yield rest
 
 
-def _object(line: bytes) -> Record | Unusable:
+def _object(line: bytes) -> Record | UnusableValue:
     try:
         found = object_of(line)
-    except Unusable as problem:
+    except UnusableValue as problem:
         return problem
     found.pop(OF_CELLS, None)
     return found
@@ -69,41 +69,43 @@ def named_after(file: Path) -> tuple[str, str]:
 
 
 def get(raw: Record, name: str, kind: type) -> Any:
-    """Return a value of that type; raises Unusable if it is missing."""
+    """Return a value of that type; raises UnusableValue if it is missing."""
     if name not in raw:
-        raise Unusable(f"expected `{name}`, found only: {', '.join(raw) or 'nothing'}"[:300])
+        raise UnusableValue(f"expected `{name}`, found only: {', '.join(raw) or 'nothing'}"[:300])
     if not isinstance(raw[name], kind):
-        raise Unusable(f"expected `{name}` to be {kind_of(kind())}, found {kind_of(raw[name])}")
+        raise UnusableValue(
+            f"expected `{name}` to be {kind_of(kind())}, found {kind_of(raw[name])}"
+        )
     return raw[name]
 
 
 def text_of(raw: Record, name: str) -> str:
-    """Return a text; raises Unusable if it is missing."""
+    """Return a text; raises UnusableValue if it is missing."""
     return as_text(name, get(raw, name, str))
 
 
 def response_text(raw: Record, name: str) -> str:
-    """Return a text that is not blank; raises Unusable if it is missing."""
+    """Return a text that is not blank; raises UnusableValue if it is missing."""
     text = text_of(raw, name)
     if not text.strip():
-        raise Unusable(f"expected `{name}` to be a response, found an empty text")
+        raise UnusableValue(f"expected `{name}` to be a response, found an empty text")
     return text
 
 
 def as_text(name: str, value: object) -> str:
-    """Return the value, which belongs to `name`; raises Unusable if it is not a text."""
+    """Return the value, which belongs to `name`; raises UnusableValue if it is not a text."""
     if not isinstance(value, str):
-        raise Unusable(f"expected `{name}` to hold texts, found {kind_of(value)}")
+        raise UnusableValue(f"expected `{name}` to hold texts, found {kind_of(value)}")
     return value
 
 
 def list_of(raw: Record, name: str, kind: type) -> list[Any]:
-    """Return a list of texts or objects, empty if it is missing; raises Unusable for others."""
+    """Return a list of texts or objects, empty if it is missing; UnusableValue for others."""
     items = [] if raw.get(name) is None else get(raw, name, list)
     for item in items:
         if not isinstance(item, kind):
             what = "texts" if kind is str else "objects"
-            raise Unusable(f"expected `{name}` to hold {what}, found {kind_of(item)}")
+            raise UnusableValue(f"expected `{name}` to hold {what}, found {kind_of(item)}")
     return items
 
 

@@ -22,7 +22,7 @@ from ufo.transforms.columns import FIELDS, Columns, nearest
 from ufo.transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
 from ufo.transforms.read import parse
 from ufo.transforms.splits import Line, Split, lines
-from ufo.transforms.values import OF_CELLS, Unusable, object_of
+from ufo.transforms.values import OF_CELLS, UnusableValue, object_of
 
 MAX_LINES = 4_000
 _MIN_LINES = 500
@@ -254,7 +254,7 @@ def check_columns(files: Sequence[PlainFile], columns: Columns | None, max_line_
             for line in lines(stream, whole, max_line_bytes):
                 try:
                     raw = object_of(line.data)
-                except (Unusable, RecursionError):
+                except (UnusableValue, RecursionError):
                     continue  # counted where it is read
                 there.update(dict.fromkeys(raw))
                 missing = {key: name for key, name in missing.items() if name not in raw}

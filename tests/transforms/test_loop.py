@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ufo.schemas.errors import RunError
-from ufo.transforms.loop import Window, process_loop, run_now, wait_for
+from ufo.transforms.loop import CallWindow, process_loop, run_now, wait_for
 
 
 async def plain(value: int) -> int:
@@ -63,7 +63,7 @@ class Gates:
 
 def test_any_completed_one_is_taken_and_a_slow_one_holds_up_nobody() -> None:
     gates = Gates()
-    window: Window[str, int] = Window(3)
+    window: CallWindow[str, int] = CallWindow(3)
     assert list(window.submit("slow", gates.call(0))) == []
     found: list[tuple[str, int]] = []
     for key in range(1, 6):
@@ -90,7 +90,7 @@ def test_no_more_than_its_size_are_under_way() -> None:
         under_way.remove(key)
         return key * 10
 
-    window: Window[int, int] = Window(4)
+    window: CallWindow[int, int] = CallWindow(4)
     found = [pair for key in range(50) for pair in window.submit(key, call(key))]
     found += window.drain()
     assert dict(found) == {key: key * 10 for key in range(50)}
@@ -101,12 +101,12 @@ def test_an_exception_comes_out_where_the_result_would() -> None:
     async def breaks() -> int:
         raise ValueError("odd")
 
-    def everything(window: Window[str, int]) -> Iterator[tuple[str, int]]:
+    def everything(window: CallWindow[str, int]) -> Iterator[tuple[str, int]]:
         yield from window.submit("a", breaks())
         yield from window.drain()
 
     with pytest.raises(ValueError, match="odd"):
-        list(everything(Window(2)))
+        list(everything(CallWindow(2)))
 
 
 @pytest.mark.parametrize("final", [True, False])
@@ -129,7 +129,7 @@ def test_what_is_under_way_is_kept_where_the_run_ends_and_stopped_where_somethin
     async def breaks() -> int:
         raise RunError("spent") if final else ValueError("odd")
 
-    window: Window[str, int] = Window(4)
+    window: CallWindow[str, int] = CallWindow(4)
     assert list(window.submit("a", answers())) == []
     started.wait(5)
     with pytest.raises((RunError, ValueError)):
@@ -153,7 +153,7 @@ def test_what_never_answers_is_given_up_where_the_run_ends(monkeypatch: pytest.M
     async def breaks() -> int:
         raise RunError("spent")
 
-    window: Window[str, int] = Window(4)
+    window: CallWindow[str, int] = CallWindow(4)
     assert list(window.submit("a", never())) == []
     with pytest.raises(RunError):
         [*window.submit("b", breaks()), *window.drain()]

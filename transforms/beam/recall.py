@@ -13,7 +13,7 @@ from ufo.transforms.recall.recallers import RecallJob, make_recaller
 from ufo.transforms.recall.step import Recalled, recall
 
 
-class _Recall(CoroutineDoFn[RecallInput, Recalled]):
+class _AskFacts(CoroutineDoFn[RecallInput, Recalled]):
     def __init__(self, job: RecallJob) -> None:
         super().__init__(job.in_flight)
         self._job = job
@@ -53,4 +53,4 @@ class RecallAnswers(beam.PTransform):  # type: ignore[misc]
 
     def expand(self, records: "beam.PCollection[RecallInput]") -> Any:
         """Apply the step."""
-        return records | "judge" >> beam.ParDo(_Recall(self._job)).with_output_types(Rows)
+        return records | "judge" >> beam.ParDo(_AskFacts(self._job)).with_output_types(Rows)

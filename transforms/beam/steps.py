@@ -12,7 +12,7 @@ from ufo.schemas.records import OpenUnits
 from ufo.transforms.check import Checked
 from ufo.transforms.job import COUNTED, IN_FLIGHT
 from ufo.transforms.llm.usage_log import UsageLog
-from ufo.transforms.loop import Window, run_now
+from ufo.transforms.loop import CallWindow, run_now
 from ufo.transforms.votes import decides
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ class CoroutineDoFn(beam.DoFn, Generic[T, R]):  # type: ignore[misc]
     def __init__(self, in_flight: int = IN_FLIGHT) -> None:
         self.counters = StepCounters("")
         self._in_flight = in_flight
-        self._window: Window[tuple[Any, Any], R] | None = None
+        self._window: CallWindow[tuple[Any, Any], R] | None = None
 
     def call(self, item: T) -> Coroutine[Any, Any, R]:
         """Return the coroutine for one element."""
@@ -100,7 +100,7 @@ class CoroutineDoFn(beam.DoFn, Generic[T, R]):  # type: ignore[misc]
 
     def start_bundle(self) -> None:
         """Begin with nothing under way."""
-        self._window = Window(self._in_flight) if self.remote else None
+        self._window = CallWindow(self._in_flight) if self.remote else None
 
     def process(
         self,

@@ -24,7 +24,7 @@ from typing import Any, Final
 from ufo.schemas.ids import content_id
 from ufo.schemas.records import Failure, RecallAnswer, RecallInput, RecallLabel
 from ufo.transforms.read import MAX_LINE_BYTES, record_of
-from ufo.transforms.values import Unusable, id_value, kind_of, label_value, text_value
+from ufo.transforms.values import UnusableValue, id_value, kind_of, label_value, text_value
 
 GROUND_TRUTHS: Final = ("ground_truth", "ground_truth_answer")
 ANSWER: Final = "answer"
@@ -65,14 +65,14 @@ def same_fact(fact: str) -> str:
 def _record(key: str, raw: dict[str, Any]) -> RecallInput:
     question = text_value(raw, "question")
     if question is None or not question.strip():
-        raise Unusable("`question` is missing or empty")
+        raise UnusableValue("`question` is missing or empty")
     answers = dict(_answers(raw))
     facts, labels = _facts(raw, answers)
     given = bool(facts) or raw.get("facts") == []
     truths = (text_value(raw, name) for name in (*GROUND_TRUTHS, ANSWER))
     truth = next((text for text in truths if text is not None), "")
     if not truth.strip() and not given:
-        raise Unusable(
+        raise UnusableValue(
             "there is no ground truth to take facts from: give `ground_truth` (or `answer`), or "
             "`facts`"
         )
@@ -88,9 +88,11 @@ def _answers(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         named = _held(raw, "answers", dict)
         for variant in named:
             if not variant.strip():
-                raise Unusable("`answers` has a variant without a name")
+                raise UnusableValue("`answers` has a variant without a name")
             if variant in _COLUMNS or variant.startswith(LABELS):
-                raise Unusable(f"`answers` has a variant {variant!r}, the name of another column")
+                raise UnusableValue(
+                    f"`answers` has a variant {variant!r}, the name of another column"
+                )
         texts = ((variant, text_value(named, variant, "answers.")) for variant in named)
         yield from ((variant, text) for variant, text in texts if text is not None)
         return
@@ -117,16 +119,16 @@ def _facts(
     def add(fact: str, by_variant: Mapping[str, int | None], where: str) -> None:
         key = same_fact(fact)
         if not key:
-            raise Unusable(f"`{where}` has an empty fact")
+            raise UnusableValue(f"`{where}` has an empty fact")
         facts.setdefault(key, fact.strip())
         for variant, label in by_variant.items():
             if label is None:
                 continue
             if variant not in answers:
                 known = ", ".join(answers) or "none"
-                raise Unusable(f"`{where}` labels {variant!r}, and the answers are: {known}")
+                raise UnusableValue(f"`{where}` labels {variant!r}, and the answers are: {known}")
             if labels.setdefault((key, variant), label) != label:
-                raise Unusable(f"`{where}` labels {fact!r:.200} both true and false")
+                raise UnusableValue(f"`{where}` labels {fact!r:.200} both true and false")
 
     for number, item in enumerate(_held(raw, "facts", list)):
         where = f"facts[{number}]"
@@ -152,7 +154,7 @@ def _text_of(item: object, where: str) -> str:
     if isinstance(item, str):
         item = {"fact": item}
     if not isinstance(item, dict):
-        raise Unusable(f"`{where}` is a text or an object with `fact`, not {kind_of(item)}")
+        raise UnusableValue(f"`{where}` is a text or an object with `fact`, not {kind_of(item)}")
     return text_value(item, "fact", f"{where}.") or ""
 
 
@@ -160,7 +162,7 @@ def _held(raw: Mapping[str, Any], name: str, kind: type, where: str = "") -> Any
     """Return a list or an object of a record, empty where it is missing."""
     value = _literal(raw.get(name), where + name)
     if not isinstance(value, kind | None):
-        raise Unusable(f"`{where}{name}` is {_KINDS[kind]}, not {kind_of(value)}")
+        raise UnusableValue(f"`{where}{name}` is {_KINDS[kind]}, not {kind_of(value)}")
     return value or kind()
 
 
@@ -171,7 +173,7 @@ def _literal(value: Any, name: str) -> Any:
     Only strings and words within one pair of brackets are read, and nothing is evaluated.
 
     Raises:
-        Unusable: the text is something else, or has a key twice with different values.
+        UnusableValue: the text is something else, or has a key twice with different values.
     """
     if not isinstance(value, str) or not value.strip():
         return None if isinstance(value, str) else value
@@ -188,7 +190,7 @@ def _literal(value: Any, name: str) -> Any:
         pairs = zip(node.keys, node.values, strict=True)
         return _members([(ast.literal_eval(key), ast.literal_eval(one)) for key, one in pairs])
     except (ValueError, SyntaxError) as error:
-        raise Unusable(f"`{name}` cannot be read: {error}"[:200]) from None
+        raise UnusableValue(f"`{name}` cannot be read: {error}"[:200]) from None
 
 
 def _in_python(lexeme: re.Match[str]) -> str:
@@ -210,5 +212,5 @@ def _label(value: object, where: str) -> int | None:
     if word in _NO_LABEL:
         return None
     if word not in _WORDS:
-        raise Unusable(f"`{where}` is 'True', 'False' or None, not {value!r}"[:200])
+        raise UnusableValue(f"`{where}` is 'True', 'False' or None, not {value!r}"[:200])
     return _WORDS[word]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ufo.pipelines.reports.html.sections import MOST_ROWS, Asked, Part
+from ufo.pipelines.reports.html.sections import MOST_ROWS, RunRows, Section
 from ufo.pipelines.reports.overview import Row
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.transforms.states import state_of
@@ -75,7 +75,7 @@ ORDER BY response_id, unit_id, label IS NULL, outcome != 'error', source, rank, 
 """
 
 
-def doubtful_responses(asked: Asked) -> list[dict[str, Any]]:
+def doubtful_responses(asked: RunRows) -> list[dict[str, Any]]:
     """Return the responses with the lowest scores, the worst disagreements and the most errors:
     each with the `pieces` of its text and with its claims by `sentences`."""
     run = {"run": asked.found["run"]}
@@ -102,13 +102,13 @@ def doubtful_responses(asked: Asked) -> list[dict[str, Any]]:
     ]
 
 
-def disagreements(asked: Asked) -> Iterator[Part]:
+def disagreements(asked: RunRows) -> Iterator[Section]:
     """Give the claims that sources, or judge and people, differ on."""
     (counted,) = asked.query(
         "SELECT count(*) AS n FROM disagreements WHERE run = $run", {"run": asked.found["run"]}
     )
     rows = asked.rows("disagreements", order=f"{_WORST} LIMIT {MOST_ROWS}")
-    yield Part("Where sources, or judge and people, differ", rows, counted["n"])
+    yield Section("Where sources, or judge and people, differ", rows, counted["n"])
 
 
 def _pieces(whole: str, sentences: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:

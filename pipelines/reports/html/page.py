@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ufo.pipelines.outputs import text_output
 from ufo.pipelines.reports.html import sections
 from ufo.pipelines.reports.html.doubtful import disagreements, doubtful_responses
-from ufo.pipelines.reports.html.sections import MOST_ROWS, Asked, Part, columns, in_words
+from ufo.pipelines.reports.html.sections import MOST_ROWS, RunRows, Section, columns, in_words
 from ufo.pipelines.reports.overview import Row, contradicted, overview
 from ufo.pipelines.reports.tabular import cell
 from ufo.pipelines.reports.templates import environment
@@ -24,7 +24,7 @@ _STYLES = ("base", "parts", "result", "message", "evidence")
 _SHORT_CELL, _LONGEST_CELL = 28, 300
 # Columns whose values are names that ufo defines.
 _NAMED = {"measure", "metric", "reason", "tag"}
-_SECTIONS: dict[str, tuple[str, str, Callable[[Asked], Iterable[Part]]]] = {
+_SECTIONS: dict[str, tuple[str, str, Callable[[RunRows], Iterable[Section]]]] = {
     "scores": (
         "Factuality scores",
         "The mean share of a response's claims that are supported; those not found count 0.",
@@ -99,7 +99,7 @@ def render_html(results: Results) -> str:
             "'ufo evaluate' with --run."
         )
     found = overview(results)
-    asked = Asked(results, found)
+    asked = RunRows(results, found)
     responses = doubtful_responses(asked)
     gathered = []
     for key, (title, lead, gather) in _SECTIONS.items():

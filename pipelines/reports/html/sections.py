@@ -58,7 +58,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Section:
     """Rows under a title, of `total` where they are not all, and what is drawn of them: an SVG
     within its view box, and what it shows in words."""
 
@@ -71,7 +71,7 @@ class Part:
     said: str = ""
 
 
-class Asked:
+class RunRows:
     """The rows of a run's views, in the mode that stands for it."""
 
     def __init__(self, results: Results, found: Row) -> None:
@@ -107,7 +107,7 @@ def columns(rows: Sequence[Row]) -> dict[str, bool]:
     }
 
 
-def scores(asked: Asked) -> Iterator[Part]:
+def scores(asked: RunRows) -> Iterator[Section]:
     """Give the scores of the run, its models and data sets, and the models compared."""
     found = asked.found
     parts = []
@@ -142,7 +142,7 @@ def scores(asked: Asked) -> Iterator[Part]:
     yield _bars("Models compared", compared, bars, axis, note, filled=False, low=-1)
 
 
-def corrected(asked: Asked) -> Iterator[Part]:
+def corrected(asked: RunRows) -> Iterator[Section]:
     """Give the scores as people's labels correct them, and the judge's errors."""
     rows = [row for row in asked.found["corrected"] if row["corrected_score"] is not None]
     bars = [
@@ -161,12 +161,12 @@ def corrected(asked: Asked) -> Iterator[Part]:
     errors = [
         {**row, "error": ERRORS_IN_WORDS[row["error"]]} for row in asked.found["judge_errors"]
     ]
-    yield Part("Errors of the judge", errors if rows else [])
+    yield Section("Errors of the judge", errors if rows else [])
     wrong = asked.rows("error_analysis", "mode = $mode AND n_tagged > 0", "share DESC, tag")
-    yield Part("Why verdicts are wrong", wrong if rows else [])
+    yield Section("Why verdicts are wrong", wrong if rows else [])
 
 
-def decided(asked: Asked) -> Iterator[Part]:
+def decided(asked: RunRows) -> Iterator[Section]:
     """Give what each source decided, of the run and of each model, and the kinds of evidence."""
     rows = [row for row in asked.found["contributions"] if row["mode"] == asked.mode]
     figure = contributions(rows)
@@ -177,14 +177,14 @@ def decided(asked: Asked) -> Iterator[Part]:
         "source_contributions_by_model", "mode = $mode", "model, position NULLS LAST"
     )
     if len({row["model"] for row in by_model}) > 1:  # One model is the whole once more.
-        yield Part("Who decided, by model", by_model)
-    yield Part("Coverage", asked.rows("coverage", "mode = $mode", "model"))
+        yield Section("Who decided, by model", by_model)
+    yield Section("Coverage", asked.rows("coverage", "mode = $mode", "model"))
     rows = asked.rows("category_shares", order="share DESC, source_category")
     if any(row["source_category"] != "other" for row in rows):
-        yield Part("Categories of evidence", rows)
+        yield Section("Categories of evidence", rows)
 
 
-def orders(asked: Asked) -> Iterator[Part]:
+def orders(asked: RunRows) -> Iterator[Section]:
     """Give every source, order and vote of a run of mode all, and how sources agree."""
     used = [row for row in asked.found["sources"] if row["status"] == "used"]
     if asked.found["mode"] != "all" or len(used) > _MOST_SOURCES:
@@ -200,10 +200,10 @@ def orders(asked: Asked) -> Iterator[Part]:
     axis, mark = "factuality score", "balanced accuracy on what people labelled, of what is decided"
     yield _bars("Alone, in every order, and voting", rows, bars, axis, note, mark=mark)
     pairs = [row for row in asked.rows("source_agreement") if row["n"]]
-    yield Part("Agreement between sources on the claims that both decide", pairs)
+    yield Section("Agreement between sources on the claims that both decide", pairs)
 
 
-def agreement(asked: Asked) -> Iterator[Part]:
+def agreement(asked: RunRows) -> Iterator[Section]:
     """Give how far verdicts and scores agree with people."""
     found = asked.rows(
         "agreement",
@@ -232,21 +232,21 @@ def agreement(asked: Asked) -> Iterator[Part]:
         yield _bars(title, rows, bars, axis, note, filled=False, low=low)
 
 
-def cost(asked: Asked) -> Iterator[Part]:
+def cost(asked: RunRows) -> Iterator[Section]:
     """Give what was asked of models and search engines, and what that took."""
-    yield Part("Cost by step, source and model", asked.rows("cost", order="step, source, model"))
+    yield Section("Cost by step, source and model", asked.rows("cost", order="step, source, model"))
 
 
-def failures(asked: Asked) -> Iterator[Part]:
+def failures(asked: RunRows) -> Iterator[Section]:
     """Give what could not be read, asked or judged."""
     found = asked.found
-    yield Part("Failures by step", found["failures"])
+    yield Section("Failures by step", found["failures"])
     shown = asked.rows("failures", order="step, key, error_type, message LIMIT 50")
-    yield Part("What failed", shown, found["counts"].get("failures", 0))
-    yield Part("Judgements without an answer", found["errors"])
+    yield Section("What failed", shown, found["counts"].get("failures", 0))
+    yield Section("Judgements without an answer", found["errors"])
 
 
-def own(asked: Asked) -> Iterator[Part]:
+def own(asked: RunRows) -> Iterator[Section]:
     """Give the user's own reports, from a folder of `.sql` files."""
     shipped = {view.name for view in load_views()}
     for view in asked.results.views:
@@ -259,10 +259,10 @@ def own(asked: Asked) -> Iterator[Part]:
         (counted,) = asked.query(f"SELECT count(*) AS n {inner}", params)
         order = view.order or "ALL"
         rows = asked.query(f"SELECT * {inner} ORDER BY {order} LIMIT {MOST_ROWS}", params)
-        yield Part(view.title, rows, counted["n"])
+        yield Section(view.title, rows, counted["n"])
 
 
-def _scores(title: str, rows: Sequence[Row], names: Sequence[str]) -> Part:
+def _scores(title: str, rows: Sequence[Row], names: Sequence[str]) -> Section:
     bars = sorted(
         (
             score_bar(row, name, quantity(row["n_responses"], "response"))
@@ -290,19 +290,19 @@ def _order(row: Row) -> str:
 
 def _bars(
     title: str, rows: Sequence[Row], bars: Sequence[Bar], axis: str, note: str = "", **options: Any
-) -> Part:
+) -> Section:
     """Return rows with their bars; without bars nothing is shown."""
     said = "; ".join(
         f"{bar.name} " + ("has no score" if bar.value is None else f"{bar.value:.3f}")
         for bar in bars
     )
     if not bars:
-        return Part(title, ())
+        return Section(title, ())
     return _drawn(title, rows, draw_bars(bars, axis, **options), said, note)
 
 
-def _drawn(title: str, rows: Sequence[Row], figure: Figure, said: str, note: str) -> Part:
+def _drawn(title: str, rows: Sequence[Row], figure: Figure, said: str, note: str) -> Section:
     """Return rows with a figure of them, which shows what is `said`."""
     box, svg = svg_of(figure, title)
     # Made by matplotlib, which escapes what it is given.
-    return Part(title, rows, note=note, box=box, svg=Markup(svg), said=said)  # noqa: S704
+    return Section(title, rows, note=note, box=box, svg=Markup(svg), said=said)  # noqa: S704

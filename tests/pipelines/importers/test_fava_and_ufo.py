@@ -14,7 +14,7 @@ from ufo.pipelines.importers.formats import fava
 from ufo.pipelines.importers.reading import LEFT_OUT
 from ufo.schemas.records import Failure
 from ufo.transforms.read import parse
-from ufo.transforms.values import Unusable
+from ufo.transforms.values import UnusableValue
 
 TYPES = ("entity", "relation", "contradictory", "invented", "subjective", "unverifiable")
 
@@ -109,7 +109,7 @@ def test_errors_in_errors_and_corrections_that_replace_nothing() -> None:
     ],
 )
 def test_tags_that_do_not_match_are_no_record(annotated: str, message: str) -> None:
-    with pytest.raises(Unusable, match=message):
+    with pytest.raises(UnusableValue, match=message):
         fava(tagged(annotated), Path("a"), 1)
 
 

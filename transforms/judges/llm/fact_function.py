@@ -99,7 +99,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class FactCheck:
     """The judgement of one fact by one passage: a verdict of TRUE, FALSE or NOT_CLEAR.
 
     `raw_verdict` is as the reply gave it. The other fields are None where they were not asked for,
@@ -240,7 +240,7 @@ class FactFunction:
     def _texts(self, entry: Mapping[str, Any]) -> dict[str, str | None]:
         return {name: _text(entry.get(name)) for name in self.control.fields if name != VERDICT}
 
-    def invoke(self, arguments: Mapping[str, Any]) -> dict[Pair, Check]:
+    def invoke(self, arguments: Mapping[str, Any]) -> dict[Pair, FactCheck]:
         """Return the checks that the arguments of a reply hold; never raises.
 
         A pair is absent where its value is missing, of a wrong type, outside its enumeration,
@@ -248,9 +248,9 @@ class FactFunction:
         where a check of the same fact is copied from the prompt's example. What was not asked for
         is passed over.
         """
-        found: dict[Pair, Check] = {}
+        found: dict[Pair, FactCheck] = {}
         for number, fact in enumerate(self.facts, 1):
-            given: dict[int, list[Check | None]] = {}
+            given: dict[int, list[FactCheck | None]] = {}
             for passage, check in self._given(number, arguments.get(argument(number))):
                 given.setdefault(passage, []).append(check)
             for passage in fact.passages:
@@ -259,7 +259,7 @@ class FactFunction:
                     found[number, passage] = checks[0]
         return found
 
-    def _given(self, number: int, value: object) -> Iterator[tuple[int, Check | None]]:
+    def _given(self, number: int, value: object) -> Iterator[tuple[int, FactCheck | None]]:
         checks = self._checks(number, value)
         if any(_is_sample(self._texts(entry)) for _, entry in checks):
             return
@@ -269,9 +269,9 @@ class FactFunction:
         if isinstance(value, Mapping) and not alone and self.control.options == TFN:
             for passage in _list(value.get(NOANS_LIST)):
                 if is_number(passage):
-                    yield passage, Check(NOT_CLEAR, NOANS)
+                    yield passage, FactCheck(NOT_CLEAR, NOANS)
 
-    def _check(self, value: Mapping[str, Any]) -> Check | None:
+    def _check(self, value: Mapping[str, Any]) -> FactCheck | None:
         verdict = self._letter(value)
         if verdict is None:
             return None
@@ -280,7 +280,7 @@ class FactFunction:
             if self.control.options == TFN and verdict != NOT_CLEAR:
                 return None
             texts[ANSWER] = None
-        return Check(verdict, value[VERDICT], **texts)
+        return FactCheck(verdict, value[VERDICT], **texts)
 
     def _letter(self, value: Mapping[str, Any]) -> str | None:
         raw = value.get(VERDICT)

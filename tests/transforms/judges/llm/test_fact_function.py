@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ufo.schemas.parameters import extraction_parameters, facts_parameters, query_parameters
 from ufo.transforms.judges.llm.fact_function import (
-    Check,
     Control,
     Fact,
+    FactCheck,
     FactFunction,
     is_noans,
 )
@@ -105,10 +105,10 @@ def test_a_reply_gives_a_check_for_each_pair() -> None:
         }
     )
     assert found == {
-        (1, 1): Check("N", "NOANS"),
-        (1, 2): Check("F", "F", "a", "q", "r"),
-        (1, 3): Check("N", "NOANS"),
-        (2, 2): Check("N", "N", "maybe", None, "r"),
+        (1, 1): FactCheck("N", "NOANS"),
+        (1, 2): FactCheck("F", "F", "a", "q", "r"),
+        (1, 3): FactCheck("N", "NOANS"),
+        (2, 2): FactCheck("N", "N", "maybe", None, "r"),
     }
 
 
@@ -120,12 +120,12 @@ def test_passages_that_give_the_same_answer_share_a_check() -> None:
             "f2": {"checks": [check(passages=[2, "3", None, True])], "noans": []},
         }
     )
-    same = Check("T", "T", "a", None, "r")
+    same = FactCheck("T", "T", "a", None, "r")
     assert found == {
         (1, 1): same,
-        (1, 2): Check("F", "F", "a", None, "r"),
+        (1, 2): FactCheck("F", "F", "a", None, "r"),
         (1, 3): same,
-        (1, 4): Check("N", "NOANS"),
+        (1, 4): FactCheck("N", "NOANS"),
         (2, 2): same,
     }
     # One that stands in two checks that differ has none.
@@ -138,8 +138,8 @@ def test_one_passage_is_the_literal_form() -> None:
     assert asked.single
     found = asked.invoke({"f1": check(), "f2": check(verdict="N", answer="NOANS")})
     assert found == {
-        (1, 1): Check("T", "T", "a", None, "r"),
-        (2, 1): Check("N", "N", None, None, "r"),
+        (1, 1): FactCheck("T", "T", "a", None, "r"),
+        (2, 1): FactCheck("N", "N", None, None, "r"),
     }
     assert asked.invoke({"f1": {"checks": [check(1)], "noans": []}}).keys() == {(1, 1)}
 
@@ -188,7 +188,7 @@ def test_tf_takes_no_abstention(verdict: str) -> None:
 
 def test_a_malformed_answer_costs_the_answer() -> None:
     (found,) = function([1]).invoke({"f1": check(answer=5, rationale=None)}).values()
-    assert found == Check("T", "T")
+    assert found == FactCheck("T", "T")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_what_was_not_asked_for_is_passed_over() -> None:
         "f2": {"checks": [check(1)], "noans": []},
         "f": check(),
     }
-    assert asked.invoke(arguments) == {(1, 1): Check("T", "T"), (1, 2): Check("N", "NOANS")}
+    assert asked.invoke(arguments) == {(1, 1): FactCheck("T", "T"), (1, 2): FactCheck("N", "NOANS")}
 
 
 @pytest.mark.parametrize("passage", ["1", 1.0, True, None, [1]])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.judges.llm.fact_function import Check, Control, Fact, FactFunction
+from ufo.transforms.judges.llm.fact_function import Control, Fact, FactCheck, FactFunction
 from ufo.transforms.judges.llm.formulation import Finding
 from ufo.transforms.judges.llm.pairwise import by_last_line, by_word
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of, xml_arguments
@@ -164,7 +164,7 @@ def test_deep_nesting_is_no_reply(text: str) -> None:
     assert found(text) == {}
 
 
-def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, Check]:
+def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, FactCheck]:
     function = FactFunction([Fact("c", "q", list(p)) for p in passages], Control(**control))
     return function.invoke(xml_arguments(Choice(text), function))
 
@@ -178,19 +178,19 @@ def test_tags_are_the_same_function() -> None:
       <noans></noans>
     </f2>"""
     assert xml(text, [1, 2, 3, 4], [3]) == {
-        (1, 1): Check("N", "NOANS"),
-        (1, 2): Check("T", "T", "a &lt;b>", None, "r"),
-        (1, 3): Check("N", "NOANS"),
-        (1, 4): Check("N", "NOANS"),
-        (2, 3): Check("N", "N"),
+        (1, 1): FactCheck("N", "NOANS"),
+        (1, 2): FactCheck("T", "T", "a &lt;b>", None, "r"),
+        (1, 3): FactCheck("N", "NOANS"),
+        (1, 4): FactCheck("N", "NOANS"),
+        (2, 3): FactCheck("N", "N"),
     }
 
 
 def test_tags_of_one_passage_are_the_literal_form() -> None:
     text = "<f1><answer>a</answer><citation>c</citation><verdict>F</verdict></f1>"
-    assert xml(text, [1], citation=True) == {(1, 1): Check("F", "F", "a", "c")}
+    assert xml(text, [1], citation=True) == {(1, 1): FactCheck("F", "F", "a", "c")}
     wrapped = "<f1><p1><answer>a</answer><verdict>F</verdict></p1><noans></noans></f1>"
-    assert xml(wrapped, [1]) == {(1, 1): Check("F", "F", "a")}
+    assert xml(wrapped, [1]) == {(1, 1): FactCheck("F", "F", "a")}
 
 
 @pytest.mark.parametrize(
