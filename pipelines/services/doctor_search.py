@@ -10,13 +10,11 @@ from ufo.transforms.llm.base import LlmError
 from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.limiter import Limiter, Limits
 from ufo.transforms.llm.retry import Retry
-from ufo.transforms.sources.web.search import (
-    BACKENDS,
+from ufo.transforms.sources.web.engines import (
+    APIS,
     Locale,
-    SearchBackend,
-    backend_of,
-    unavailable,
-    variable,
+    SearchApi,
+    api_of,
 )
 
 _QUERY = "When was the telephone invented?"
@@ -54,15 +52,11 @@ class SearchDiagnosis:
 
 async def diagnose_searches(seconds: float) -> list[SearchDiagnosis]:
     """Ask each engine whose key or address is in the environment; ends within so many seconds."""
-    configured = [
-        backend
-        for backend in map(backend_of, BACKENDS)
-        if variable(backend.key_variable) or variable(backend.url_variable)
-    ]
+    configured = [backend for backend in map(api_of, APIS) if backend.configured]
     return list(await asyncio.gather(*(_in_time(backend, seconds) for backend in configured)))
 
 
-async def _in_time(backend: SearchBackend, seconds: float) -> SearchDiagnosis:
+async def _in_time(backend: SearchApi, seconds: float) -> SearchDiagnosis:
     try:
         async with asyncio.timeout(seconds):
             return await _diagnosed(backend)
@@ -71,8 +65,8 @@ async def _in_time(backend: SearchBackend, seconds: float) -> SearchDiagnosis:
         return SearchDiagnosis(backend.name, "", 0, 0, problem)
 
 
-async def _diagnosed(backend: SearchBackend) -> SearchDiagnosis:
-    problem = unavailable(backend)
+async def _diagnosed(backend: SearchApi) -> SearchDiagnosis:
+    problem = backend.unavailable()
     absent = missing("web")
     if problem is not None or absent is not None:
         return SearchDiagnosis(backend.name, "", 0, 0, problem or f"it needs {absent}")
