@@ -38,7 +38,7 @@ from ufo.transforms.llm.settings import CallSettings
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.context import SourceContext
-from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.documents import FetchedPage
 from ufo.transforms.sources.web.readers import Readers
 from ufo.transforms.sources.web.source import WebSource
 

@@ -1,10 +1,9 @@
 """Measure the main text of pages against what people marked as the article.
 
-Each page of `DATA/html` goes the way of a fetched page
-(`ufo.transforms.sources.web.text.document_of`). Its precision, recall and F1 are those of words as
-multisets, case aside; the means over pages are given, with F1 of overlapping runs of four words
-beside them, which minds their order. trafilatura by itself, plain and in its precision mode, is
-measured on the same pages. The last line is JSON.
+Each page of `DATA/html` goes the way of a fetched page (`document_of`). Its precision, recall and
+F1 are those of words as multisets, case aside; the means over pages are given, with F1 of
+overlapping runs of four words beside them, which minds their order. trafilatura by itself, plain
+and in its precision mode, is measured on the same pages. The last line is JSON.
 
     python benchmarks/measure_extraction.py [--data FOLDER] [--quick] [--worst N]
 
@@ -27,8 +26,7 @@ from typing import Any
 
 from trafilatura import extract
 
-from ufo.transforms.sources.web.page import FetchedPage
-from ufo.transforms.sources.web.text import document_of
+from ufo.transforms.sources.web.documents import FetchedPage, document_of
 
 RETRIEVED = "2026-01-01T00:00:00+00:00"
 PASSES = 3

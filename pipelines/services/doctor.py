@@ -44,14 +44,7 @@ from ufo.transforms.llm.limiter import Limiter, RateLimits
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.llm.settings import ClientSettings
 from ufo.transforms.sources.base import Found, Retrieved
-from ufo.transforms.sources.web.search import (
-    BACKENDS,
-    Locale,
-    SearchBackend,
-    backend_of,
-    unavailable,
-    variable,
-)
+from ufo.transforms.sources.web.engines import APIS, Locale, SearchApi, api_of
 
 CLAIMS: Final = (
     (
@@ -310,11 +303,7 @@ async def diagnose_searches(seconds: float) -> list[dict[str, Any]]:
     Return what is found out as plain values: `problem` is None where an engine can be used, and
     else ends with the remedy; `results` is how many it gave to one query.
     """
-    configured = [
-        backend
-        for backend in map(backend_of, BACKENDS)
-        if variable(backend.key_variable) or variable(backend.url_variable)
-    ]
+    configured = [backend for backend in map(api_of, APIS) if backend.configured]
     return list(await asyncio.gather(*(_searched(backend, seconds) for backend in configured)))
 
 
@@ -327,8 +316,8 @@ def search_in_words(found: Mapping[str, Any]) -> str:
     return f"search by {found['search']}{where}\n  {said}"
 
 
-async def _searched(backend: SearchBackend, seconds: float) -> dict[str, Any]:
-    problem, absent = unavailable(backend), missing("web")
+async def _searched(backend: SearchApi, seconds: float) -> dict[str, Any]:
+    problem, absent = backend.unavailable(), missing("web")
     problem = problem or (f"it needs {absent}" if absent else None)
     url, results = "", 0
     rows: list[Usage] = []

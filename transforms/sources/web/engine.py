@@ -20,8 +20,8 @@ from ufo.transforms.llm.sending import Received, Sender
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.base import message_of
 from ufo.transforms.sources.web.decoding import ACCEPTED, TooLarge, Undecodable, read_body
+from ufo.transforms.sources.web.engines import Locale, SearchApi, SearchCall, variable
 from ufo.transforms.sources.web.fetch import Caps
-from ufo.transforms.sources.web.search import Call, Locale, SearchBackend, address_of, variable
 
 STEP = "search"
 SECONDS = 30.0
@@ -49,7 +49,7 @@ class Engine:
 
     def __init__(
         self,
-        backend: SearchBackend,
+        backend: SearchApi,
         limiter: Limiter,
         retry: Retry | None = None,
         connections: int = 64,
@@ -57,7 +57,7 @@ class Engine:
         usage_log: str | None = None,
     ) -> None:
         self.backend = backend
-        self.url = address_of(backend)
+        self.url = backend.url
         self._answered = False
         self._budget = Budget({}, path=usage_log)
         self._sender = Sender(limiter, retry or Retry(), self._budget, Timing(sleep))
@@ -105,7 +105,7 @@ class Engine:
         await self._client.aclose()
         self._budget.close()
 
-    async def _post(self, call: Call) -> _Reply:
+    async def _post(self, call: SearchCall) -> _Reply:
         headers = {name: value for name, value in call.headers.items() if value}
         try:
             async with self._client.stream(
@@ -153,8 +153,8 @@ class Engine:
         """Return what a reply of another status than 200 means."""
         status, backend = reply.status, self.backend
         own = backend.refused(status, reply.body.decode(errors="replace"), self.url)
-        if own is not None:
-            return own
+        if own:
+            return SendError(own, str(status), final=True)
         if status in (401, 403):
             key = f"the key in {backend.key_variable}" if backend.key_variable else "us"
             remedy = "set it to one that is valid there" if backend.key_variable else "allow it"

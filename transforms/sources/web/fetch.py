@@ -19,13 +19,13 @@ from ufo.schemas.errors import ends_run
 from ufo.transforms.llm.failures import SendError, retry_after
 from ufo.transforms.llm.memory import Memory
 from ufo.transforms.llm.retry import Retry, Sleep, Timing, retrying
-from ufo.transforms.sources.web import page as reasons
+from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import robots
 from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
 from ufo.transforms.sources.web.cached import Cached
 from ufo.transforms.sources.web.decoding import TooLarge, Undecodable, read_body
+from ufo.transforms.sources.web.documents import FetchedPage
 from ufo.transforms.sources.web.hosts import Hosts
-from ufo.transforms.sources.web.page import FetchedPage
 from ufo.transforms.sources.web.transport import Resolve, page_client, system_resolver
 
 HTML: Final = ("text/html", "application/xhtml+xml")

@@ -10,12 +10,11 @@ from uuid import uuid4
 from ufo.indexes.embedders import Embedder
 from ufo.schemas.errors import ends_run
 from ufo.transforms.sources.web.cached import Cached
+from ufo.transforms.sources.web.documents import Document, FetchedPage
 from ufo.transforms.sources.web.fetch import Fetcher
-from ufo.transforms.sources.web.page import FetchedPage
 from ufo.transforms.sources.web.readers import Readers
 from ufo.transforms.sources.web.select import BM25, PageText, Window
 from ufo.transforms.sources.web.snapshot import Snapshot
-from ufo.transforms.sources.web.text import Document
 
 _KEPT: Final = 512  # pages whose text is cached
 _KEPT_SECONDS: Final = 3600.0

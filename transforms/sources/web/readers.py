@@ -12,8 +12,7 @@ from typing import Final
 
 from ufo.schemas.errors import RunError
 from ufo.transforms.sentences import Span
-from ufo.transforms.sources.web.page import TOO_SLOW, UNREADABLE, FetchedPage
-from ufo.transforms.sources.web.text import Document
+from ufo.transforms.sources.web.documents import TOO_SLOW, UNREADABLE, Document, FetchedPage
 
 _PROGRAM: Final = "ufo.transforms.sources.web.reading"
 SECONDS: Final = 5.0

@@ -14,9 +14,14 @@ import sys
 from dataclasses import asdict
 from typing import Any, BinaryIO
 
-from ufo.transforms.sources.web.page import TOO_MUCH_MEMORY, UNREADABLE, FetchedPage
+from ufo.transforms.sources.web.documents import (
+    TOO_MUCH_MEMORY,
+    UNREADABLE,
+    Document,
+    FetchedPage,
+    document_of,
+)
 from ufo.transforms.sources.web.select import sentences_of
-from ufo.transforms.sources.web.text import Document, document_of
 
 _BY_THE_CLOCK = 4  # times the seconds of computing, where others compute beside it
 

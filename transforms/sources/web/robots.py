@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from protego import Protego
 
-from ufo.transforms.sources.web.page import TOO_MANY_REDIRECTS, FetchedPage
+from ufo.transforms.sources.web.documents import TOO_MANY_REDIRECTS, FetchedPage
 
 NAME: Final = "ufo"
 """By which rules are for us; the first word of our User-Agent."""

@@ -17,7 +17,7 @@ from ufo.transforms.llm.failures import SendError
 from ufo.transforms.llm.memory import Memory, key_of
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.web.engine import STEP, Engine
-from ufo.transforms.sources.web.search import Locale, Result
+from ufo.transforms.sources.web.engines import Locale, SearchResult
 from ufo.transforms.sources.web.snapshot import Snapshot
 
 
@@ -82,7 +82,7 @@ class Searcher:
         """Close the connections."""
         await self._engine.aclose()
 
-    def results(self, searched: Searched) -> list[Result]:
+    def results(self, searched: Searched) -> list[SearchResult]:
         """Return what a reply has, best first."""
         return list(self._engine.backend.results(searched.reply))
 

@@ -17,10 +17,10 @@ from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.settings import CallSettings
 from ufo.transforms.llm.shared import once, shared_memory
 from ufo.transforms.sources.web.engine import SECONDS, Engine
+from ufo.transforms.sources.web.engines import Locale, api_of
 from ufo.transforms.sources.web.fetch import Caps, Fetcher
 from ufo.transforms.sources.web.hosts import AT_ONCE, Hosts
 from ufo.transforms.sources.web.pages import Pages
-from ufo.transforms.sources.web.search import Locale, backend_of
 from ufo.transforms.sources.web.searcher import Searcher
 from ufo.transforms.sources.web.snapshot import Snapshot
 from ufo.transforms.sources.web.transport import Resolve, system_resolver
@@ -78,7 +78,7 @@ def searcher(common: Common, search: str, url: str, locale: Locale, count: int) 
         name="the search engine",
     )
     engine = Engine(
-        backend_of(search),
+        api_of(search),
         limiter,
         calls.retry,
         calls.concurrency,

@@ -22,7 +22,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from ufo.schemas.errors import RunError, UsageError
-from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.documents import FetchedPage
 
 NOT_RECORDED: Final = "not_in_snapshot"
 _MANIFEST: Final = "manifest.json"

@@ -24,14 +24,12 @@ from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources.base import FactSource, Found, Retrieved, failed, message_of
 from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.web.categories import Selection, hostname_of, load_categories
-from ufo.transforms.sources.web.ranking import NO_EMBEDDER
-from ufo.transforms.sources.web.search import (
-    Result,
-    address_of,
-    backend_of,
+from ufo.transforms.sources.web.engines import (
+    SearchResult,
+    api_of,
     locale_of,
-    unavailable,
 )
+from ufo.transforms.sources.web.ranking import NO_EMBEDDER
 from ufo.transforms.sources.web.select import BM25, DENSE, RETRIEVERS
 from ufo.transforms.sources.web.snapshot import Snapshot
 
@@ -84,7 +82,7 @@ class WebSource(FactSource):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         resolve: "Resolve | None" = None,
     ) -> None:
-        self._backend = backend_of(search)
+        self._backend = api_of(search)
         if web_retriever not in RETRIEVERS:
             raise UsageError(unknown_value("--web_retriever", web_retriever, RETRIEVERS))
         self.search = search
@@ -129,7 +127,7 @@ class WebSource(FactSource):
 
         A snapshot that is replayed needs neither key nor address.
         """
-        reason = None if self._replays else unavailable(self._backend)
+        reason = None if self._replays else self._backend.unavailable()
         absent = missing("web")
         return reason or (f"it needs {absent}" if absent else None)
 
@@ -146,7 +144,7 @@ class WebSource(FactSource):
         prompts = load_prompts(self._prompts)
         self._visit_of = partial(visit_of, self._judge, prompts, self._rules, self.name)
         ours = common(self._calls, self.snapshot, self._sleep, self._clock, self._resolve)
-        url = address_of(self._backend)
+        url = self._backend.url
         count = max(_LEAST, self.pages)
         self._searcher = shared(searcher, ours, self.search, url, self._locale, count)
         self._pages: Pages = shared(
@@ -182,7 +180,7 @@ class WebSource(FactSource):
             found[0] = replace(found[0], usage=usage, failures=failures)
         return found
 
-    def _read(self, searched: "Searched") -> tuple[list[Result], "Searched"]:
+    def _read(self, searched: "Searched") -> tuple[list[SearchResult], "Searched"]:
         """Return what a reply has; where it cannot be read, that is its query's error alone."""
         try:
             return self._results(searched), searched
@@ -192,7 +190,7 @@ class WebSource(FactSource):
             message = f"the search's reply cannot be read: {message_of(error)}"
             return [], replace(searched, error=message)
 
-    def _results(self, searched: "Searched") -> list[Result]:
+    def _results(self, searched: "Searched") -> list[SearchResult]:
         """Return what was found; where nothing is left out by its kind, no more than is used."""
         if searched.error:
             return []
@@ -201,12 +199,12 @@ class WebSource(FactSource):
             return [one for one in found if self._selection.admits_host(hostname_of(one.url))]
         return self._used(found)
 
-    def _used(self, results: Sequence[Result]) -> list[Result]:
+    def _used(self, results: Sequence[SearchResult]) -> list[SearchResult]:
         pages = [one for one in results if not one.stands_alone]
         return [one for one in results if one.stands_alone] + pages[: self.pages]
 
     async def _answer(
-        self, query: str, searched: "Searched", results: Sequence[Result], visit: "Visit"
+        self, query: str, searched: "Searched", results: Sequence[SearchResult], visit: "Visit"
     ) -> Found:
         if searched.error:
             return replace(failed(SendError(searched.error, "")), usage=searched.usage)
@@ -217,7 +215,7 @@ class WebSource(FactSource):
         return replace(self.found(hit for some in taken for hit in some), usage=searched.usage)
 
     async def _of_result(
-        self, query: str, result: Result, searched_at: str, visit: "Visit"
+        self, query: str, result: SearchResult, searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
         """Return the passages of one result; what is wrong with it costs no other result."""
         try:
@@ -229,7 +227,7 @@ class WebSource(FactSource):
             return []
 
     async def _passages(
-        self, query: str, result: Result, searched_at: str, visit: "Visit"
+        self, query: str, result: SearchResult, searched_at: str, visit: "Visit"
     ) -> list[Retrieved]:
         """Return the passages of one result's page, else its snippet."""
         snippet = [self._snippet(result, searched_at, visit)] if result.text else []
@@ -262,7 +260,7 @@ class WebSource(FactSource):
         )
         return list(passages) or snippet
 
-    def _snippet(self, result: Result, at: str, visit: "Visit") -> Retrieved:
+    def _snippet(self, result: SearchResult, at: str, visit: "Visit") -> Retrieved:
         assert result.text is not None
         return Retrieved(
             Passage(

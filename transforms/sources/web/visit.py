@@ -25,7 +25,7 @@ from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import element
 from ufo.transforms.sources.base import message_of
 from ufo.transforms.sources.web.categories import OTHER, Categories, hostname_of, normal
-from ufo.transforms.sources.web.page import BLOCKED_BY_ROBOTS, REFUSED_ADDRESS
+from ufo.transforms.sources.web.documents import BLOCKED_BY_ROBOTS, REFUSED_ADDRESS
 from ufo.transforms.sources.web.pages import ReadPage
 
 STEP: Final = "page"

@@ -1,6 +1,6 @@
 """Pages as they come from the web, for tests."""
 
-from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.documents import FetchedPage
 
 RETRIEVED = "2026-03-01T12:00:00+00:00"
 PARAGRAPHS = (

@@ -15,9 +15,9 @@ from tests.local_web import LocalWeb, Reply
 from tests.local_web.hostile import HOSTILE, NAMES
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web.addresses import literal, why_refused
+from ufo.transforms.sources.web.documents import CONNECTION, REFUSED_ADDRESS, FetchedPage
 from ufo.transforms.sources.web.fetch import Fetcher
 from ufo.transforms.sources.web.hosts import Hosts
-from ufo.transforms.sources.web.page import CONNECTION, REFUSED_ADDRESS, FetchedPage
 from ufo.transforms.sources.web.transport import CheckedBackend
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.transforms.sources.web.charset import text_of
+from ufo.transforms.sources.web.documents import text_of
 
 GERMAN = "Über Größe: 12 € für „Bücher“. " * 20
 RUSSIAN = "Москва является столицей России с тысяча девятьсот восемнадцатого года. " * 10

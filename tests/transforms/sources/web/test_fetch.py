@@ -13,11 +13,11 @@ from tests.local_web import LocalWeb, Reply, html
 from ufo.transforms.llm.memory import Memory
 from ufo.transforms.llm.store_sqlite import SqliteStore
 from ufo.transforms.loop import wait_for
-from ufo.transforms.sources.web import page as reasons
+from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import readers, robots
+from ufo.transforms.sources.web.documents import FetchedPage
 from ufo.transforms.sources.web.fetch import Caps, Fetcher
 from ufo.transforms.sources.web.hosts import Hosts
-from ufo.transforms.sources.web.page import FetchedPage
 from ufo.transforms.sources.web.transport import user_agent
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ufo.transforms.sources.web.documents import document_of
 from ufo.transforms.sources.web.hidden import hides
-from ufo.transforms.sources.web.text import document_of
 
 from .pages import ARTICLE, PARAGRAPHS, fetched, html
 

@@ -10,7 +10,12 @@ import pytest
 from tests.local_web.documents import attributes, links, slow_pdf
 from tests.transforms.sources.web.pages import PARAGRAPHS, fetched, html, pdf
 from ufo.schemas.errors import RunError
-from ufo.transforms.sources.web.page import TOO_MANY_ELEMENTS, TOO_MUCH_MEMORY, TOO_SLOW, UNREADABLE
+from ufo.transforms.sources.web.documents import (
+    TOO_MANY_ELEMENTS,
+    TOO_MUCH_MEMORY,
+    TOO_SLOW,
+    UNREADABLE,
+)
 from ufo.transforms.sources.web.readers import Readers
 from ufo.transforms.sources.web.select import sentences_of
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.documents import FetchedPage
 from ufo.transforms.sources.web.robots import NAME, Rules, rules_of
 
 ROBOTS = ("*", "ufo", "UFO # us", "u", "ufo*", "*u*f*", "ufo/1.0", "xufo", "other", "", "#", "a b")

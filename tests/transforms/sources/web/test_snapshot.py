@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ufo.schemas.errors import RunError, UsageError
-from ufo.transforms.sources.web.page import FetchedPage
+from ufo.transforms.sources.web.documents import FetchedPage
 from ufo.transforms.sources.web.snapshot import NOT_RECORDED, Snapshot, finish_recording
 
 PAGE = FetchedPage(

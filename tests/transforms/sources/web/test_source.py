@@ -21,8 +21,7 @@ from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.base import Found
 from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.web.engine import MOST_BYTES
-from ufo.transforms.sources.web.search import BACKENDS, Result
-from ufo.transforms.sources.web.serper import Serper
+from ufo.transforms.sources.web.engines import APIS, SearchResult, Serper
 from ufo.transforms.sources.web.source import WebSource
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -226,7 +225,7 @@ def test_a_result_that_is_none_costs_its_query_alone(serper: SerperServer, bad: 
 class Fragile(Serper):
     """Reads Serper's replies, but for one that its reader did not think of."""
 
-    def results(self, reply: Any) -> Iterator[Result]:
+    def results(self, reply: Any) -> Iterator[SearchResult]:
         for one in super().results(reply):
             if one.text == "odd":
                 raise ZeroDivisionError("of a reader")
@@ -236,7 +235,7 @@ class Fragile(Serper):
 def test_a_reply_that_its_reader_fails_on_costs_its_query_alone(
     serper: SerperServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(BACKENDS, "serper", f"{__name__}:Fragile")
+    monkeypatch.setitem(APIS, "serper", Fragile)
     serper.results |= {"a?": result(snippet("odd")), "b?": result(snippet("Of b."))}
     a, b = look_up("a?", "b?")
     assert _errors([a]) == {((), ERROR, TRANSPORT, "SendError")}

@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ufo.transforms.sources.web.page import EMPTY, NO_TEXT, UNSUPPORTED_TYPE
-from ufo.transforms.sources.web.text import JAVASCRIPT_ONLY, PAYWALL, UNREADABLE_PDF, document_of
+from ufo.transforms.sources.web.documents import (
+    EMPTY,
+    JAVASCRIPT_ONLY,
+    NO_TEXT,
+    PAYWALL,
+    UNREADABLE_PDF,
+    UNSUPPORTED_TYPE,
+    document_of,
+)
 
 from .pages import ARTICLE, PARAGRAPHS, fetched, html, pdf
 

@@ -1,0 +1,283 @@
+"""What a page says: a page as it was fetched, its characters, and its text, or why it has none.
+
+HTML is read by `html`; plain text and PDF (by pypdf) here.
+"""
+
+import codecs
+import logging
+import re
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, Final
+
+from charset_normalizer import from_bytes
+from pypdf import PdfReader
+
+from ufo.schemas.text import storable, without_nul
+from ufo.transforms.sources.web.html import MIN_WORDS, TooManyElements, article_of
+
+BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
+REFUSED_ADDRESS: Final = "refused_address"
+TOO_LARGE: Final = "too_large"
+TOO_MANY_REDIRECTS: Final = "too_many_redirects"
+TIMEOUT: Final = "timeout"
+CONNECTION: Final = "connection"
+GARBLED: Final = "garbled"
+UNSUPPORTED_TYPE: Final = "unsupported_type"
+EMPTY: Final = "empty"
+NO_TEXT: Final = "no_text"
+TOO_SLOW: Final = "too_slow"
+TOO_MUCH_MEMORY: Final = "too_much_memory"
+TOO_MANY_ELEMENTS: Final = "too_many_elements"
+UNREADABLE: Final = "unreadable"
+PAYWALL: Final = "paywall"
+JAVASCRIPT_ONLY: Final = "javascript_only"
+UNREADABLE_PDF: Final = "unreadable_pdf"
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+TEXT_TYPES = ("text/plain", "text/markdown", "text/x-markdown")
+PDF_TYPES = ("application/pdf", "application/x-pdf")
+_UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/unknown")
+_MAX_TITLE = 200
+_MAX_CHARACTERS = 500_000  # of a text that is searched for sentences: a long book
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """What a GET of `url` gave.
+
+    `final_url` is where redirects led, `status` the last reply's (0 where there was none),
+    `content_type` its media type in lower case without parameters, `charset` what it was declared
+    as, `body` the decoded bytes (no content coding left). `retrieved_at` is ISO 8601, the time of
+    the reply. `reason` says why there is no usable body, which is empty then: one of the words of
+    this module, or `http_` and the status; `detail` then says more, for people.
+    """
+
+    url: str
+    final_url: str
+    status: int
+    content_type: str
+    body: bytes
+    charset: str | None
+    retrieved_at: str
+    reason: str | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a page says.
+
+    `published_at` is an ISO 8601 date or None. `reason` says why `text` is empty: that of the
+    fetch, or EMPTY (no content), NO_TEXT (nothing but navigation, images, a scanned PDF), PAYWALL,
+    JAVASCRIPT_ONLY, UNSUPPORTED_TYPE, UNREADABLE_PDF, or a budget that it passes (`readers`);
+    `detail` then says more, for people.
+    """
+
+    title: str | None
+    text: str
+    published_at: str | None = None
+    reason: str | None = None
+    detail: str = ""
+
+
+def document_of(page: FetchedPage) -> Document:
+    """Return the title, main text and date of a page.
+
+    A page behind a paywall, or one that a script would fill, has a few lines that are not what it
+    is about: they are not given as its text.
+    """
+    if page.reason:
+        return Document(None, "", reason=page.reason)
+    if not page.body.strip():
+        return Document(None, "", reason=EMPTY)
+    kind = _kind(page)
+    if kind == "html":
+        return _of_html(page)
+    if kind == "pdf":
+        return _of_pdf(page)
+    if kind == "text":
+        text = text_of(page.body, page.charset, html=False)[:_MAX_CHARACTERS]
+        text = without_nul(text.replace("\r\n", "\n")).strip()
+        return Document(None, text) if text else Document(None, "", reason=EMPTY)
+    return Document(None, "", reason=UNSUPPORTED_TYPE)
+
+
+def _kind(page: FetchedPage) -> str:
+    """Return html, text, pdf or "": by the type, and by the first bytes where it says nothing."""
+    start = page.body[:1024].lstrip()
+    if page.content_type in PDF_TYPES or start.startswith(b"%PDF-"):
+        return "pdf"
+    if page.content_type in HTML_TYPES:
+        return "html"
+    if page.content_type in TEXT_TYPES:
+        return "text"
+    looks_html = start[:15].lower().startswith((b"<!doctype html", b"<html", b"<head", b"<body"))
+    return "html" if page.content_type in _UNTOLD and looks_html else ""
+
+
+def _of_html(page: FetchedPage) -> Document:
+    html = without_nul(text_of(page.body, page.charset))
+    try:
+        found = article_of(html, page.final_url, page.retrieved_at)
+    except TooManyElements as error:
+        return Document(None, "", reason=TOO_MANY_ELEMENTS, detail=str(error))
+    title, text, published = found.title, found.text, found.published_at
+    if len(text.split()) < MIN_WORDS:
+        reason = PAYWALL if found.paywall else JAVASCRIPT_ONLY if found.script else None
+        if reason or not text:
+            return Document(title, "", published, reason or NO_TEXT)
+    return Document(title, text[:_MAX_CHARACTERS], published)
+
+
+# --- PDF -----------------------------------------------------------------------------------------
+
+_MAX_PAGES = 200
+
+_HYPHEN = re.compile(r"(?<=[a-zà-ÿ])[-\u00ad\u2010]\n(?=[a-zà-ÿ])")
+_SOFT_BREAK = re.compile(r"(?<![.!?:;…])\n(?=[a-zà-ÿ(])|(?<=[^\s.!?:;…]{2},)\n")
+_DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
+
+# Broken files are reported by a document's `reason`.
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+
+
+def _of_pdf(page: FetchedPage) -> Document:
+    """Return the text of a PDF, lines joined to sentences; UNREADABLE_PDF where pypdf fails.
+
+    Up to _MAX_PAGES pages are read. A PDF of scanned pages has no text. The date is the day on
+    which it was made, as it says, unless that is after it was retrieved.
+
+    Raises:
+        MemoryError: it takes more than there is.
+    """
+    try:
+        reader = PdfReader(BytesIO(page.body))
+        if reader.is_encrypted and not reader.decrypt(""):
+            return Document(None, "", reason=UNREADABLE_PDF)
+        text = storable(_pages(reader))
+        information = reader.metadata
+        stated = information.get("/Title") if information else None
+        created = information.get("/CreationDate") if information else None
+    except MemoryError:
+        raise
+    except Exception:
+        return Document(None, "", reason=UNREADABLE_PDF)  # pypdf raises any of a dozen
+    found = _DATE.match(str(created or ""))
+    day = "-".join(found.groups()) if found else None
+    if day and not "1970" <= day <= page.retrieved_at[:10]:
+        day = None
+    title = storable(str(stated)).strip()[:_MAX_TITLE] if stated else None
+    if not text.strip():
+        return Document(title or None, "", day, NO_TEXT)
+    return Document(title or None, text, day)
+
+
+def _pages(reader: Any) -> str:
+    texts: list[str] = []
+    size = 0
+    for page in reader.pages[:_MAX_PAGES]:
+        texts.append(_running(page.extract_text()))
+        size += len(texts[-1])
+        if size > _MAX_CHARACTERS:
+            break
+    return "\n\n".join(text for text in texts if text)[:_MAX_CHARACTERS]
+
+
+def _running(text: str) -> str:
+    """Return the text of a page with lines joined where a sentence continues."""
+    lines = "\n".join(line.strip() for line in text.splitlines())
+    return _SOFT_BREAK.sub(" ", _HYPHEN.sub("", lines)).strip()
+
+
+# --- bytes to text ------------------------------------------------------------------------------
+#
+# The order is that of the WHATWG encoding and HTML standards: a byte order mark, what the server
+# declared, what the page's own `<meta>` declares; else UTF-8 where the bytes are UTF-8, else what
+# charset-normalizer detects. One deviation: a declaration that the bytes contradict is passed over.
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_META = re.compile(
+    rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})"
+    rb"|<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([\w.:-]{2,40})",
+    re.IGNORECASE,
+)
+_SEARCHED = 4096  # the standard looks at 1024 bytes; pages put scripts first
+_SAMPLE = 50_000  # bytes: detection costs more than the rest of the extraction beyond
+# What browsers read these labels as: supersets, and what pages mislabelled so are.
+_READ_AS = {
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "euc_kr": "cp949",
+    "shift_jis": "cp932",
+    "utf-16": "utf-16-le",
+}
+
+
+_OF_PAGES = re.compile(
+    r"ascii|big5|cp\d|euc|gb|hz|iso8859|iso2022|johab|koi8|kz1048|mac|ptcp154|shift|tis|utf-(?!7)"
+)
+
+
+def text_of(body: bytes, declared: str | None = None, *, html: bool = True) -> str:
+    """Return the text of a body; what stands for no character is U+FFFD.
+
+    `declared` is the charset of the Content-Type header; `html` looks for one in the page, too.
+    """
+    for mark, encoding in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(encoding, "replace")
+    names = [_codec(declared)]
+    found = _META.search(body, 0, _SEARCHED) if html else None
+    if found:
+        # A page in UTF-16 could not have been searched so: the declaration is wrong (WHATWG).
+        name = _codec((found[1] or found[2]).decode("ascii", "replace"))
+        names.append("utf-8" if name and name.startswith("utf-16") else name)
+    utf8 = _is_utf8(body)
+    for name in names:
+        if name is None or (utf8 and name != "utf-8" and not body.isascii()):
+            continue  # text in another encoding is hardly ever valid UTF-8, the reverse always
+        try:
+            return body.decode(name)
+        except UnicodeError:
+            continue
+    return body.decode("utf-8" if utf8 else _detected(body) or names[0] or "utf-8", "replace")
+
+
+def _codec(label: str | None) -> str | None:
+    """Return Python's name of an encoding, or None where it knows none of that label."""
+    if not label:
+        return None
+    try:
+        info = codecs.lookup(label.strip().strip("\"'"))
+    except (LookupError, ValueError):
+        return None
+    # Python has codecs that are none of pages ("rot13", "idna", "undefined").
+    if not _OF_PAGES.match(info.name):
+        return None
+    return _READ_AS.get(info.name, info.name)
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A body that was cut off may end inside a character.
+        return error.start >= len(body) - 3 and error.start > 0
+    return True
+
+
+def _detected(body: bytes) -> str | None:
+    best = from_bytes(body[:_SAMPLE]).best()
+    return best.encoding if best else None

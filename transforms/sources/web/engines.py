@@ -1,0 +1,372 @@
+"""The APIs of search engines: how each is asked, and what its replies mean.
+
+A class knows an API and nothing else. Sending, limits, retries, the cache and what is shared by
+equal queries are the same for all (`ufo.transforms.sources.web.searching`). A further engine is a
+subclass of `SearchApi`, and a line in `APIS`.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from html import unescape
+from typing import Any
+from urllib.parse import urlsplit
+
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.hosts import host_of
+from ufo.schemas.text import storable
+
+_LOCALE = re.compile(r"([a-z]{2,3})(?:[-_]([a-z]{2}))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """In which language and for which country to search: `en`, `GB`; empty for the engine's own."""
+
+    language: str = ""
+    country: str = ""
+
+    def __str__(self) -> str:
+        return "-".join(part for part in (self.language, self.country) if part)
+
+
+def locale_of(text: str) -> Locale:
+    """Return the locale that a text like `en` or `en-GB` names; an empty one names none.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    match = _LOCALE.fullmatch(text)
+    if text and not match:
+        raise UsageError(
+            f"--locale {text!r} is not a language or language-COUNTRY, such as en or en-GB"
+        )
+    return Locale(match[1].lower(), (match[2] or "").upper()) if match else Locale()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One thing that an engine found: a page, by its address, and what it says of it.
+
+    `text` is the snippet, None where there is none. One that `stands_alone` is the engine's own
+    answer to the query (an answer box), and no page is fetched for it.
+    """
+
+    url: str | None
+    title: str | None
+    text: str | None
+    published_at: str | None = None
+    stands_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCall:
+    """One HTTP request to an engine. `headers` may hold its key, and are never shown."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    params: Mapping[str, str | int] = field(default_factory=dict)
+    json: Any = None
+
+
+class SearchApi:
+    """One search API. `batch` is how many queries a request can have.
+
+    The key is read from `key_variable`, the address from `url_variable`, else it is `default_url`
+    (None: there is no public one).
+    """
+
+    name = ""
+    batch = 1
+    key_variable: str | None = None
+    url_variable = ""
+    default_url: str | None = None
+
+    def call(self, queries: Sequence[str], count: int, locale: Locale, key: str) -> SearchCall:
+        """Return the request for up to `batch` queries, with `count` results each."""
+        raise NotImplementedError
+
+    def split(self, payload: Any, queries: int) -> Sequence[Any] | None:
+        """Return the raw reply to each query; None where the payload is not a reply to them."""
+        return [payload]
+
+    def answers(self, reply: Any) -> bool:
+        """Return whether a raw reply has the shape of one, even if nothing was found."""
+        raise NotImplementedError
+
+    def results(self, reply: Any) -> Iterator[SearchResult]:
+        """Yield what was found, best first; whatever is missing or of a wrong type is left out."""
+        raise NotImplementedError
+
+    def refused(self, status: int, text: str, url: str) -> str:
+        """Return what a status means that is this API's own way to refuse every search, else ""."""
+        raise NotImplementedError
+
+    @property
+    def url(self) -> str:
+        """The base URL, without a query or a slash at the end."""
+        url = variable(self.url_variable) or self.default_url or ""
+        return url.partition("?")[0].rstrip("/")
+
+    @property
+    def configured(self) -> bool:
+        """Whether its key or its address is in the environment."""
+        return bool(variable(self.key_variable) or variable(self.url_variable))
+
+    def unavailable(self) -> str | None:
+        """Return why it cannot be asked, with the remedy, or None where it can."""
+        key, url = variable(self.key_variable), variable(self.url_variable)
+        if not (url or (key and self.default_url)):
+            wanted = self.url_variable
+            if self.key_variable and self.default_url:
+                wanted = f"{self.key_variable} (or {self.url_variable})"
+            return f"it needs a search engine: set {wanted}"
+        if not (key.isascii() and key.isprintable()):
+            return f"the key in {self.key_variable} has characters that no key has; set it again"
+        if url and not _usable(url):
+            name = self.url_variable
+            return f"{name} is not an http:// or https:// URL (without user name); set it again"
+        return None
+
+
+class Serper(SearchApi):
+    """Serper (https://serper.dev): Google's results; many queries in one request.
+
+    `POST /search` with a JSON array of queries, the key in `X-API-KEY`; the reply is an array of
+    results in the same order, with snippets, the answer box and the knowledge graph.
+    """
+
+    name = "serper"
+    batch = 100  # Serper's limit of queries in one request
+    key_variable = "SERPER_API_KEY"
+    url_variable = "SERPER_BASE_URL"
+    default_url = "https://google.serper.dev"
+
+    def call(self, queries: Sequence[str], count: int, locale: Locale, key: str) -> SearchCall:
+        """Return one POST for all queries."""
+        where = {"hl": locale.language, "gl": locale.country.lower()}
+        more = {name: value for name, value in where.items() if value}
+        body = [{"q": query, "num": count, **more} for query in queries]
+        return SearchCall("POST", "/search", {"X-API-KEY": key}, json=body)
+
+    def split(self, payload: Any, queries: int) -> Sequence[Any] | None:
+        """Return the results; one query may be answered by an object alone."""
+        replies = [payload] if isinstance(payload, dict) else payload
+        return replies if isinstance(replies, list) and len(replies) == queries else None
+
+    def answers(self, reply: Any) -> bool:
+        """Return whether it has any part of a result."""
+        parts = ("organic", "answerBox", "knowledgeGraph", "searchParameters")
+        return isinstance(reply, dict) and any(part in reply for part in parts)
+
+    def results(self, reply: Any) -> Iterator[SearchResult]:
+        """Yield the answer box, the knowledge graph, and the organic results."""
+        found = _object(reply)
+        box = _object(found.get("answerBox"))
+        answer = _text(box, "answer", "snippet")
+        if answer:
+            day = _day(_text(box, "date"))
+            yield SearchResult(_text(box, "link"), _text(box, "title"), answer, day, True)
+        graph = _object(found.get("knowledgeGraph"))
+        said = list(_statements(graph))
+        if said:
+            url = _text(graph, "descriptionLink", "website")
+            yield SearchResult(url, _text(graph, "title"), " ".join(said), stands_alone=True)
+        for item in _objects(found.get("organic")):
+            yield SearchResult(
+                _text(item, "link"),
+                _text(item, "title"),
+                _text(item, "snippet"),
+                _day(_text(item, "date")),
+            )
+
+    def refused(self, status: int, text: str, url: str) -> str:
+        """Tell when the credits are spent."""
+        if status == 402 or (status == 400 and "credits" in text.lower()):
+            return (
+                f"the credits of the key in {self.key_variable} at {url} are spent ({status}); top "
+                "them up, or set another key, and run the same command again"
+            )
+        return ""
+
+
+def _statements(graph: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a knowledge graph says as sentences about its title."""
+    title = _text(graph, "title")
+    if title is None:
+        return
+    kind, description = _text(graph, "type"), _text(graph, "description")
+    if kind:
+        yield f"{title}: {kind}."
+    if description:
+        yield description
+    for name, value in _object(graph.get("attributes")).items():
+        if isinstance(value, str) and value.strip():
+            yield storable(f"{name}: {value.strip()}.")
+
+
+class Searxng(SearchApi):
+    """SearXNG (https://docs.searxng.org): a metasearch engine that anybody can run.
+
+    `GET /search?q=…&format=json` at SEARXNG_BASE_URL; no key. The JSON format is off in an
+    instance as it is installed, which then answers 403.
+    """
+
+    name = "searxng"
+    url_variable = "SEARXNG_BASE_URL"
+
+    def call(self, queries: Sequence[str], count: int, locale: Locale, key: str) -> SearchCall:
+        """Return one GET. The instance decides how many results a page has."""
+        params: dict[str, str | int] = {"q": queries[0], "format": "json"}
+        if locale.language:
+            params["language"] = str(locale)
+        return SearchCall("GET", "/search", params=params)
+
+    def answers(self, reply: Any) -> bool:
+        """Return whether it lists results. If all engines behind it failed, nothing was searched:
+        an empty list with unresponsive engines is not an answer."""
+        if not isinstance(reply, dict) or not isinstance(reply.get("results"), list):
+            return False
+        return bool(reply["results"] or not reply.get("unresponsive_engines"))
+
+    def results(self, reply: Any) -> Iterator[SearchResult]:
+        """Yield the results in the instance's order."""
+        for item in _objects(_object(reply).get("results")):
+            yield SearchResult(
+                _text(item, "url"),
+                _text(item, "title"),
+                _text(item, "content"),
+                _day(_text(item, "publishedDate", "pubdate")),
+            )
+
+    def refused(self, status: int, text: str, url: str) -> str:
+        """Tell how the JSON format is switched on."""
+        if status == 403:
+            return (
+                f"{url} gives no JSON (403); in its settings.yml add json to search.formats (and "
+                "allow this machine in its limiter), and restart it"
+            )
+        return ""
+
+
+class Brave(SearchApi):
+    """Brave Search (https://api-dashboard.search.brave.com): an index of its own.
+
+    `GET /res/v1/web/search?q=…`, the key in `X-Subscription-Token`; the reply has descriptions
+    and extra snippets.
+    """
+
+    name = "brave"
+    key_variable = "BRAVE_API_KEY"
+    url_variable = "BRAVE_BASE_URL"
+    default_url = "https://api.search.brave.com"
+
+    _MOST = 20  # results that one request can ask for
+    _LONGEST = 400  # characters of a query, and 50 words
+
+    def call(self, queries: Sequence[str], count: int, locale: Locale, key: str) -> SearchCall:
+        """Return one GET. A query that is longer than the API takes is cut at a word."""
+        words = " ".join(queries[0].split()[:50])
+        if len(words) > self._LONGEST:
+            words = words[: self._LONGEST + 1].rpartition(" ")[0] or words[: self._LONGEST]
+        where = {"search_lang": locale.language, "country": locale.country}
+        params: dict[str, str | int] = {"q": words, "count": min(count, self._MOST)}
+        params |= {name: value for name, value in where.items() if value}
+        headers = {"X-Subscription-Token": key, "Accept": "application/json"}
+        return SearchCall("GET", "/res/v1/web/search", headers, params)
+
+    def answers(self, reply: Any) -> bool:
+        """Return whether it is a reply to a search; one without results has no part `web`."""
+        return isinstance(reply, dict) and (reply.get("type") == "search" or "web" in reply)
+
+    def results(self, reply: Any) -> Iterator[SearchResult]:
+        """Yield the web results; the extra snippets of a page follow its description."""
+        for item in _objects(_object(_object(reply).get("web")).get("results")):
+            snippets = item.get("extra_snippets")
+            extra = snippets if isinstance(snippets, list) else []
+            texts = [_text({"": text}, "") for text in (item.get("description"), *extra)]
+            said = " ".join(_plain(text) for text in texts if text)
+            title = _text(item, "title")
+            day = _day(_text(item, "page_age"))
+            yield SearchResult(_text(item, "url"), title and _plain(title), said or None, day)
+
+    def refused(self, status: int, text: str, url: str) -> str:
+        """Tell of a key that Brave takes for none (422), and of a plan that is used up."""
+        if status == 422 and "SUBSCRIPTION_TOKEN_INVALID" in text:
+            return f"{url} refused the key in {self.key_variable} (422); set it to a valid one"
+        if status == 402 or "QUOTA_LIMITED" in text or "USAGE_LIMIT" in text:
+            return (
+                f"the plan of the key in {self.key_variable} at {url} is used up ({status}); raise "
+                "it, or set another key, and run the same command again"
+            )
+        return ""
+
+
+APIS: dict[str, type[SearchApi]] = {"serper": Serper, "searxng": Searxng, "brave": Brave}
+
+
+def api_of(name: str) -> SearchApi:
+    """Return the API of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in APIS:
+        raise UsageError(unknown_value("--search", name, APIS))
+    return APIS[name]()
+
+
+def variable(name: str | None) -> str:
+    """Return an environment variable without spaces around; empty where it is not set."""
+    return os.environ.get(name, "").strip() if name else ""
+
+
+def _usable(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(host_of(url)) and not parts.username
+
+
+# --- what replies are read with -----------------------------------------------------------------
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> Iterator[Mapping[str, Any]]:
+    return map(_object, value if isinstance(value, list) else ())
+
+
+def _text(item: Mapping[str, Any], *names: str) -> str | None:
+    """Return the first of these fields that has a text; what no table can hold is replaced."""
+    for name in names:
+        value = item.get(name)
+        if isinstance(value, str) and value.strip():
+            return storable(value.strip())
+    return None
+
+
+def _plain(text: str) -> str:
+    """Return a text without the marks of what was searched for."""
+    return unescape(re.sub(r"</?(?:strong|b|em)>", "", text))
+
+
+def _day(text: str | None) -> str | None:
+    """Return a date as ISO 8601; one like "3 days ago" is not a date."""
+    text = (text or "").strip()
+    for shape in ("%b %d, %Y", "%d %b %Y", "%Y-%m-%d"):
+        try:
+            return datetime.strptime(text, shape).date().isoformat()
+        except ValueError:
+            continue
+    try:
+        return datetime.fromisoformat(text).date().isoformat()
+    except ValueError:
+        return None
