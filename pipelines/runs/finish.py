@@ -35,7 +35,6 @@ from ufo.schemas.tables import (
 )
 from ufo.transforms.job import Job
 from ufo.transforms.recall.recallers import RecallJob
-from ufo.transforms.sources.web.snapshot import finish_recording
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE
 
 _MANIFEST = "manifest.json"
@@ -229,6 +228,14 @@ def _read(parts: Sequence[Part], table: str, *columns: str) -> list[dict[str, An
     return [row for rows in tables for row in rows.to_pylist()]
 
 
+def finish_recordings(folders: Iterable[str]) -> None:
+    """Finish the web snapshots that a run has recorded in these folders."""
+    for folder in folders:
+        from ufo.transforms.sources.web.snapshot import finish_recording  # of the extra `web`
+
+        finish_recording(folder)
+
+
 @dataclass(frozen=True, slots=True)
 class FinishSpec:
     """What the last step of a graph needs to finish a run; plain values, sent to a worker.
@@ -259,8 +266,7 @@ class FinishSpec:
             return earlier
         found = sorted(parts, key=lambda part: part.path)
         check_complete(found, self.job)
-        for folder in self.recorded:
-            finish_recording(folder)
+        finish_recordings(self.recorded)
         attempt = Attempt(self.run_folder, self.identifier, self.fingerprint)
         once = each_passage_once([*self.parts, *found])
         return finish(attempt, Written(once, {}), self.facts, self.statuses, repeatable=True)

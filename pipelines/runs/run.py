@@ -47,6 +47,7 @@ from ufo.pipelines.runs.finish import (
     each_passage_once,
     earlier_manifest,
     finish,
+    finish_recordings,
 )
 from ufo.pipelines.runs.inputs import (
     InputFile,
@@ -74,7 +75,6 @@ from ufo.transforms.loop import wait_for
 from ufo.transforms.read import parse
 from ufo.transforms.recall import read as recall_read
 from ufo.transforms.recall.sheet import sheet
-from ufo.transforms.sources.web.snapshot import finish_recording
 from ufo.transforms.verifiers.registry import make_verifier
 
 SHEET = "facts.csv"
@@ -328,8 +328,7 @@ def _evaluated(
         wait_for(end_run(attempt.identifier))  # closes its connections
     if written is None:
         return None
-    for folder in recorded(plan.settings, plan.chosen.specs):
-        finish_recording(folder)
+    finish_recordings(recorded(plan.settings, plan.chosen.specs))
     return replace(written, parts=each_passage_once(written.parts))
 
 
