@@ -1,7 +1,6 @@
 """The DAG with Airflow's own Beam operator, in a real Airflow and on a real Flink."""
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,17 +12,25 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 BIN = Path(sys.executable).parent
 Airflow = Callable[..., Any]
 
-# Python of ufo's environment, but the first evaluation is killed once its job is on the engine.
-KILLED_ONCE = """#!/usr/bin/env bash
-if [ "$1 $2" != "-m ufo.pipelines.evaluate" ] || [ -e {folder}/was-killed ]; then
-  exec {bin}/python "$@"
-fi
-touch {folder}/was-killed
-setsid {bin}/python "$@" & pid=$!
-until ls {folder}/out/run=*/.attempt-*/chunks/portable/*/counts/*.json >{folder}/done 2>/dev/null
-do kill -0 $pid || exit 90; done
-kill -9 -- -$pid
-exit 137
+# Python of ufo's environment, but the first evaluation is killed once its job runs on the engine.
+KILLED_ONCE = """#!{bin}/python
+import glob, json, os, signal, subprocess, sys, time, urllib.request
+
+python, killed = "{bin}/python", "{folder}/was-killed"
+if sys.argv[1:3] != ["-m", "ufo.pipelines.evaluate"] or os.path.exists(killed):
+    os.execv(python, [python, *sys.argv[1:]])
+process = subprocess.Popen([python, *sys.argv[1:]], start_new_session=True)
+jobs = []
+while not any(job["name"].startswith("ufo-") and job["state"] == "RUNNING" for job in jobs):
+    if process.poll() is not None:
+        sys.exit(90)
+    time.sleep(0.05)
+    with urllib.request.urlopen("{url}/jobs/overview") as reply:
+        jobs = json.load(reply)["jobs"]
+with open(killed, "w") as kept:
+    kept.write(str(glob.glob("{folder}/out/run=*/.attempt-*/")))
+os.killpg(process.pid, signal.SIGKILL)
+sys.exit(137)
 """
 
 
@@ -35,7 +42,7 @@ def test_a_night_on_flink_whose_first_attempt_is_killed(
     cluster: Any, airflow_beam: Airflow, tmp_path: Path
 ) -> None:
     python, ufo = tmp_path / "python", tmp_path / "ufo"
-    python.write_text(KILLED_ONCE.format(folder=tmp_path, bin=BIN))
+    python.write_text(KILLED_ONCE.format(folder=tmp_path, bin=BIN, url=cluster.url))
     python.chmod(0o755)
     ufo.symlink_to(BIN / "ufo")
     config = tmp_path / "ufo.yaml"
@@ -51,11 +58,11 @@ def test_a_night_on_flink_whose_first_attempt_is_killed(
     (event,) = found["events"]
     assert (event["asset"], event["responses"]) == ("ufo_runs", 38)
     assert "Factuality score" in found["log"], "the report"
-    kept = (tmp_path / "done").read_text()
+    kept = (tmp_path / "was-killed").read_text()
     with open_results(tmp_path / "out", None) as results:
         (run,) = results.runs
         manifest = json.loads((run.folder / "manifest.json").read_text())
-    assert f".attempt-{manifest['attempt']}{os.sep}" in kept, "the attempt was completed"
+    assert f".attempt-{manifest['attempt']}/" in kept, "the attempt was completed"
     jobs = [job for job in cluster.get("jobs/overview")["jobs"] if "ufo-nightly" in job["name"]]
     jobs.sort(key=lambda job: job["start-time"])
     assert jobs[-1]["state"] == "FINISHED"
