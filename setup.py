@@ -45,10 +45,13 @@ EXTRAS = {
     ],
     "dense": ["faiss-cpu>=1.15,<2"],  # vectors: RaBitQ fast-scan, mapped without prefetch
     "plots": ["matplotlib>=3.9,<4"],  # plots, also in the report as one page
-    "gcp": ["apache-beam[gcp]>=2.77,<3"],  # Dataflow
+    "gs": ["gcsfs>=2026.1"],  # gs://, as fsspec knows it; so for s3:// and abfs://
+    "s3": ["s3fs>=2026.1"],
+    "abfs": ["adlfs>=2024.12"],
+    "gcp": ["apache-beam[gcp]>=2.77,<3", "gcsfs>=2026.1"],  # Dataflow
     "pandas": ["pandas>=2.2,<4"],
 }
-TRIED = [name for name in EXTRAS if name != "gcp"]  # by the tests of every change
+TRIED = [name for name in EXTRAS if name not in ("gs", "s3", "abfs", "gcp")]  # by the tests
 EXTRAS["all"] = [f"ufo-factuality[{','.join(EXTRAS)}]"]
 EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `all`: gigabytes
     "huggingface-hub>=1,<3",
@@ -138,11 +141,12 @@ setup(
     },
     install_requires=[
         "apache-beam>=2.77,<3",  # the pipelines
+        "fsspec>=2025.7",  # files by URI; on most systems with a package for the scheme
         "pyarrow>=18,<26",  # tables and Parquet; Beam allows < 26
         "duckdb>=2.0,<3",  # reports and SQL over the results
-        "numpy>=1.26,<3",  # BM25 postings
+        "numpy>=1.26,<3",  # arrays of names, offsets and vectors
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
-        "tantivy>=0.27,<0.28",  # BM25 of large indexes
+        "tantivy>=0.27,<0.28",  # BM25 of an index
         "scipy>=1.13,<2",  # statistics of reports
         "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends

@@ -9,7 +9,7 @@ from typing import Any
 
 from ufo.schemas import storage
 from ufo.schemas.errors import REMEDY, RunError, UsageError, damaged_part, unknown_value
-from ufo.schemas.remote import RemoteError
+from ufo.schemas.storage import RemoteError
 from ufo.schemas.tables import SCHEMA_VERSION, TABLES, read_rows
 
 MANIFEST = "manifest.json"

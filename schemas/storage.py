@@ -1,8 +1,8 @@
 """Files on this machine, in buckets and on clusters, by path or URI.
 
 Paths of this machine go to the operating system, with any character in their names. What has a
-scheme (`gs://`, `s3://`, `hdfs://`, `abfs://`, `file://`) goes to pyarrow's file systems, see
-`ufo.schemas.remote`.
+scheme (`gs://`, `s3://`, `hdfs://`, `file://`) goes to fsspec, which needs a package for most of
+them, and reads their options from its own configuration.
 """
 
 import glob
@@ -10,33 +10,79 @@ import io
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, NamedTuple, cast
 from uuid import uuid4
-
-from ufo.schemas.remote import (
-    RemoteFile,
-    content,
-    explained,
-    file_system_of,
-    info,
-    join_uri,
-    listed,
-    matching,
-)
-from ufo.schemas.remote import (
-    is_remote as is_remote,
-)
 
 _BLOCK: Final = 1 << 20
 _BUFFER: Final = 8 << 20  # each is a request
+_OBJECTS: Final = {"gs", "gcs", "s3", "s3a", "abfs", "abfss", "az", "adl", "oss"}
+"""The schemes of object stores: there are no folders, and an object appears when it is whole."""
+_CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
+"""Under which names file systems give the time of the last change."""
+
+
+class RemoteError(OSError):
+    """A file system refused a request or could not be reached."""
+
+
+class Listed(NamedTuple):
+    """A file below a folder, its size in bytes, and when it was written (seconds since 1970)."""
+
+    path: str
+    size: int
+    written: float
+
+
+def is_remote(path: str) -> bool:
+    """Return whether the path names another file system (`gs://…`, `s3://…`)."""
+    return "://" in path
+
+
+@contextmanager
+def _remote(uri: str) -> Iterator[tuple[Any, str]]:
+    """Give the file system that a URI names, and the path there.
+
+    Raises:
+        FileNotFoundError: what is asked for in the block is not there.
+        RemoteError: there is no such file system, or it refuses or cannot be reached.
+    """
+    from fsspec.core import url_to_fs  # with its imports only where it is needed
+
+    try:
+        if uri.startswith("://"):
+            raise ValueError("it has no scheme")
+        # Other processes write there, so that a list that was kept may be wrong.
+        system, path = url_to_fs(uri, use_listings_cache=False)
+        yield system, path
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{uri}: there is no such file") from error
+    except RemoteError:
+        raise
+    except Exception as error:  # each client has its own
+        text = str(error) or type(error).__name__
+        if isinstance(error, ImportError):
+            text += f": pip install 'ufo-factuality[{uri.partition('://')[0]}]'"
+        elif text.startswith("Protocol not known"):
+            text += "; known are file, gs, s3, abfs, hdfs and others of fsspec"
+        raise RemoteError(f"{uri}: {text}") from error
+
+
+def _uris(uri: str, path: str, found: Iterable[str]) -> list[str]:
+    """Return paths of a file system as URIs that begin as `uri`, which is its `path`."""
+    inside = path.strip("/")
+    begin = uri[: uri.rindex(inside)] if inside else uri
+    return sorted(f"{begin}{one.lstrip('/')}" for one in found)
 
 
 def join(folder: str, *parts: str) -> str:
     """Return the path of something below a folder."""
-    return join_uri(folder, *parts) if is_remote(folder) else os.path.join(folder, *parts)
+    if not is_remote(folder):
+        return os.path.join(folder, *parts)
+    return "/".join([folder.rstrip("/"), *filter(None, (part.strip("/") for part in parts))])
 
 
 def absolute(path: str) -> str:
@@ -48,7 +94,8 @@ def exists(path: str) -> bool:
     """Return whether there is a file or folder at the path."""
     if not is_remote(path):
         return os.path.exists(path)
-    return bool(info(path).type)
+    with _remote(path) as (system, place):
+        return bool(system.exists(place))
 
 
 def is_folder(path: str) -> bool:
@@ -65,50 +112,68 @@ def matches(pattern: str) -> list[str]:
         if os.path.lexists(pattern):
             return [pattern]
         return sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
-    return matching(pattern)
+    with _remote(pattern) as (system, place):
+        if system.isfile(place):
+            return [pattern]
+        if not glob.has_magic(place):
+            return []
+        found = system.glob(place, detail=True)
+        files = (name for name, info in found.items() if info["type"] == "file")
+        fixed = place[: min(place.index(sign) for sign in "*?[" if sign in place)]
+        return _uris(
+            pattern[: pattern.index(fixed) + len(fixed)] if fixed else pattern, fixed, files
+        )
 
 
 def open_read(path: str) -> BinaryIO:
     """Open a file's bytes as they are stored, compressed or not."""
     if not is_remote(path):
         return open(path, "rb")
-    return cast(BinaryIO, io.BufferedReader(RemoteFile(path), _BUFFER))
+    with _remote(path) as (system, place):
+        return cast(BinaryIO, system.open(place, "rb", block_size=_BUFFER))
 
 
 def size(path: str) -> int:
     """Return a file's size in bytes."""
     if not is_remote(path):
         return os.path.getsize(path)
-    found = info(path)
-    if not found.is_file:
-        raise FileNotFoundError(f"{path}: there is no such file")
-    return int(found.size)
+    with _remote(path) as (system, place):
+        return int(system.size(place))
 
 
 def read(path: str) -> bytes:
     """Return a file's bytes."""
     if is_remote(path):
-        return content(path)
+        with _remote(path) as (system, place):
+            return bytes(system.cat_file(place))
     with open(path, "rb") as stream:
         return stream.read()
 
 
 @contextmanager
 def writing(path: str) -> Iterator[BinaryIO]:
-    """Open a file to write, under a temporary name; it is moved into place when the block
-    ends: whole, or not there."""
+    """Open a file to write; it is there when the block ends: whole, or not at all."""
     if is_remote(path):
-        system, place = file_system_of(path)
-        temporary = f"{place}.{uuid4().hex[:8]}.tmp"
-        with explained(path):
-            with system.open_output_stream(temporary) as sink:
-                yield sink
-            system.move(temporary, place)
+        sink = io.BytesIO()
+        yield sink
+        with _remote(path) as (system, place), _whole(path, system, place) as target:
+            system.pipe_file(target, sink.getvalue())
         return
     temporary = f"{path}.{uuid4().hex[:8]}.tmp"
-    with open(temporary, "wb") as sink:
-        yield sink
+    with open(temporary, "wb") as file:
+        yield file
     os.replace(temporary, path)
+
+
+@contextmanager
+def _whole(uri: str, system: Any, place: str) -> Iterator[str]:
+    """Give the path to write to, so that a file system without objects shows whole files only."""
+    if uri.partition("://")[0] in _OBJECTS:
+        yield place
+        return
+    temporary = f"{place}.{uuid4().hex[:8]}.tmp"
+    yield temporary
+    system.mv(temporary, place)
 
 
 def write(path: str, data: bytes) -> None:
@@ -144,14 +209,9 @@ def fetch(path: str, here: Path) -> None:
     """Copy a file of another file system to a path of this machine: whole, or not there."""
     here.parent.mkdir(parents=True, exist_ok=True)
     temporary = here.with_name(f".{here.name}.{uuid4().hex[:8]}.tmp")
-    system, place = file_system_of(path)
     try:
-        with (
-            open(temporary, "wb") as sink,
-            explained(path),
-            system.open_input_stream(place, compression=None) as source,
-        ):
-            shutil.copyfileobj(source, sink, _BLOCK)
+        with _remote(path) as (system, place):
+            system.get_file(place, str(temporary))
         temporary.replace(here)
     finally:
         temporary.unlink(missing_ok=True)
@@ -160,8 +220,8 @@ def fetch(path: str, here: Path) -> None:
 def send(here: str, path: str) -> None:
     """Copy a file of this machine to a path of another file system."""
     make_folder(os.path.dirname(path))
-    with open(here, "rb") as source, writing(path) as sink:
-        shutil.copyfileobj(source, sink, _BLOCK)
+    with _remote(path) as (system, place), _whole(path, system, place) as target:
+        system.put_file(here, target)
 
 
 def write_new(path: str, data: bytes) -> bool:
@@ -184,14 +244,12 @@ def write_new(path: str, data: bytes) -> bool:
 
 
 def make_folder(path: str) -> None:
-    """Create a folder and its parents if they do not exist. Buckets have no folders."""
+    """Create a folder and its parents if they do not exist. Object stores have no folders."""
     if not is_remote(path):
         os.makedirs(path, exist_ok=True)
-        return
-    system, place = file_system_of(path)
-    if system.type_name in ("local", "hdfs"):
-        with explained(path):
-            system.create_dir(place, recursive=True)
+    elif path.partition("://")[0] not in _OBJECTS:
+        with _remote(path) as (system, place):
+            system.makedirs(place, exist_ok=True)
 
 
 def move(source: str, target: str) -> None:
@@ -199,17 +257,15 @@ def move(source: str, target: str) -> None:
     if not is_remote(target):
         os.replace(source, target)
         return
-    system, place = file_system_of(target)
-    with explained(target):
-        system.move(file_system_of(source)[1], place)
+    with _remote(source) as (system, place), _remote(target) as (_, there):
+        system.mv(place, there)
 
 
 def copy(source: str, target: str) -> None:
     """Copy a file within one file system: whole, or not there."""
     if is_remote(target):
-        system, place = file_system_of(target)
-        with explained(target):
-            system.copy_file(file_system_of(source)[1], place)
+        with _remote(source) as (system, place), _remote(target) as (_, there):
+            system.cp_file(place, there)
         return
     temporary = f"{target}.{uuid4().hex[:8]}.tmp"
     try:
@@ -224,13 +280,9 @@ def copy(source: str, target: str) -> None:
 def delete(path: str) -> None:
     """Delete a file, or a folder with its content, if it exists."""
     if is_remote(path):
-        system, place = file_system_of(path)
-        found = info(path)
-        with explained(path), suppress(FileNotFoundError):  # a folder in a bucket is only a name
-            if found.is_file:
-                system.delete_file(place)
-            elif found.type:
-                system.delete_dir(place)
+        with _remote(path) as (system, place):
+            if system.exists(place):
+                system.rm(place, recursive=True)
     elif os.path.isdir(path):
         shutil.rmtree(path)
     else:
@@ -239,6 +291,27 @@ def delete(path: str) -> None:
 
 def files_below(folder: str) -> list[str]:
     """Return the paths of all files below a folder, sorted."""
-    if is_remote(folder):
-        return listed(folder)
-    return sorted(str(path) for path in Path(folder).rglob("*") if path.is_file())
+    return [file.path for file in listed(folder)]
+
+
+def listed(folder: str) -> list[Listed]:
+    """Return all files below a folder, sorted by their paths."""
+    if not is_remote(folder):
+        paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+        states = ((path, path.stat()) for path in paths)
+        return [Listed(str(path), state.st_size, state.st_mtime) for path, state in states]
+    with _remote(folder) as (system, place):
+        found = system.find(place, detail=True)
+        uris = _uris(folder, place, found)
+        infos = (found[name] for name in sorted(found))
+        return [
+            Listed(uri, int(info.get("size") or 0), _seconds(info))
+            for uri, info in zip(uris, infos, strict=True)
+        ]
+
+
+def _seconds(info: dict[str, Any]) -> float:
+    value = next((info[name] for name in _CHANGED if info.get(name)), 0.0)
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return value.timestamp() if isinstance(value, datetime) else float(value)

@@ -15,7 +15,7 @@ from ufo.schemas import records, storage
 from ufo.schemas.errors import REMEDY, damaged_part
 from ufo.schemas.labels import Label
 from ufo.schemas.records import Part
-from ufo.schemas.remote import RemoteError
+from ufo.schemas.storage import RemoteError
 
 SCHEMA_VERSION = 1
 

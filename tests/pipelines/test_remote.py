@@ -173,5 +173,5 @@ def test_a_file_system_that_nothing_knows_is_reported_with_the_remedy(
     for there in ("azfs://a/b/out", "nofs://b/out"):
         done = ufo("evaluate", "--input", responses, "--output", there)
         assert done.code == 2
-        assert "known are abfs://" in done.err
-        assert "known are abfs://" in ufo("report", there).err
+        assert "known are file, gs, s3, abfs, hdfs and" in done.err
+        assert "known are file, gs, s3, abfs, hdfs and" in ufo("report", there).err

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from ufo.schemas import storage
-from ufo.schemas.remote import RemoteError, file_system_of, said
-from ufo.schemas.storage import is_remote
+from ufo.schemas.storage import RemoteError, is_remote
 
 
 @pytest.fixture(params=["", "file://", "memory://"])
@@ -90,7 +89,7 @@ def test_files_go_to_other_file_systems_and_come_back(root: str, tmp_path: Path)
     [
         ("in/*.jsonl", ["in/a b.jsonl", "in/x[1].jsonl"]),
         ("*/a?b.jsonl", ["in/a b.jsonl"]),
-        ("in/**/*.jsonl", ["in/sub/y.jsonl"]),
+        ("in/**/*.jsonl", ["in/a b.jsonl", "in/sub/y.jsonl", "in/x[1].jsonl"]),
         ("in/x[[]1].jsonl", ["in/x[1].jsonl"]),
         ("in/[!x]*.jsonl", ["in/a b.jsonl"]),
         ("in/a b.jsonl", ["in/a b.jsonl"]),
@@ -113,28 +112,13 @@ def test_a_file_by_the_name_of_a_pattern_is_that_file(tmp_path: Path) -> None:
     assert storage.matches(f"{tmp_path}/?b") == [f"{tmp_path}/ab"]
 
 
-def test_options_of_a_file_system_follow_its_uri() -> None:
-    uri = "gs://anonymous@bucket/some/prefix/?scheme=http"
-    system, path = file_system_of(uri)
-    assert (system.type_name, path) == ("gcs", "bucket/some/prefix")
-    below = storage.join(uri, "a", "/b")
-    assert below == "gs://anonymous@bucket/some/prefix/a/b?scheme=http"
-    assert file_system_of(below)[1] == "bucket/some/prefix/a/b"
-
-
 def test_a_file_system_that_nothing_knows_is_reported_with_those_that_are() -> None:
-    with pytest.raises(RemoteError, match="known are abfs://, file://, gs://, hdfs://, s3:// and"):
+    with pytest.raises(RemoteError, match="known are file, gs, s3, abfs, hdfs and"):
         storage.exists("azfs://account/path")
-    with pytest.raises(RemoteError, match="not the URI of a file"):
+    with pytest.raises(RemoteError, match="has no scheme"):
         storage.exists("://")
     for nowhere in ("file:///nowhere", "memory://nowhere"):
         with pytest.raises(OSError, match="there is no such file"):
             storage.size(nowhere)
         with pytest.raises(OSError, match=nowhere):
             storage.read(nowhere)
-
-
-def test_what_a_client_adds_for_its_developers_is_left_out() -> None:
-    assert said(OSError("NOT_FOUND: no such object error_info={reason=notFound}")) == (
-        "NOT_FOUND: no such object"
-    )
