@@ -21,6 +21,8 @@ _BLOCK: Final = 1 << 20
 _BUFFER: Final = 8 << 20  # each is a request
 _OBJECTS: Final = {"gs", "gcs", "s3", "s3a", "abfs", "abfss", "az", "adl", "oss"}
 """The schemes of object stores: there are no folders, and an object appears when it is whole."""
+_EXTRAS: Final = {"gs": "gs", "gcs": "gs", "s3": "s3", "s3a": "s3", "abfs": "abfs", "az": "abfs"}
+"""The extra that brings what a scheme needs; of any other fsspec names the package."""
 _CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
 """Under which names file systems give the time of the last change."""
 
@@ -64,8 +66,8 @@ def _remote(uri: str) -> Iterator[tuple[Any, str]]:
         raise
     except Exception as error:  # each client has its own
         text = str(error) or type(error).__name__
-        if isinstance(error, ImportError):
-            text += f": pip install 'ufo-factuality[{uri.partition('://')[0]}]'"
+        if isinstance(error, ImportError) and (extra := _EXTRAS.get(uri.partition("://")[0])):
+            text += f": pip install 'ufo-factuality[{extra}]'"
         elif text.startswith("Protocol not known"):
             text += "; known are file, gs, s3, abfs, hdfs and others of fsspec"
         raise RemoteError(f"{uri}: {text}") from error

@@ -1,6 +1,7 @@
 """One interface to files: paths of this machine, URIs of pyarrow, and URIs that fsspec opens."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,21 @@ def test_a_file_system_that_nothing_knows_is_reported_with_those_that_are() -> N
             storage.size(nowhere)
         with pytest.raises(OSError, match=nowhere):
             storage.read(nowhere)
+
+
+@pytest.mark.parametrize(
+    ("uri", "remedy"),
+    [
+        ("gcs://bucket/x", "pip install 'ufo-factuality[gs]'"),
+        ("az://box/x", "pip install 'ufo-factuality[abfs]'"),
+        ("sftp://host/x", "paramiko"),
+    ],
+)
+def test_a_file_system_without_its_package_is_reported_with_what_to_install(
+    uri: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("gcsfs", "adlfs", "paramiko"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(RemoteError) as raised:
+        storage.exists(uri)
+    assert remedy in str(raised.value)
