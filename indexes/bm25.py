@@ -5,18 +5,21 @@ a query has one posting list and not four. Every posting is scored: tantivy's Py
 not use block-max WAND, so that k = 1 takes as long as counting all hits.
 """
 
-import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import tantivy
 
-from ufo.indexes.ranked import NOT_RANKED, TITLE_WEIGHT, Ranked, ranked_passages
-from ufo.indexes.retriever import Hit, inverse_frequency
+from ufo.indexes.retriever import (
+    NOT_RANKED,
+    TITLE_WEIGHT,
+    Hit,
+    Ranked,
+    inverse_frequency,
+    ranked_passages,
+)
 from ufo.indexes.tokens import STOP_WORDS
 
 FOLDER = "tantivy"
@@ -28,10 +31,8 @@ SETTINGS = {
     "not_ranked": list(NOT_RANKED),
 }
 
-_HEAP_BYTES = 500_000_000  # of each shard's writer
-_SHARDS = 2  # a fixed number: the same index on every machine; few shards are searched faster
-_DEALT = 1024  # consecutive rows in a shard
-_META, _MANAGED, _LOCK = "meta.json", ".managed.json", ".tantivy-meta.lock"
+_HEAP_BYTES = 1_000_000_000
+_LOCK = ".tantivy-meta.lock"
 _TOKENIZER = "ufo"  # its name in the index
 _LONGEST_TERM = 60  # bytes
 _MUST, _SHOULD = tantivy.Occur.Must, tantivy.Occur.Should
@@ -130,51 +131,20 @@ def _searcher(path: Path) -> tantivy.Searcher:
 def build(folder: Path) -> list[str]:
     """Index the passages of an index folder; return the names of the files written."""
     path = folder / FOLDER
-    shards = [path / f"shard-{number}" for number in range(_SHARDS)]
-    # One thread each, so that documents keep the order of rows and ties are deterministic.
-    writers = [_index_in(shard).writer(_HEAP_BYTES, 1) for shard in shards]
+    path.mkdir(parents=True)
+    index = tantivy.Index(_schema(), str(path))
+    index.register_tokenizer(_TOKENIZER, _analyzer(True))
+    # One thread, so that the same passages give the same segments.
+    writer = index.writer(_HEAP_BYTES, 1)
     for row, body in _bodies(folder):
         document = tantivy.Document()
         document.add_text("body", body)
         document.add_unsigned("row", row)
-        writers[row // _DEALT % _SHARDS].add_document(document)
-    with ThreadPoolExecutor(_SHARDS) as pool:
-        list(pool.map(_finish, writers))
-    _merge(shards, path)
-    return sorted(f"{FOLDER}/{file.name}" for file in path.iterdir())
-
-
-def _index_in(path: Path) -> tantivy.Index:
-    path.mkdir(parents=True)
-    index = tantivy.Index(_schema(), str(path))
-    index.register_tokenizer(_TOKENIZER, _analyzer(True))
-    return index
-
-
-def _finish(writer: tantivy.IndexWriter) -> None:
+        writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
-
-
-def _merge(shards: Sequence[Path], path: Path) -> None:
-    """Merge the indexes in `shards` into one at `path`, which has all of their segments.
-
-    The files of a segment are named by a random id. An index lists its segments in meta.json and
-    their files in .managed.json, and computes statistics over all segments.
-    """
-    metas = [json.loads((shard / _META).read_text()) for shard in shards]
-    managed = [json.loads((shard / _MANAGED).read_text()) for shard in shards]
-    merged = metas[0] | {
-        "segments": [segment for meta in metas for segment in meta["segments"]],
-        "opstamp": max(meta["opstamp"] for meta in metas),
-    }
-    for shard in shards:
-        for file in shard.iterdir():
-            if file.name not in (_META, _MANAGED) and file.suffix != ".lock":
-                file.rename(path / file.name)
-        shutil.rmtree(shard)
-    (path / _MANAGED).write_text(json.dumps(sorted({name for names in managed for name in names})))
-    (path / _META).write_text(json.dumps(merged))
+    files = (file for file in path.iterdir() if file.suffix != ".lock")
+    return sorted(f"{FOLDER}/{file.name}" for file in files)
 
 
 def _bodies(folder: Path) -> Iterator[tuple[int, str]]:

@@ -15,10 +15,8 @@ import faiss
 import numpy as np
 import numpy.typing as npt
 
-from ufo.indexes.embedders import Embedder
-from ufo.indexes.ranked import embedded_text, ranked_passages
-from ufo.indexes.retriever import Hit
-from ufo.indexes.vectors import Vectors
+from ufo.indexes.embedders import Embedder, Vectors
+from ufo.indexes.retriever import Hit, embedded_text, ranked_passages
 
 INDEX = "dense.faiss"
 ROWS = "dense-rows.npy"  # the row of the passage store that each vector is of

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ufo.indexes.compressed import InputDamaged
+from ufo.indexes.slices import InputDamaged
 from ufo.schemas.text import without_nul
 
 MAX_PAGE_BYTES = 64 << 20

@@ -1,19 +1,234 @@
-"""Create embedders by the name given to `--embedder`.
+"""Turn texts into vectors, by the embedder that `--embedder` names.
 
-`openai[:MODEL]` asks an OpenAI-compatible `/v1/embeddings` endpoint. A folder, or a name on a model
-hub (`organisation/model[@revision]`), is run by onnxruntime where it has an ONNX file, else by
-sentence-transformers. Another kind is another file and a branch in `make_embedder`.
+`openai[:MODEL]` asks an OpenAI-compatible `/v1/embeddings` endpoint; its key is `OPENAI_API_KEY`,
+its address `OPENAI_BASE_URL`, and neither is stored in the index. A folder, or a name on a model
+hub (`organisation/model[@revision]`), is run by onnxruntime where it has `model.onnx` or
+`onnx/model.onnx` beside `tokenizer.json`, else by sentence-transformers, which needs an extra.
+Token vectors are pooled by mean or first token (CLS), then normalised.
 """
 
+import json
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from ufo.indexes.embed_api import DEFAULT_MODEL, OPENAI, ApiEmbedder
-from ufo.indexes.embed_local import EXTRA, LocalEmbedder, OnnxEmbedder
-from ufo.indexes.vectors import Vectors
-from ufo.schemas.errors import IndexUnusable, UsageError
-from ufo.schemas.models import folder_of, is_hub_name, onnx_file
+import numpy as np
+import numpy.typing as npt
+
+from ufo.schemas.errors import IndexUnusable, RunError, UsageError
+from ufo.schemas.extras import need
+from ufo.schemas.models import (
+    TENSORS,
+    TEXTS,
+    OnnxModel,
+    checksum,
+    folder_of,
+    is_hub_name,
+    onnx_file,
+)
+
+Vectors = npt.NDArray[np.float32]
+
+
+def unit_rows(vectors: npt.NDArray[Any]) -> Vectors:
+    """Return the rows scaled to length 1; zero rows stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: Vectors = np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
+    return scaled
+
+
+OPENAI = "openai"
+DEFAULT_MODEL = "text-embedding-3-small"
+
+_BATCH = 64  # texts a request, or at once
+_AT_ONCE = 8
+_RETRIES = 5  # by the client, which respects `retry-after`
+_EMPTY = " "  # endpoints refuse an empty text
+
+
+class ApiEmbedder:
+    """An Embedder that asks an endpoint; `version` and `dimension` are set by its first reply."""
+
+    def __init__(self, model: str = DEFAULT_MODEL) -> None:
+        self._model = model
+        self.name = f"{OPENAI}:{model}"
+        self.version = ""
+        self.dimension = 0
+        if not os.environ.get("OPENAI_API_KEY"):
+            raise UsageError(
+                f"the embedder {self.name!r} needs a key; set OPENAI_API_KEY (any text for a "
+                "server that needs none), and OPENAI_BASE_URL for your own server"
+            )
+        need("llm", f"the embedder {self.name}")
+        import openai  # takes a second
+
+        self._api_error = openai.OpenAIError
+        self._client = openai.OpenAI(max_retries=_RETRIES)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `ufo.indexes.embedders.Embedder`.
+
+        Raises:
+            RunError: the endpoint fails, or its replies are inconsistent.
+        """
+        batches = [texts[at : at + _BATCH] for at in range(0, len(texts), _BATCH)]
+        if not batches:
+            return np.zeros((0, self.dimension), np.float32)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return np.concatenate(list(pool.map(self._ask, batches)))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _ask(self, texts: Sequence[str]) -> Vectors:
+        client = self._client
+        try:
+            reply = client.embeddings.create(
+                model=self._model,
+                input=[text if text.strip() else _EMPTY for text in texts],
+                encoding_format="float",
+            )
+        except self._api_error as error:
+            raise RunError(
+                f"the embedder {self.name!r} at {client.base_url} failed: {error}"
+            ) from None
+        rows = sorted(reply.data, key=lambda row: row.index)
+        sizes = {len(row.embedding) for row in rows}
+        if len(rows) != len(texts) or len(sizes) != 1:
+            raise RunError(
+                f"{client.base_url} answered {len(texts)} texts with {len(rows)} vectors of "
+                f"{sorted(sizes)} dimensions; one vector a text, all of one dimension, is needed"
+            )
+        version, dimension = str(reply.model or self._model), sizes.pop()
+        if self.version and (version, dimension) != (self.version, self.dimension):
+            raise RunError(
+                f"{client.base_url} changed its model between requests: {version!r} of {dimension} "
+                f"dimensions after {self.version!r} of {self.dimension}; run the command again"
+            )
+        self.version, self.dimension = version, dimension
+        return unit_rows(np.array([row.embedding for row in rows], np.float32))
+
+
+EXTRA = "hub"
+_KNOWN_MODULES = ("Transformer", "Pooling", "Normalize")
+_CLS, _MEAN = "cls", "mean"
+_OLD_NAMES = {"pooling_mode_cls_token": _CLS, "pooling_mode_mean_tokens": _MEAN}
+_USUAL_TOKENS = 512
+_WHOLE = "sentence_embedding"  # the name of an output that is pooled already
+
+
+class OnnxEmbedder:
+    """An Embedder by an ONNX file; `version` is a hash of settings, vocabulary and model."""
+
+    def __init__(self, name: str, folder: Path, onnx: str) -> None:
+        from tokenizers import Tokenizer  # not needed by runs without vectors
+
+        try:
+            self._pooling = _pooling_of(folder)
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(_tokens_of(folder))
+            self._model = OnnxModel(onnx)
+            outputs = self._model.outputs
+            self._output = _WHOLE if _WHOLE in outputs else outputs[0]
+            self.dimension = len(self._vector(""))
+        except UsageError:
+            raise
+        # Both libraries raise plain Exception for an invalid file.
+        except Exception as error:
+            raise UsageError(f"{folder} cannot be used as an embedder: {error}") from error
+        self.name = name
+        texts = (str(path) for path in folder.rglob("*") if path.is_file() and path.suffix in TEXTS)
+        self.version = checksum(str(folder), [*texts, onnx])[:16]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `ufo.indexes.embedders.Embedder`."""
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        # onnxruntime releases the GIL while it computes.
+        with ThreadPoolExecutor(min(len(texts), os.cpu_count() or 1)) as threads:
+            return unit_rows(np.stack(list(threads.map(self._vector, texts))))
+
+    def _vector(self, text: str) -> Vectors:
+        encoding = self._tokenizer.encode(text)
+        found: Vectors = self._model.run(encoding.ids, encoding.type_ids, self._output)
+        if found.ndim == 1:
+            return found
+        pooled: Vectors = found[0] if self._pooling == _CLS else found.mean(axis=0)
+        return pooled
+
+
+class LocalEmbedder:
+    """An Embedder by sentence-transformers; `version` hashes settings, vocabulary and weights."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        packages = ("sentence_transformers", "transformers")
+        need(EXTRA, f"the embedder {name} has no ONNX file and", packages)
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
+
+        disable_progress_bar()  # of loading weights in each process
+        try:
+            # A folder without a model is an error, not a download.
+            self._model: Any = SentenceTransformer(str(folder), local_files_only=True)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{folder} is not a sentence-transformers model: {error}") from None
+        self.name = name
+        # Hashed by content: further training does not change the size of the weights.
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        counted = (str(path) for path in files if path.suffix in (*TEXTS, *TENSORS))
+        self.version = checksum(str(folder), counted)[:16]
+        self.dimension = int(self._model.get_embedding_dimension())
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `ufo.indexes.embedders.Embedder`."""
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        return unit_rows(
+            self._model.encode(list(texts), batch_size=_BATCH, show_progress_bar=False)
+        )
+
+
+def _pooling_of(folder: Path) -> str:
+    """Return the pooling of token vectors, cls or mean; mean where no settings name it."""
+    modules = _settings(folder / "modules.json") or []
+    for module in modules:
+        kind = str(module["type"]).rpartition(".")[2]
+        if kind not in _KNOWN_MODULES:
+            raise UsageError(
+                f"{folder} has a module {kind!r} that its ONNX file does not hold; copy the model "
+                "with its weights and without the ONNX file into a folder, and name that: it is "
+                "then run by sentence-transformers"
+            )
+        if kind == "Pooling":
+            settings = _settings(folder / module["path"] / "config.json") or {}
+            named = settings.get("pooling_mode") or [
+                _OLD_NAMES.get(name, name)
+                for name, used in settings.items()
+                if name.startswith("pooling_mode_") and used
+            ]
+            modes = [named] if isinstance(named, str) else list(named)
+            if modes not in ([_CLS], [_MEAN]):
+                raise UsageError(f"{folder} pools by {modes}; known are {_CLS} and {_MEAN}")
+            return str(modes[0])
+    return _MEAN
+
+
+def _tokens_of(folder: Path) -> int:
+    """Return the number of tokens after which a text is truncated."""
+    limits = (
+        (_settings(folder / "sentence_bert_config.json") or {}).get("max_seq_length"),
+        (_settings(folder / "config.json") or {}).get("max_position_embeddings"),
+    )
+    return min([int(limit) for limit in limits if limit] or [_USUAL_TOKENS])
+
+
+def _settings(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
 
 ALLOWED: Final = (
     "openai or openai:MODEL (a /v1/embeddings endpoint), the folder of an ONNX or "

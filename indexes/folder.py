@@ -18,9 +18,16 @@ from filelock import FileLock, Timeout
 from ufo.indexes import bm25
 from ufo.indexes.blocks import COUNTS
 from ufo.indexes.embedders import description, make_embedder
-from ufo.indexes.keys import Keys, name_keys
 from ufo.indexes.manifest import file_sha256, is_index, write_manifest
-from ufo.indexes.names import ALIAS_SCHEMA, ALIASES, follow, name_table, normal_name
+from ufo.indexes.names import (
+    ALIAS_SCHEMA,
+    ALIASES,
+    Keys,
+    follow,
+    name_keys,
+    name_table,
+    normal_name,
+)
 from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
 from ufo.schemas.errors import UsageError
 from ufo.schemas.extras import need

@@ -16,9 +16,8 @@ from typing import Any
 import pyarrow as pa
 
 from ufo.indexes.bm25 import SETTINGS, Bm25
-from ufo.indexes.downloaded import local_index
 from ufo.indexes.embedders import embedder_of
-from ufo.indexes.manifest import REBUILD, read_manifest
+from ufo.indexes.manifest import REBUILD, local_index, read_manifest
 from ufo.indexes.names import NameTable, normal_name
 from ufo.indexes.rerank import Reranker
 from ufo.indexes.retriever import Hybrid, Retriever
@@ -131,7 +130,7 @@ def open_index(
 ) -> Index:
     """Open an index folder; return the same object as before while its manifest does not change.
 
-    `path` may be a prefix of another file system (`gs://…`), see `ufo.indexes.downloaded`.
+    `path` may be a prefix of another file system (`gs://…`), see `ufo.indexes.manifest`.
     `embedder` must be the one of the index's vectors. With `verify` the checksums of large files
     are compared too, not only their sizes.
 

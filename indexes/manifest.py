@@ -1,16 +1,26 @@
-"""Write and verify the manifest of an index folder.
+"""Write and verify the manifest of an index folder, and copy an index here from a bucket.
 
 `manifest.json` is written last and lists every file with its size and SHA-256, so that an
-unfinished, damaged or newer index is refused with a remedy before any other file is read.
+unfinished, damaged or newer index is refused with a remedy before any other file is read. The copy
+of a remote index, whose files are memory-mapped, is in the user's cache folder under the checksum
+of its manifest: all processes share it, and an index that was rebuilt is downloaded again.
 """
 
 import json
+import shutil
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+from filelock import FileLock
+
+from ufo.schemas import storage
 from ufo.schemas.errors import IndexUnusable
+from ufo.schemas.folders import kept_folder
 
 FORMAT = "ufo-index"
 VERSION = 3
@@ -137,3 +147,70 @@ def _entries(path: Path, manifest: dict[str, Any]) -> list[tuple[str, int, str]]
         raise IndexUnusable(
             f"{path / MANIFEST} is damaged: an entry is missing; {REBUILD.format(path=path)}"
         ) from None
+
+
+_AT_ONCE = 4
+_REMEDY = (
+    "give the prefix of an index that `ufo index build` made, as copied by `gcloud storage cp -r "
+    "DIR gs://…`"
+)
+
+
+def local_index(path: str | Path) -> Path:
+    """Return the local folder of an index; download one on another file system if necessary.
+
+    Every checksum is verified after a download.
+
+    Raises:
+        IndexUnusable: the index cannot be read, or it is incomplete.
+    """
+    if not storage.is_remote(str(path)):
+        return Path(path).expanduser().resolve()
+    uri = str(path).rstrip("/")
+    try:
+        return _cached(uri, storage.read(storage.join(uri, MANIFEST)))
+    except OSError as error:
+        raise IndexUnusable(f"the index {uri} cannot be read: {error}; {_REMEDY}") from error
+
+
+def _cached(uri: str, manifest: bytes) -> Path:
+    """Return the folder of the index with this manifest; one process downloads, others wait."""
+    above = kept_folder("indexes", sha256(manifest).hexdigest()[:32])
+    here = above / "index"
+    with FileLock(above / ".lock"):
+        if not here.exists():
+            copy = above / f"unfinished-{uuid4().hex[:8]}"
+            try:
+                _download(uri, copy, manifest)
+                copy.rename(here)
+            except IndexUnusable as error:
+                message = error.message.replace(str(copy), uri)
+                raise IndexUnusable(message) from error
+            finally:
+                shutil.rmtree(copy, ignore_errors=True)
+    return here
+
+
+def _download(uri: str, copy: Path, manifest: bytes) -> None:
+    copy.mkdir()
+    (copy / MANIFEST).write_bytes(manifest)
+    files = listed_files(copy)
+    wanted, room = sum(size for _, size, _ in files), shutil.disk_usage(copy).free
+    if wanted > room:
+        raise OSError(f"it has {wanted:,} bytes, and there is room for {room:,} in {copy.parent}")
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        for _ in threads.map(partial(_fetch, uri, copy), files):
+            pass
+    read_manifest(copy)
+
+
+def _fetch(uri: str, copy: Path, file: tuple[str, int, str]) -> None:
+    name, _, digest = file
+    target = copy / name
+    if not target.resolve().is_relative_to(copy.resolve()):
+        raise IndexUnusable(f"{copy} is not an index: it lists {name!r}, outside of its folder")
+    storage.fetch(storage.join(uri, name), target)
+    if file_sha256(target) != digest:
+        raise IndexUnusable(
+            f"{copy} is damaged: the checksum of {name} differs; copy it there again"
+        )

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ufo.indexes.compressed import InputDamaged
 from ufo.indexes.dump import RawPage, Wiki, read_pages
-from ufo.indexes.slices import Slice, slice_chunks
+from ufo.indexes.slices import InputDamaged, Slice, slice_chunks
 
 BLOCK_PAGES = 200
 BLOCK_BYTES = 8 << 20
@@ -98,14 +98,9 @@ def _read(path: Path, part: Slice) -> Iterator[Wiki | RawPage | RawDocument]:
             head += chunk
     except InputDamaged as error:
         return iter((RawDocument(problem=f"{error}; nothing could be read"),))
-    chunks = _chained(head, chunks)
+    chunks = chain([head], chunks)
     is_json = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
     return _read_lines(chunks) if is_json else read_pages(chunks)
-
-
-def _chained(head: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from chunks
 
 
 def _read_lines(chunks: Iterable[bytes]) -> Iterator[RawDocument]:

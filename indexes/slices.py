@@ -1,19 +1,93 @@
-"""Split input files into slices that are processed in parallel.
+"""Split input files, plain or compressed, into slices that are processed in parallel.
 
 A multistream dump is a sequence of bzip2 streams of a hundred pages each, which are found by their
-first bytes. Any other file is read completely
-by each of several readers, and each processes a share of its blocks: reading takes a fraction of
-the time of processing. The numbers of blocks do not depend on the number of readers.
+first bytes. Any other file is read completely by each of several readers, and each processes a
+share of its blocks: reading takes a fraction of the time of processing. The numbers of blocks do
+not depend on the number of readers. Decompression is incremental, so that everything before the
+damage in a file is read; the standard library's file objects lose their buffer when they raise.
 """
 
 import bz2
 import mmap
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
-from ufo.indexes.compressed import InputDamaged, read_chunks
+_CHUNK = 1 << 20
+_BZIP2 = b"BZh"
+_GZIP = b"\x1f\x8b"
+
+
+class InputDamaged(Exception):
+    """A file cannot be decompressed further; the bytes before the damage were yielded."""
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def read_chunks(path: Path, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file in order, at most a few MB at a time.
+
+    `start` and `end` are offsets in the compressed file; `start` must be the beginning of a stream.
+    Concatenated streams (multistream dumps, concatenated gzip) are read as one.
+
+    Raises:
+        InputDamaged: after the last readable byte.
+    """
+    with path.open("rb") as stream:
+        stream.seek(start)
+        magic = stream.read(3)
+        stream.seek(start)
+        pieces = _pieces(stream, None if end is None else end - start)
+        if magic == _BZIP2:
+            yield from _decompressed(pieces, "bzip2")
+        elif magic[:2] == _GZIP:
+            yield from _decompressed(pieces, "gzip")
+        else:
+            yield from pieces
+
+
+def _pieces(stream: BinaryIO, left: int | None) -> Iterator[bytes]:
+    while piece := stream.read(_CHUNK if left is None else min(left, _CHUNK)):
+        left = None if left is None else left - len(piece)
+        yield piece
+
+
+def _new(kind: str) -> _Decompressor:
+    return bz2.BZ2Decompressor() if kind == "bzip2" else zlib.decompressobj(wbits=31)
+
+
+def _decompressed(pieces: Iterator[bytes], kind: str) -> Iterator[bytes]:
+    decompressor = _new(kind)
+    started = False
+    for piece in pieces:
+        data = piece
+        while data:
+            if decompressor.eof:
+                # Zeros after the last stream are padding, as from a block device.
+                if not data.strip(b"\0"):
+                    break
+                decompressor = _new(kind)
+                started = False
+            try:
+                plain = decompressor.decompress(data)
+            except (OSError, zlib.error) as error:
+                raise InputDamaged(f"damaged {kind} data: {error}") from None
+            started = True
+            if plain:
+                yield plain
+            data = decompressor.unused_data if decompressor.eof else b""
+    if started and not decompressor.eof:
+        raise InputDamaged(f"the {kind} file is truncated")
+
 
 SLICE_BYTES = 4 << 20  # of the compressed file
 SHARED_BYTES = 4 << 20  # a smaller file has one reader

@@ -21,8 +21,8 @@ from pathlib import Path
 from loky import ProcessPoolExecutor
 
 from ufo.indexes import folder
+from ufo.indexes.blocks import WORDS
 from ufo.indexes.embedders import checked_name, make_embedder
-from ufo.indexes.passages import WORDS
 from ufo.indexes.reader import BLOCK_PAGES
 from ufo.indexes.slices import SLICE_BYTES, Slice, is_stream_index, slices_of
 from ufo.pipelines.logs import quiet_beam

@@ -1,7 +1,7 @@
 """Split long texts into passages, and rank these for a query.
 
 Used for references and web pages. The passages of a Wikipedia dump are made by
-`ufo.indexes.passages`.
+`ufo.indexes.blocks`.
 """
 
 import heapq

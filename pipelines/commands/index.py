@@ -7,9 +7,8 @@ import textwrap
 from dataclasses import asdict
 from typing import Any
 
-from ufo.indexes.downloaded import local_index
 from ufo.indexes.index import ScoredPassage, open_index
-from ufo.indexes.manifest import read_manifest
+from ufo.indexes.manifest import local_index, read_manifest
 from ufo.pipelines.logs import quiet_beam
 from ufo.pipelines.options.option import number
 from ufo.pipelines.options.settings import cores

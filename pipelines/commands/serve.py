@@ -12,8 +12,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ufo.indexes.downloaded import local_index
 from ufo.indexes.index import open_index
+from ufo.indexes.manifest import local_index
 from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.option import number
 from ufo.pipelines.options.reading import fitting, settings_of

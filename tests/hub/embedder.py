@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.embedder import base_folder
-from ufo.indexes.embed_local import LocalEmbedder
-from ufo.indexes.embedders import make_embedder
+from ufo.indexes.embedders import LocalEmbedder, make_embedder
 from ufo.indexes.index import open_index
 from ufo.pipelines.build_index import build
 from ufo.schemas.errors import UsageError

@@ -7,7 +7,7 @@ import pytest
 from rank_bm25 import BM25Okapi
 
 from ufo.indexes.bm25 import Bm25
-from ufo.indexes.ranked import ranked_passages
+from ufo.indexes.retriever import ranked_passages
 from ufo.indexes.tokens import terms_of
 
 Build = Callable[..., Path]
@@ -25,7 +25,6 @@ def _random_pages(seed: int, count: int) -> dict[str, str]:
     }
 
 
-# 1,500 are in two shards, which have the statistics of all.
 @pytest.mark.parametrize(("seed", "count"), [(0, 300), (1, 300), (2, 1_500)])
 def test_scores_are_those_of_rank_bm25(build_folder: Build, seed: int, count: int) -> None:
     path = build_folder(_random_pages(seed, count))

@@ -6,8 +6,8 @@ import pytest
 
 from ufo.indexes import dense
 from ufo.indexes.dense import Dense
+from ufo.indexes.embedders import Vectors, unit_rows
 from ufo.indexes.index import open_index
-from ufo.indexes.vectors import Vectors, unit_rows
 from ufo.schemas.errors import IndexUnusable
 
 Build = Callable[..., Path]

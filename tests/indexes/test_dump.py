@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.indexes.compressed import InputDamaged
 from ufo.indexes.dump import (
     MAX_PAGE_BYTES,
     PageBroken,
@@ -15,6 +14,7 @@ from ufo.indexes.dump import (
     read_pages,
     title_in,
 )
+from ufo.indexes.slices import InputDamaged
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="de">
   <siteinfo><base>https://de.example.org/wiki/Hauptseite</base><namespaces>

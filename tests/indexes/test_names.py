@@ -1,12 +1,14 @@
+"""TODO."""
+
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ufo.indexes.keys import name_keys
-from ufo.indexes.names import NameTable, base_name, follow, normal_name
+from ufo.indexes.names import NameTable, base_name, follow, keys_in, name_keys, normal_name
 
 
 @pytest.mark.parametrize(
@@ -119,3 +121,29 @@ def test_of_pages_of_one_title_the_first_is_meant() -> None:
 def test_nothing_to_follow_and_nowhere_to_lead() -> None:
     assert _followed({}, ["Page"]) == {}
     assert _followed({"A": "B", "B": "C"}, []) == {"A": -1, "B": -1}
+
+
+@given(st.text(), st.data())
+def test_a_part_of_a_text_has_the_key_of_the_name(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    [key] = keys_in(text, np.array([start]), np.array([end]))
+    assert [key] == name_keys([text[start:end]]).tolist()
+
+
+@given(st.sets(st.text(), max_size=50))
+def test_other_names_have_other_keys(names: set[str]) -> None:
+    assert len(set(name_keys(names).tolist())) == len(names)
+
+
+def test_keys_are_the_same_in_every_process_and_for_any_number_of_names() -> None:
+    names = [f"Name {number} \U0001f600 \ud800" for number in range(5_000)]
+    keys = name_keys(names)
+    assert len(set(keys.tolist())) == len(names)
+    assert keys[-1:].tolist() == name_keys(names[-1:]).tolist()
+    assert name_keys(["Danube"]).tolist() == [7279866166700881286]
+    assert name_keys(()).tolist() == []
+    long = "a" * 100_000
+    assert keys_in(long, np.array([0, 1]), np.array([99_999, 100_000])).tolist()[0] == int(
+        name_keys([long[1:]])[0]
+    )

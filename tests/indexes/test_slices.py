@@ -1,4 +1,7 @@
+"""TODO."""
+
 import bz2
+import gzip
 import json
 from pathlib import Path
 
@@ -6,7 +9,7 @@ import pytest
 
 from ufo.indexes.dump import RawPage
 from ufo.indexes.reader import read_blocks
-from ufo.indexes.slices import Slice, is_stream_index, slices_of
+from ufo.indexes.slices import InputDamaged, Slice, is_stream_index, read_chunks, slices_of
 
 HEAD = b'<mediawiki xml:lang="de"><siteinfo><base>https://w.example.org/wiki/M</base></siteinfo>\n'
 
@@ -100,3 +103,55 @@ def test_other_large_files_are_shared_block_by_block(
     whole = list(read_blocks(Slice(2, str(path)), 4))
     assert sorted(blocks, key=lambda block: block.number) == whole
     assert all(list(read_blocks(part, 4)) for part in slices)
+
+
+TEXT = bytes(range(256)) * 6_000
+
+
+def _read(path: Path) -> tuple[bytes, str]:
+    found = b""
+    try:
+        for chunk in read_chunks(path):
+            found += chunk
+    except InputDamaged as damage:
+        return found, str(damage)
+    return found, ""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TEXT,
+        bz2.compress(TEXT),
+        gzip.compress(TEXT),
+        bz2.compress(TEXT[:100]) + bz2.compress(TEXT[100:]),
+        gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:]) + b"\0" * 512,
+    ],
+    ids=["plain", "bzip2", "gzip", "multistream", "members"],
+)
+def test_told_by_content_whatever_the_name(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "dump.xyz"
+    path.write_bytes(data)
+    assert _read(path) == (TEXT, "")
+
+
+@pytest.mark.parametrize("compress", [bz2.compress, gzip.compress], ids=["bzip2", "gzip"])
+def test_what_precedes_a_cut_or_damage_is_read(tmp_path: Path, compress: object) -> None:
+    first, second = compress(TEXT), compress(TEXT[::-1])  # type: ignore[operator]
+    path = tmp_path / "dump"
+    path.write_bytes(first + second[: len(second) // 2])
+    found, problem = _read(path)
+    assert found.startswith(TEXT)
+    assert "truncated" in problem
+    path.write_bytes(first + second[:20] + b"\xff" * 400)
+    found, problem = _read(path)
+    assert found.startswith(TEXT)
+    assert problem
+    path.write_bytes(first + b"no stream")
+    assert _read(path)[0] == TEXT
+    assert "damaged" in _read(path)[1]
+
+
+def test_an_empty_file_is_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert _read(tmp_path / "empty") == (b"", "")

@@ -234,7 +234,7 @@ def test_vectors_that_were_made_are_kept_where_a_build_stops(
             build(dump, tmp_path / "index", embedder=str(model))
     assert len(list(tmp_path.glob(".index.building-vectors/*.npy"))) == 1
     with monkeypatch.context() as patch:
-        patch.setattr("ufo.indexes.embed_local.OnnxEmbedder.embed", full)  # nothing is asked again
+        patch.setattr("ufo.indexes.embedders.OnnxEmbedder.embed", full)  # nothing is asked again
         assert build(dump, tmp_path / "index", embedder=str(model)).counts == COUNTS
     assert not list(tmp_path.glob(".index*"))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufo.indexes.vectors import unit_rows
+from ufo.indexes.embedders import unit_rows
 from ufo.schemas.errors import UsageError
 from ufo.transforms.sources.web.ranking import DenseRanking, SentenceRanking
 from ufo.transforms.sources.web.select import PageText, Window, windows
