@@ -1,8 +1,8 @@
 """Evaluate the same input at two commits, and say which result tables differ.
 
 Each commit is checked out into a folder of its own and run from there by this Python: the bundled
-examples against references and the encyclopaedia, and made responses against references, judged
-offline. Rows are compared as JSON after sorting. The last line is JSON; exit 1 where a table
+examples and made responses against references and the encyclopaedia, in every mode, judged offline.
+Rows are compared as JSON after sorting. The last line is JSON; exit 1 where a table
 differs.
 
     python benchmarks/compare_commits.py BEFORE AFTER [--responses 1000] [--quick]
@@ -25,6 +25,8 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.bench_pipeline import write_input  # noqa: E402
 
 TABLES = ("responses", "sentences", "fact_units", "evidence", "passages", "verdicts", "failures")
+BOTH = "reference,wikipedia"
+MODES = {"seq": BOTH, "mv": BOTH, "single": "wikipedia", "all": BOTH}
 JUDGED = ("--judge", "offline", "--verifier", "overlap", "--run", "compared")
 
 
@@ -42,12 +44,13 @@ def evaluate(commit: str, folder: Path, made: Path, examples: Path) -> dict[str,
     try:
         index = folder / "index"
         ufo(code, "index", "build", "--input", examples / "encyclopaedia.xml", "--output", index)
-        found = {name: folder / name for name in ("examples", "made")}
-        sources = ("--sources", "reference,wikipedia", "--index", index)
-        given = ("--input", examples / "responses.jsonl", "--output", found["examples"])
-        ufo(code, "evaluate", *given, *sources, *JUDGED)
-        given = ("--input", made, "--output", found["made"])
-        ufo(code, "evaluate", *given, "--sources", "reference", *JUDGED)
+        found = {}
+        for mode, sources in MODES.items():
+            for name, given in (("examples", examples / "responses.jsonl"), ("made", made)):
+                found[f"{name}_{mode}"] = folder / f"{name}_{mode}"
+                files = ("--input", given, "--output", found[f"{name}_{mode}"])
+                asked = ("--sources", sources, "--index", index, "--mode", mode)
+                ufo(code, "evaluate", *files, *asked, *JUDGED)
         return found
     finally:
         subprocess.run(["git", "worktree", "remove", "--force", code], cwd=ROOT, check=True)
