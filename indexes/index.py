@@ -18,7 +18,7 @@ import pyarrow as pa
 from ufo.indexes.bm25 import SETTINGS, Bm25
 from ufo.indexes.embedders import embedder_of
 from ufo.indexes.manifest import REBUILD, local_index, read_manifest
-from ufo.indexes.names import NameTable, normal_name
+from ufo.indexes.names import NameTable
 from ufo.indexes.rerank import Reranker
 from ufo.indexes.retriever import Hybrid, Retriever
 from ufo.indexes.store import PassageStore, StoredPassage
@@ -77,14 +77,6 @@ class Index:
                 ]
                 for found in hits
             ]
-
-    def pages_named(self, names: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return for each name the pages with this title or alias: none, one or several.
-
-        Names are compared as in MediaWiki: spaces equal underscores, and the case of the first
-        letter is ignored. A final "(…)" of a title may be left out.
-        """
-        return [self.names.pages(normal_name(name)) for name in names]
 
     def names_in(self, text: str) -> tuple[str, ...]:
         """Return the titles and aliases of pages that `text` mentions."""

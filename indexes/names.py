@@ -143,11 +143,12 @@ class NameTable:
         return len(self._keys)
 
     def _pages_of(self, name: str) -> tuple[int, ...]:
-        """Return the pages (rows of `pages.arrow`) of a normalised name: none, one or several.
+        """Return the pages (rows of `pages.arrow`) of a name in any spelling: none, or up to 20.
 
         Pages with this title come first, then those with this alias, then those with this title and
         a parenthesis; at most 20.
         """
+        name = normal_name(name)
         [key] = keys_in(name, np.array([0]), np.array([len(name)]))
         first, last = np.searchsorted(self._keys, [key, key + np.uint64(1)]).tolist()
         return tuple(dict.fromkeys(self._pages[first : min(last, first + _MOST_PAGES)].tolist()))

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ufo.indexes.names import NameTable, base_name, normal_name
+from ufo.indexes.names import NameTable, base_name
 from ufo.indexes.retriever import Hit, Lexicon, Retriever
 from ufo.indexes.store import PassageStore
 from ufo.indexes.tokens import distinct_terms, query_terms
@@ -80,7 +80,7 @@ class Reranker:
         ]
 
     def _pages(self, names: Sequence[str]) -> set[int]:
-        return {page for name in names for page in self._names.pages(normal_name(name))}
+        return {page for name in names for page in self._names.pages(name)}
 
     def _added(self, found: Sequence[Hit], named: set[int]) -> list[int]:
         """Return the rows of named pages that are not among the hits."""

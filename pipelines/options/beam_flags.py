@@ -13,8 +13,6 @@ from ufo.schemas.errors import UsageError
 
 NO_WAIT = "--no_wait_until_finish"
 IN_PROCESS = ("", "DirectRunner", "direct")
-BOUNDED = (*IN_PROCESS, "FnApiRunner")
-"""Runners that execute bounded pipelines only; a stream runs on them window by window."""
 FLINK = "FlinkRunner"
 # Further options of the Flink runner, which Python learns from its job server only.
 _OF_FLINK = (

@@ -61,9 +61,13 @@ def choose_runs(
     there = there.rstrip("/")
     here = kept_folder("runs", sha256(there.encode()).hexdigest()[:16])
     with _named(here, there), FileLock(here / ".lock"):
-        _download_manifests(here, there, run)
+        only = f"{RUN_PREFIX}{run}/{MANIFEST}"
+        if run is not None and storage.exists(storage.join(there, only)):
+            _download(here, there, [only])
+        else:
+            _sync(here, there, f"{RUN_PREFIX}*/{MANIFEST}")
         found = runs.choose_runs(here, run, all_runs)
-        _download_labels(here, there)
+        _sync(here, there, f"{LABELS}/*.parquet")
         if tables is not None:
             found = [_with(one, tables) for one in found]
         _download_parts(here, there, found)
@@ -85,23 +89,11 @@ def _named(here: Path, there: str) -> Iterator[None]:
         raise RunError(f"{there!r} cannot be read: {error}") from error
 
 
-def _download_manifests(here: Path, there: str, run: str | None) -> None:
-    """Download the manifest of one run, or of all if there is no run of that name."""
-    if run is not None:
-        name = f"{RUN_PREFIX}{run}/{MANIFEST}"
-        if storage.exists(storage.join(there, name)):
-            _download(here, there, [name])
-            return
-    found = _below(there, f"{RUN_PREFIX}*/{MANIFEST}")
-    for path in here.glob(f"{RUN_PREFIX}*/{MANIFEST}"):
-        if path.relative_to(here).as_posix() not in found:
-            path.unlink()
-    _download(here, there, found)
-
-
-def _download_labels(here: Path, there: str) -> None:
-    found = _below(there, f"{LABELS}/*.parquet")
-    for path in (here / LABELS).glob("*.parquet"):
+def _sync(here: Path, there: str, pattern: str) -> None:
+    """Download the files that match, and delete copies of those that are no longer there."""
+    paths = storage.matches(storage.join(there, pattern))
+    found = [path[len(there) + 1 :] for path in paths]
+    for path in here.glob(pattern):
         if path.relative_to(here).as_posix() not in found:
             path.unlink()
     _download(here, there, found)
@@ -113,10 +105,6 @@ def _download_parts(here: Path, there: str, found: Sequence[Run]) -> None:
         listed = {path for paths in run.files.values() for path in paths}
         missing += [path.relative_to(here).as_posix() for path in listed if not path.exists()]
     _download(here, there, sorted(missing))
-
-
-def _below(there: str, pattern: str) -> list[str]:
-    return [path[len(there) + 1 :] for path in storage.matches(storage.join(there, pattern))]
 
 
 def _download(here: Path, there: str, names: Sequence[str]) -> None:

@@ -44,7 +44,7 @@ def test_a_named_page_is_considered_wherever_it_stands(build_folder: Build) -> N
 
 def test_names_lead_to_pages(build_folder: Build) -> None:
     index = open_index(build_folder())
-    assert index.pages_named(["black_Sea", "Glacier", "Rhine"]) == [(2,), (3,), ()]
+    assert [index.names.pages(one) for one in ("black_Sea", "Glacier", "Rhine")] == [(2,), (3,), ()]
     assert index.names_in("Marie Curie saw the Black Sea.") == ("Marie Curie", "Black Sea")
 
 

@@ -54,7 +54,8 @@ def test_every_title_is_found_and_nothing_else(table: NameTable) -> None:
         assert page in table.pages(title)
     assert table.pages("Danube") == (2, 8)
     assert table.pages("Curie") == table.pages("Curie (unit)") == (1,)
-    for name in ("", "A", "Danub", "Danube ", "danube", "Zz", "\ud800"):
+    assert table.pages("danube ") == (2, 8)
+    for name in ("", "A", "Danub", "Zz", "\ud800"):
         assert table.pages(name) == ()
 
 
