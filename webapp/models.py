@@ -6,7 +6,7 @@ is beyond it is refused with the limit, not cut.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, GetPydanticSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetPydanticSchema
 
 from ufo.schemas.text import without_nul
 from ufo.transforms.judges.llm.settings import LLM_OPTIONS
@@ -54,9 +54,7 @@ class Judging(Given):
     model: Name | None = Field(None, description="the judge's model, at the server's endpoint")
     extractor_model: Name | None = None
     formulation: Annotated[str, _declared("formulation")] | None = None
-    verdict_labels: Annotated[str, _declared("verdict_labels")] | None = Field(
-        None, validation_alias=AliasChoices("verdict_labels", "options")
-    )
+    verdict_labels: Annotated[str, _declared("verdict_labels")] | None = None
     explain: Annotated[str, _declared("explain")] | None = None
     citation: bool | None = None
 
