@@ -38,7 +38,6 @@ IMPORTERS: dict[str, Format] = {
     "factool": Format(formats.factool, (("prompt", "response", "claims", "label"),)),
     "ragtruth": Format(formats.ragtruth, (("source_id", "response", "labels"),)),
     "factscore": Format(formats.factscore, (("input", "output", "annotations"),)),
-    "expertqa": Format(formats.expertqa, (("question", "annotator_id", "answers"),)),
     "halueval": Format(
         formats.halueval, (("chatgpt_response", "hallucination"), *formats.HALUEVAL_PAIRS)
     ),
@@ -55,7 +54,6 @@ IMPORTERS: dict[str, Format] = {
         formats.ONE_TEXT["fever"],
         (("claim", "evidence", "label"), ("claim", "evidence", "gold_label")),
     ),
-    "fava": Format(formats.fava, (("annotated",), ("errored_passage",))),
     "ufo": Format(formats.ufo),
 }
 

@@ -165,50 +165,6 @@ def felm(raw: Record, file: Path, number: int) -> Record:
     )
 
 
-def expertqa(raw: Record, file: Path, number: int) -> list[Record]:
-    """Convert ExpertQA (Malaviya et al. 2024): each model's answer is a record.
-
-    A claim is true where the expert called it definitely or probably correct, false where likely or
-    definitely incorrect. Evidence with a text is a reference; an address alone is left out.
-    """
-    answers = get(raw, "answers", dict)
-    if not answers:
-        raise UnusableValue(
-            "expected `answers` of models, found none: the file has questions alone"
-        )
-    records = []
-    for model in answers:
-        answer = get(answers, model, dict)
-        text, left_out = response_text(answer, "answer_string"), list[str]()
-        given = list_of(answer, "claims", dict)
-        labels: list[bool | None] = []
-        references: list[str] = []
-        for claim in given:
-            words = str(claim.get("correctness")).lower().split()
-            labels.append(False if "incorrect" in words else True if "correct" in words else None)
-            for evidence in claim.get("evidence") or []:
-                first, _, rest = as_text("evidence", evidence).strip().partition("\n")
-                is_address = "://" in first and " " not in first.strip()
-                references.append(rest.strip() if is_address else evidence.strip())
-        texts = [text_of(claim, "claim_string").strip() for claim in given]
-        claims = claims_of(texts, labels, None, text, left_out)
-        left_out += [_NO_TEXT for reference in references if not reference]
-        made = record(
-            "expertqa",
-            f"{number}-{model}",
-            text,
-            left_out,
-            model=model,
-            question=text_of(raw, "question").strip(),
-            claims=[claim for claim in claims if claim["claim"]],
-            reference_answers=[one for one in dict.fromkeys(references) if one],
-            metadata=raw.get("metadata") or {},
-            label=share_of_true(claims),
-        )
-        records.append(made)
-    return records
-
-
 HALUEVAL_PAIRS: Final = {
     ("right_answer", "hallucinated_answer"): ("question", "knowledge"),
     ("right_response", "hallucinated_response"): ("dialogue_history", "knowledge"),
@@ -305,75 +261,6 @@ def _sources(path: Path) -> dict[str, Record]:
         return {}
     found = (source for _, source in read_objects(path) if isinstance(source, dict))
     return {str(source.get("source_id")): source for source in found}
-
-
-_ERRORS: Final = ("entity", "relation", "contradictory", "invented", "subjective", "unverifiable")
-_TAG: Final = re.compile(rf"<(/?)({'|'.join((*_ERRORS, 'mark', 'delete'))})>", re.IGNORECASE)
-
-
-def fava(raw: Record, file: Path, number: int) -> Record:
-    """Convert FAVA (Mishra et al. 2024): errors are `spans` (`label` is the error's type).
-
-    `annotated` is the response with tags: an error is inside the tag of its type, in it the
-    erroneous text in <delete> and a correction in <mark>. The synthetic data have the two the other
-    way round, an error put in for what was there: `errored_passage` always, `annotated` where
-    `output` or `passage` says so. A correction that replaces nothing has no place in the response.
-    """
-    synthetic = "annotated" not in raw and "errored_passage" in raw
-    annotated = response_text(raw, "errored_passage" if synthetic else "annotated")
-    text, errors = _without_tags(annotated, "delete" if synthetic else "mark")
-    output = str(raw.get("output", raw.get("passage"))).split()
-    if not synthetic and "".join(text.split()) != "".join(output):
-        other, others = _without_tags(annotated, "delete")
-        if "".join(other.split()) == "".join(output):
-            text, errors = other, others
-    if not text.strip():
-        raise UnusableValue("expected `annotated` to hold a response, found corrections only")
-    placed = [error for error in errors if error["start"] < error["end"]]
-    labels = [error["label"] for error in errors]
-    counts = {kind: labels.count(kind) for kind in _ERRORS if kind in labels}
-    strings = {name: value for name, value in raw.items() if isinstance(value, str)}
-    known = {name: strings[name] for name in ("subject", "dataset") if name in strings}
-    evidence = strings.get("evidence", strings.get("reference", "")).strip()
-    return record(
-        "fava",
-        number,
-        text,
-        [UNPLACED] * (len(errors) - len(placed)),
-        model=strings.get("model"),
-        question=strings["prompt"].strip() if "prompt" in strings else None,
-        reference_answers=[evidence] if evidence else None,
-        spans=placed,
-        metadata={**known, "errors": counts},
-    )
-
-
-def _without_tags(annotated: str, left_out: str) -> tuple[str, list[Record]]:
-    """Return the text without tags and the content of `left_out` tags, and its errors in order."""
-    text, at = "", 0
-    errors: list[Record] = []
-    opened: list[tuple[str, int]] = []
-    for match in _TAG.finditer(annotated):
-        if not any(name == left_out for name, _ in opened):
-            text += annotated[at : match.start()]
-        at = match.end()
-        name = match[2].lower()
-        if not match[1]:
-            opened.append((name, len(text)))
-            continue
-        if not opened or opened[-1][0] != name:
-            inside = f"inside <{opened[-1][0]}>" if opened else "that nothing opens"
-            raise UnusableValue(f"expected tags of `annotated` to match, found </{name}> {inside}")
-        _, start = opened.pop()
-        if name in _ERRORS:
-            start += len(text[start:]) - len(text[start:].lstrip())
-            errors.append({"start": start, "end": max(start, len(text.rstrip())), "label": name})
-    if opened:
-        raise UnusableValue(
-            f"expected tags of `annotated` to match, found <{opened[-1][0]}> left open"
-        )
-    errors.sort(key=lambda error: (error["start"], -error["end"]))
-    return text + annotated[at:], errors
 
 
 # Folders of UFO's data sets, in the spelling of either release; each has a file or folder a model.

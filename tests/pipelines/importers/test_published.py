@@ -117,30 +117,6 @@ QA = {
     "right_answer": "Two.",
     "hallucinated_answer": "Three.",
 }
-EXPERTQA: dict[str, Any] = {
-    "question": "How many moons has Mars?",
-    "annotator_id": "1",
-    "answers": {
-        "gpt4": {
-            "answer_string": "Mars has two moons. They are large.",
-            "attribution": ["https://example.org/mars"],
-            "claims": [
-                {
-                    "claim_string": "Mars has two moons.",
-                    "evidence": ["https://example.org/m\n\nMars has two moons.", "https://e.org"],
-                    "correctness": "Definitely correct",
-                },
-                {
-                    "claim_string": "They are large.",
-                    "evidence": ["Both are small."],
-                    "correctness": "Likely incorrect",
-                },
-                {"claim_string": "I hope so.", "evidence": [], "correctness": "Unsure"},
-            ],
-        }
-    },
-    "metadata": {"field": "Astronomy"},
-}
 FACTCHECK = {"prompt": "Q?", "response": "A.", "sentences": {}}
 ROWS: dict[str, Row] = {
     "factool": FACTOOL,
@@ -153,10 +129,8 @@ ROWS: dict[str, Row] = {
     "fool_me_twice": FOOL_ME_TWICE,
     "fever": FEVER,
     "halueval": GENERAL,
-    "expertqa": EXPERTQA,
     "factcheck_gpt": FACTCHECK,
     "factscore": {"input": "Q?", "output": "A.", "annotations": None},
-    "fava": {"annotated": "Mars is <entity>red</entity>.", "output": "Mars is red."},
 }
 
 
@@ -290,25 +264,6 @@ def test_halueval_pairs_are_two_records(read: Read) -> None:
     assert right["id"] != wrong["id"]
     summary = {"document": "D", "right_summary": "R", "hallucinated_summary": "H"}
     assert len(read("halueval", summary)[0]) == 2
-
-
-def test_expertqa_has_a_record_for_each_answer(read: Read) -> None:
-    two = EXPERTQA["answers"] | {"bing_chat": {"answer_string": "Two."}}
-    (record, bare), left_out = read("expertqa", EXPERTQA | {"answers": two})
-    assert record["claims"] == [
-        {"claim": "Mars has two moons.", "label": True},
-        {"claim": "They are large.", "label": False},
-        {"claim": "I hope so."},
-    ]
-    assert record["reference_answers"] == ["Mars has two moons.", "Both are small."]
-    assert (record["model"], record["label"]) == ("gpt4", 0.5)
-    assert (bare["model"], bare["claims"], "label" in bare) == ("bing_chat", [], False)
-    assert left_out == {
-        "labels that are neither true nor false": 1,
-        "evidence without a text": 1,
-    }
-    with pytest.raises(UsageError, match="questions alone"):
-        read("expertqa", EXPERTQA | {"answers": {}})
 
 
 @pytest.mark.parametrize("kind", ROWS)
