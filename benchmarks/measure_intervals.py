@@ -2,7 +2,7 @@
 
 Runs are drawn whose truth is known: questions of unequal difficulty, responses of one or of ten
 models to each, fact units of a response, people's labels of some. The functions are those that the
-views call (`schemas/statistics`). An interval that a draw does not have is not counted; `exists`
+views call (`schemas/statistics.py`). An interval that a draw does not have is not counted; `exists`
 is the share of draws that have one, `width` the mean width. The last line is JSON.
 
     python benchmarks/measure_intervals.py [--quick]
@@ -16,9 +16,10 @@ from functools import partial
 
 import numpy as np
 
-from ufo.schemas.statistics.estimates import (
+from ufo.schemas.statistics import (
     Clusters,
     Floats,
+    corrected,
     correlations,
     mean_interval,
     paired_t,
@@ -26,7 +27,6 @@ from ufo.schemas.statistics.estimates import (
     unpaired_t,
     wilson,
 )
-from ufo.schemas.statistics.labelled import corrected, kappa
 
 UNITS = 5
 SPREAD = 2.0  # a + b of the beta distribution of questions' difficulty
@@ -117,7 +117,7 @@ def _clusters(questions: int, models: int = 1) -> Clusters:
 
 
 def _scores(random: np.random.Generator, questions: int, models: int) -> Iterator[Interval]:
-    """Mean scores, a response's share, agreement with labels, kappa of two sources."""
+    """Mean scores, a response's share, agreement with labels."""
     of = f"{questions} questions, {models} model{'s' * (models > 1)}"
     cluster = _clusters(questions, models)
     truth = _truth(random, questions, models)
@@ -127,7 +127,7 @@ def _scores(random: np.random.Generator, questions: int, models: int) -> Iterato
     if questions == 5:
         yield "scores: a response of its chance .7", *_share(random, 0.7)
         yield "scores: a response of its chance .95", *_share(random, 0.95)
-    kind, strict = (_judged(random, truth, JUDGES[name]) for name in ("too kind", "too strict"))
+    kind = _judged(random, truth, JUDGES["too kind"])
     right = [((truth == label) & (kind == label)).sum(1).astype(float) for label in (1, 0)]
     n_true, n_false = truth.sum(1), UNITS - truth.sum(1)
     called = UNITS - kind.sum(1)
@@ -139,16 +139,6 @@ def _scores(random: np.random.Generator, questions: int, models: int) -> Iterato
     for name, above, below, above_2, below_2, value in ratios:
         found = ratio_interval(above, below, above_2, below_2, cluster)
         yield f"agreement, {name}: {of}", found.low, found.high, value
-    equal, a, b = (kind == strict).sum(1), kind.sum(1), strict.sum(1)
-    found_kappa = kappa(UNITS + 0 * score, equal, a, b, cluster)
-    yield f"source_agreement: {of}", found_kappa.low, found_kappa.high, _KAPPA
-
-
-# How often a source that is too kind and one that is too strict say the same, and support.
-_SAME = 0.7 * (0.9 * 0.7 + 0.1 * 0.3) + 0.3 * (0.3 * 0.1 + 0.7 * 0.9)
-_KIND, _STRICT = 0.7 * 0.9 + 0.3 * 0.3, 0.7 * 0.7 + 0.3 * 0.1
-_BY_CHANCE = _KIND * _STRICT + (1 - _KIND) * (1 - _STRICT)
-_KAPPA = (_SAME - _BY_CHANCE) / (1 - _BY_CHANCE)
 
 
 def _share(random: np.random.Generator, chance: float) -> tuple[float, float, float]:

@@ -8,7 +8,6 @@
 -- nothing has no score. rank_by_people is 1 for what
 -- agrees best with people in its mode, by balanced_accuracy_all.
 -- needs: scores, source_patterns, source_orders, source_places, human_labels
--- with: source_agreement
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
 -- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, rank_by_people
 -- empty: it takes a run of --mode all, which asks every source about every unit, with fact units

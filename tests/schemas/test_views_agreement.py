@@ -12,7 +12,6 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 from sklearn import metrics
-from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 
 from ufo.schemas.results import Results, open_results
@@ -202,50 +201,3 @@ def test_sentences_below_the_threshold_are_called_not_factual(results: Results) 
     )
     assert rows["f1_not_factual"]["n"] == len(human)
     assert 0 < rows["f1_not_factual"]["low"] < rows["f1_not_factual"]["high"] < 1
-
-
-def test_kappa_between_sources(results: Results) -> None:
-    found = results.query(
-        "SELECT a.response_id, a.label AS a, b.label AS b FROM verdicts AS a JOIN verdicts AS b "
-        "USING (response_id, unit_id) WHERE a.mode = 'single' AND b.mode = 'single' "
-        "AND a.source = 'ref' AND b.source = 'wiki' AND a.label IS NOT NULL AND b.label IS NOT NULL"
-    )
-    a, b = found["a"].to_numpy(), found["b"].to_numpy()
-    (row,) = results.query("FROM source_agreement").to_pylist()
-    assert row["n"] == len(a) < row["n_units"]
-    assert row["agreement"] == pytest.approx((a == b).mean())
-    assert row["kappa"] == pytest.approx(metrics.cohen_kappa_score(a, b))
-    assert row["low"] < row["kappa"] < row["high"]
-
-
-@pytest.mark.parametrize(("wiki", "kappa"), [("sssssss", 0.0), ("srsrrss", 1.0)])
-def test_a_kappa_that_nothing_varies_about_has_no_interval(
-    ask: Callable[..., Any], rows_of: Callable[..., Any], wiki: str, kappa: float
-) -> None:
-    votes = {
-        f"r{n}": {f"u{n}-{i}": {"ref": ref, "wiki": said} for i in range(n % 3 + 1)}
-        for n, (ref, said) in enumerate(zip("srsrrss", wiki, strict=True))
-    }
-    found = ask(rows_of(votes, mode="all"), "all")
-    columns = "kappa, low, high, interval_method"
-    assert found(f"SELECT {columns} FROM source_agreement") == [(kappa, None, None, None)]
-
-
-def test_kappas_error_is_the_usual_one_where_each_response_has_one_unit(
-    ask: Callable[..., Any], rows_of: Callable[..., Any]
-) -> None:
-    draw = random.Random(7)
-    votes = {
-        f"r{n}": {"u": {"ref": one, "wiki": one if draw.random() < 0.7 else draw.choice("sr")}}
-        for n in range(200)
-        for one in [draw.choice("sssr")]
-    }
-    found = ask(rows_of(votes, mode="all"), "all")
-    ((kappa, low, high),) = found("SELECT kappa, low, high FROM source_agreement")
-    table = np.zeros((2, 2))
-    for units in votes.values():
-        table["sr".index(units["u"]["ref"]), "sr".index(units["u"]["wiki"])] += 1
-    expected = cohens_kappa(table)
-    error = expected.std_kappa * np.sqrt(200 / 199)
-    assert kappa == pytest.approx(expected.kappa)
-    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 199) * error)

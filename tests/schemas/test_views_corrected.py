@@ -11,7 +11,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from ufo.schemas.statistics.in_sql import add_statistics
+from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import to_arrow
 from ufo.schemas.views import load_views
 

@@ -199,8 +199,6 @@ def orders(asked: RunRows) -> Iterator[Section]:
     note = f"The first {_MOST_ORDERS} of {len(rows):,}." if rows[_MOST_ORDERS:] else ""
     axis, mark = "factuality score", "balanced accuracy on what people labelled, of what is decided"
     yield _bars("Alone, in every order, and voting", rows, bars, axis, note, mark=mark)
-    pairs = [row for row in asked.rows("source_agreement") if row["n"]]
-    yield Section("Agreement between sources on the claims that both decide", pairs)
 
 
 def agreement(asked: RunRows) -> Iterator[Section]:

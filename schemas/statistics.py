@@ -3,13 +3,20 @@
 Responses to one question are not independent: ten models that say the same say it once. So each
 value comes with its cluster, the question or else the response, and every variance is the
 linearised one between clusters (Binder 1983) times G / (G - 1) for G clusters.
+
+`add_statistics` makes them functions of the database. A view counts and groups; what it gives to a
+function is a list of STRUCTs, whose fields are the function's arguments, and what comes back is a
+STRUCT or a list of them.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import duckdb
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 Floats = npt.NDArray[np.float64]
 Clusters = npt.NDArray[np.uint64]
@@ -199,3 +206,176 @@ def _fisher(value: float, variance: float, n: float, method: str) -> Interval:
     half = Z * np.sqrt(variance / n)
     low, high = np.tanh(np.arctanh(value) + np.array([-half, half]))
     return Interval(value, float(low), float(high), method)
+
+
+class Corrected(NamedTuple):
+    """A mean corrected by labels with its bounds, and the weight of the judge's verdicts in it."""
+
+    value: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    power: float = np.nan
+    method: str | None = None
+
+
+def corrected(
+    score: Floats,
+    cluster: Clusters,
+    label: Floats,
+    verdict: Floats,
+    share: Floats,
+    weight: Floats,
+    stratum: Clusters,
+    label_cluster: Clusters,
+) -> Corrected:
+    """Return the mean score that people would have given, had they labelled everything.
+
+    Prediction-powered inference (Angelopoulos et al. 2023): the judge's mean, times `power`, plus
+    the mean of (label - power × verdict) over the labelled units; `power` is tuned as in PPI++, for
+    labelled units that are among the judged. The variance is that of the linearised estimate,
+    within strata and between clusters (after Särndal et al. 1992, two-phase sampling), the
+    interval Student's t, cut to 0 to 1.
+
+    Of few labels none may differ from the judge, and then they do not vary. So the variance has
+    that of two labels more, on which the judge is wrong in either direction, as Agresti and Coull
+    (1998) add some to a share: where none of n differs the bounds are near 3 / n, the rule of
+    three. It shrinks with the square of n.
+
+    Args:
+        score: the judge's score of each response, and the cluster that it is in.
+        label: 1 or 0, by people, of each labelled unit, with the judge's `verdict`.
+        share: what the unit counts in the mean over responses; `weight`: how many units it stands
+            for; `stratum`: where it was drawn.
+    """
+    total = share.sum()
+    if len(label) == 0 or len(score) == 0:
+        return Corrected()
+
+    def mean(values: Floats) -> float:
+        return float(share @ values / total)
+
+    judged, people = mean(verdict), mean(label)
+    spread = judged - judged * judged  # a verdict is 0 or 1
+    power = 1.0
+    if spread > _NOTHING:
+        power = float(np.clip((mean(verdict * label) - judged * people) / spread, 0, 1))
+    value = power * score.mean() + people - power * judged
+    method = "prediction-powered, clustered"
+    bounds = np.clip(value, 0, 1)
+    names, at = np.unique(np.concatenate([cluster, label_cluster]), return_inverse=True)
+    n_clusters, n_labelled = len(np.unique(cluster)), len(np.unique(label_cluster))
+    if min(n_clusters, n_labelled) < 2:
+        return Corrected(float(bounds), power=power)
+    deviation = share * (label - power * verdict - (people - power * judged)) / total
+    influence = np.concatenate(
+        [
+            power * (score - score.mean()) / len(score) * np.sqrt(n_clusters / (n_clusters - 1)),
+            _within(deviation, weight, stratum) * np.sqrt(n_labelled / (n_labelled - 1)),
+        ]
+    )
+    sums = np.bincount(at, influence, len(names))
+    unseen = 2 / (len(label) + 2) ** 2
+    margin = t_bound(n_labelled - 1) * np.sqrt(float(sums @ sums) + unseen)
+    low, high = np.clip([value - margin, value + margin], 0, 1)
+    return Corrected(float(bounds), float(low), float(high), power, method)
+
+
+def _within(deviation: Floats, weight: Floats, stratum: Clusters) -> Floats:
+    """Return deviations from the means of their strata.
+
+    How many of each stratum are drawn is fixed, so what strata differ by counts only as far as the
+    responses themselves are a sample: by the share of the stratum that was labelled.
+    """
+    at = np.unique(stratum, return_inverse=True)[1]
+    n = np.bincount(at)[at]
+    centre = (np.bincount(at, deviation) / np.bincount(at))[at]
+    between = centre / np.sqrt(np.maximum(weight, 1))
+    inside = (deviation - centre) * np.sqrt(n / np.maximum(n - 1, 1))
+    return np.where(n == 1, deviation, between + inside)
+
+
+Row = tuple[Any, ...]
+
+_CLUSTERS = ("cluster", "stratum")
+_TEXTS = ("metric", "method")
+_NUMBER = "DOUBLE"
+
+# A function, the fields of each list that it takes, and the row that it returns.
+_FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any]]] = (
+    (mean_interval, ["value weight cluster"], Interval),
+    (ratio_interval, ["above below above_2 below_2 cluster"], Interval),
+    (paired_t, ["difference"], Test),
+    (unpaired_t, ["score cluster", "score cluster"], Test),
+    (corrected, ["score cluster", "label verdict share weight stratum cluster"], Corrected),
+)
+
+
+def add_statistics(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the statistics functions of the database."""
+    connection.create_function(
+        "wilson",
+        _wilson,
+        ["DOUBLE", "DOUBLE"],
+        "STRUCT(low DOUBLE, high DOUBLE)",
+        type="arrow",
+        null_handling="special",
+    )
+    for function, lists, kind in _FUNCTIONS:
+        _add(connection, function, lists, _sql(kind._fields), kind)
+    rows = f"{_sql(Correlation._fields)}[]"
+    _add(connection, correlations, ["x y cluster"], rows, Correlation)
+
+
+def _add(
+    connection: duckdb.DuckDBPyConnection,
+    function: Callable[..., Any],
+    lists: Sequence[str],
+    returned: str,
+    kind: type[Any],
+) -> None:
+    one = pa.struct([(f, pa.string() if f in _TEXTS else pa.float64()) for f in kind._fields])
+    many = returned.endswith("[]")
+
+    def call(*columns: pa.ChunkedArray) -> pa.Array:
+        found = []
+        for row in zip(*columns, strict=True):
+            result = function(*(array for rows in row for array in _arrays(rows)))
+            found.append([_plain(r) for r in result] if many else _plain(result))
+        return pa.array(found, pa.list_(one) if many else one)
+
+    connection.create_function(
+        function.__name__,
+        # The database counts parameters, and `*columns` is one.
+        call if len(lists) == 1 else lambda first, second: call(first, second),
+        [f"{_sql(fields.split())}[]" for fields in lists],
+        returned,
+        type="arrow",
+        null_handling="special",
+    )
+
+
+def _sql(fields: Iterable[str]) -> str:
+    kinds = dict.fromkeys(_TEXTS, "VARCHAR") | dict.fromkeys(_CLUSTERS, "UBIGINT")
+    return f"STRUCT({', '.join(f'{name} {kinds.get(name, _NUMBER)}' for name in fields)})"
+
+
+def _arrays(rows: pa.ListScalar) -> list[Any]:
+    """Return the fields of a list of STRUCTs, one array each; nothing is an empty list."""
+    values = rows.values
+    if values is None:
+        values = pa.array([], rows.type.value_type)
+    return [field.to_numpy(zero_copy_only=False) for field in values.flatten()]
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    """Return a row by the names of its fields, NaN as NULL."""
+    return {
+        name: None if isinstance(value, float) and np.isnan(value) else value
+        for name, value in row._asdict().items()
+    }
+
+
+def _wilson(k: pa.ChunkedArray, n: pa.ChunkedArray) -> pa.Array:
+    low, high = wilson(*(one.to_numpy().astype(float) for one in (k, n)))
+    columns = [pa.array(one, from_pandas=True) for one in (low, high)]
+    return pa.StructArray.from_arrays(columns, ["low", "high"])
