@@ -74,31 +74,19 @@ correlated AS (
 )
 
 SELECT
-    run,
-    level,
-    mode,
-    source,
-    part,
-    model,
-    metric,
+    * EXCLUDE (found),
     found.value AS value,
     found.low AS low,
     found.high AS high,
-    n,
     found.method AS interval_method
 FROM ratios
-UNION ALL
+UNION ALL BY NAME
 SELECT
-    run,
+    * EXCLUDE (found),
     'response' AS level,
-    mode,
-    source,
-    part,
-    model,
     found.metric AS metric,
     found.value AS value,
     found.low AS low,
     found.high AS high,
-    n,
     found.method AS interval_method
 FROM (SELECT * REPLACE (unnest(found) AS found) FROM correlated)

@@ -162,11 +162,7 @@ estimated AS (
 )
 
 SELECT
-    e.domain.run AS run,
-    e.domain.mode AS mode,
-    e.domain.source AS source,
-    e.domain.level AS level,
-    e.domain.name AS name,
+    unnest(e.domain),
     e.n_responses,
     e.n_units,
     e.n_labelled,

@@ -41,22 +41,15 @@ judged AS (
 
 differing AS (
     SELECT
-        s.run,
+        s.*,
         'sources' AS kind,
-        s.response_id,
-        s.unit_id,
         v.label,
         v.source,
-        CAST(NULL AS BIGINT) AS human_label,
-        2 * least(s.n_supported, s.n_refuted) / (s.n_supported + s.n_refuted) AS severity,
-        s.sources_for,
-        s.sources_against,
-        s.n_supported,
-        s.n_refuted
+        2 * least(s.n_supported, s.n_refuted) / (s.n_supported + s.n_refuted) AS severity
     FROM sided AS s
     INNER JOIN judged AS v USING (run, response_id, unit_id)
     WHERE s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
-    UNION ALL
+    UNION ALL BY NAME
     SELECT
         v.run,
         'people' AS kind,
@@ -78,20 +71,12 @@ differing AS (
 )
 
 SELECT
-    d.run,
-    d.kind,
-    d.response_id,
-    d.unit_id,
+    d.* REPLACE (
+        array_to_string(d.sources_for, ',') AS sources_for,
+        array_to_string(d.sources_against, ',') AS sources_against
+    ),
     r.model,
-    u.claim,
-    d.label,
-    d.source,
-    d.human_label,
-    d.severity,
-    array_to_string(d.sources_for, ',') AS sources_for,
-    array_to_string(d.sources_against, ',') AS sources_against,
-    d.n_supported,
-    d.n_refuted
+    u.claim
 FROM differing AS d
 INNER JOIN responses AS r USING (run, response_id)
 INNER JOIN fact_units AS u USING (run, response_id, unit_id)

@@ -61,12 +61,7 @@ counted AS (
 )
 
 SELECT
-    run,
-    mode,
-    tag,
-    n,
-    n_tagged,
-    n_wrong,
+    * EXCLUDE (found),
     n / nullif(n_tagged, 0) AS share,
     found.low AS low,
     found.high AS high,

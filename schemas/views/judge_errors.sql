@@ -71,13 +71,7 @@ counted AS (
 )
 
 SELECT
-    run,
-    mode,
-    source,
-    model,
-    error,
-    n,
-    n_errors,
+    * EXCLUDE (found),
     found.value AS value,
     found.low AS low,
     found.high AS high,

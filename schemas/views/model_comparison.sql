@@ -102,15 +102,7 @@ compared AS (
 )
 
 SELECT
-    run,
-    mode,
-    source,
-    model_a,
-    model_b,
-    comparison,
-    n,
-    score_a,
-    score_b,
+    * EXCLUDE (found),
     found.difference AS difference,
     found.low AS low,
     found.high AS high,

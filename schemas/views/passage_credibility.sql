@@ -1,6 +1,7 @@
 -- Credibility of each response as a whole
 -- Facts&Evidence's score of a passage of text: all evidence of a response pooled, which is not the
 -- mean of its sentences; unplaced claims count. Bands as in sentence_scores.
+-- needs: band_of
 -- order: run, response_id
 WITH counted AS (
     SELECT
@@ -32,10 +33,5 @@ scored AS (
 
 SELECT
     *,
-    CASE
-        WHEN credibility IS NULL THEN 'grey'
-        WHEN credibility < 0.3 THEN 'red'
-        WHEN credibility < 0.6 THEN 'orange'
-        ELSE 'green'
-    END AS band
+    band_of(credibility) AS band
 FROM scored

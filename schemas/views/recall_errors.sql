@@ -25,15 +25,7 @@ WITH compared AS (
 )
 
 SELECT
-    run,
-    formulation,
-    variant,
-    model,
-    n_labelled,
-    n_false,
-    n_na,
-    n_na_before_repair,
-    n_wrong,
+    * EXCLUDE (n_hits, n_false_alarms, n_missed),
     n_wrong / nullif(n_labelled - n_na, 0) AS error_rate,
     n_hits / nullif(n_hits + n_false_alarms, 0) AS precision_false,
     n_hits / nullif(n_hits + n_missed, 0) AS recall_false,

@@ -35,12 +35,7 @@ estimated AS (
 )
 
 SELECT
-    run,
-    mode,
-    source,
-    level,
-    name,
-    n_responses,
+    * EXCLUDE (found),
     found.value AS factuality_score,
     found.low AS low,
     found.high AS high,

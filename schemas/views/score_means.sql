@@ -26,25 +26,10 @@ WITH counted AS (
 )
 
 SELECT
-    c.run,
-    c.mode,
-    c.source,
-    c.name,
-    c.n_responses,
-    c.n_without_units,
-    c.n_units,
-    c.factuality_score,
+    c.*,
     CASE WHEN c.factuality_score IS NOT NULL THEN i.low END AS low,
     CASE WHEN c.factuality_score IS NOT NULL THEN i.high END AS high,
-    CASE WHEN c.factuality_score IS NOT NULL THEN i.interval_method END AS interval_method,
-    c.decided_score,
-    c.coverage,
-    c.human_score,
-    c.n_human_scores,
-    c.n_unjudged,
-    c.n_judgements,
-    c.n_unusable,
-    c.n_unsupported
+    CASE WHEN c.factuality_score IS NOT NULL THEN i.interval_method END AS interval_method
 FROM counted AS c
 LEFT JOIN score_intervals AS i
     ON

@@ -92,17 +92,11 @@ joined AS (
 )
 
 SELECT
-    run,
-    mode,
-    source,
-    response_id,
-    model,
-    dataset,
-    question,
-    human_score,
-    coalesce(n_units, 0) AS n_units,
-    coalesce(n_supported, 0) AS n_supported,
-    coalesce(n_refuted, 0) AS n_refuted,
+    * EXCLUDE (n_unsupported, n_scored) REPLACE (
+        coalesce(n_units, 0) AS n_units,
+        coalesce(n_supported, 0) AS n_supported,
+        coalesce(n_refuted, 0) AS n_refuted
+    ),
     coalesce(n_units - n_supported - n_refuted, 0) AS n_undecided,
     n_supported / n_scored AS factuality_score,
     wilson(n_supported, n_scored).low AS low,
@@ -110,8 +104,6 @@ SELECT
     CASE WHEN n_scored > 0 THEN 'Wilson' END AS interval_method,
     n_supported / nullif(n_supported + n_refuted, 0) AS decided_score,
     (n_supported + n_refuted) / n_scored AS coverage,
-    n_judgements,
-    n_unusable,
     CASE
         WHEN n_scored > 0 THEN NULL
         WHEN coalesce(n_units, 0) = 0 THEN 'no claim'

@@ -5,6 +5,7 @@
 -- credibility is the evidence support of
 -- Facts&Evidence: supporting evidence / all evidence that has a passage, failed judgements apart.
 -- band is red below .3, orange below .6, else green; grey where there is nothing to divide by.
+-- needs: band_of
 -- order: run, response_id, sentence_index
 WITH counted AS (
     SELECT
@@ -71,23 +72,6 @@ scored AS (
 )
 
 SELECT
-    run,
-    mode,
-    response_id,
-    sentence_index,
-    n_supported,
-    n_refuted,
-    n_noans,
-    n_error,
-    credibility,
-    CASE
-        WHEN credibility IS NULL THEN 'grey'
-        WHEN credibility < 0.3 THEN 'red'
-        WHEN credibility < 0.6 THEN 'orange'
-        ELSE 'green'
-    END AS band,
-    state,
-    n_units,
-    human_label,
-    text
+    *,
+    band_of(credibility) AS band
 FROM scored
