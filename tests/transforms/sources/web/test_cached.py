@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from ufo.transforms.sources.web.cached import Cached
+from ufo.transforms.sources.web.fetch import Cached
 
 
 class Maker:

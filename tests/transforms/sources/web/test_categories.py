@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import CATEGORIES
 from ufo.transforms.sources.web.categories import (
-    Selection,
+    HostSelection,
     hostname_of,
     load_categories,
     normal,
@@ -59,12 +59,6 @@ def test_well_known_places(kind: str, host: str) -> None:
 )
 def test_what_no_rule_knows(host: str) -> None:
     assert shipped_categories().of(host) is None
-
-
-def test_the_url_tells_where_the_hostname_does_not() -> None:
-    assert shipped_categories().of("", "https://en.wikipedia.org/wiki/Lake") == "wiki"
-    assert shipped_categories().of("", "http://[broken") is None
-    assert shipped_categories().of("", None) is None
 
 
 def test_a_hostname_of_letters_beyond_ascii_is_compared_as_the_dns_has_it() -> None:
@@ -136,8 +130,8 @@ def test_any_text_is_of_one_kind_or_none(host: str) -> None:
 
 
 def test_nothing_chosen_admits_all() -> None:
-    assert not Selection()
-    assert Selection().admits("anything.example", "other")
+    assert not HostSelection()
+    assert HostSelection().admits("anything.example", "other")
 
 
 @pytest.mark.parametrize(
@@ -163,7 +157,7 @@ def test_nothing_chosen_admits_all() -> None:
 def test_what_is_admitted(
     chosen: dict[str, list[str]], host: str, kind: str, admitted: bool
 ) -> None:
-    selection = Selection(**chosen)
+    selection = HostSelection(**chosen)
     assert selection
     assert selection.admits(host, kind) is admitted
 
@@ -179,4 +173,4 @@ def test_what_is_admitted(
 )
 def test_a_wrong_choice_is_refused(chosen: dict[str, list[str]], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        Selection(**chosen)
+        HostSelection(**chosen)

@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 from protego import Protego
 
-from tests.local_web import LocalWeb, Reply, html
-from ufo.transforms.llm.memory import Memory
-from ufo.transforms.llm.store_sqlite import SqliteStore
+from tests.local_web import LocalWeb, Reply
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.web import documents as reasons
-from ufo.transforms.sources.web import readers, robots
+from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.fetch import Caps, Fetcher
-from ufo.transforms.sources.web.hosts import Hosts
+from ufo.transforms.sources.web.fetch import Fetcher
 from ufo.transforms.sources.web.transport import user_agent
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -44,7 +41,7 @@ def get(*urls: str, **options: Any) -> list[FetchedPage]:
     """The pages, fetched one after another by one fetcher."""
 
     async def fetched() -> list[FetchedPage]:
-        settings = {"allow_private": True, "hosts": Hosts(delay=0.0), "sleep": _no_pause}
+        settings = {"allow_private": True, "sleep": _no_pause}
         fetcher = Fetcher(**{**settings, "clock": lambda: NOW, **options})
         try:
             return [await fetcher.get(url) for url in urls]
@@ -111,7 +108,7 @@ def test_pages_that_come(web: LocalWeb, path: str, final: str, kind: str) -> Non
     ],
 )
 def test_pages_that_do_not(shared_web: LocalWeb, path: str, reason: str) -> None:
-    (page,) = get(shared_web.url(path), caps=Caps(most_bytes=300_000))
+    (page,) = get(shared_web.url(path), most_bytes=300_000)
     assert page.reason == reason
     assert page.body == b""
     assert page.url == shared_web.url(path)
@@ -119,7 +116,7 @@ def test_pages_that_do_not(shared_web: LocalWeb, path: str, reason: str) -> None
 
 @pytest.mark.parametrize("path", ["/slow", "/drip"])
 def test_what_takes_too_long_is_cut(shared_web: LocalWeb, path: str) -> None:
-    (page,) = get(shared_web.url(path), caps=Caps(seconds=0.2))
+    (page,) = get(shared_web.url(path), seconds=0.2)
     assert page.reason == reasons.TIMEOUT
 
 
@@ -199,9 +196,9 @@ def test_a_site_without_rules_allows_all_and_one_that_is_down_nothing(
 
 @pytest.mark.parametrize("rule", ["Disallow: /*ab{}", "Disallow: /%41{}", "User-agent: a{}"])
 def test_as_many_rules_as_are_read_take_no_longer_than_a_page(web: LocalWeb, rule: str) -> None:
-    lines = [rule.format(n) for n in range(robots.MOST_BYTES // (len(rule) + 4))]
+    lines = [rule.format(n) for n in range(fetch.MOST_RULES // (len(rule) + 4))]
     text = "\n".join(["User-agent: *", *lines]).encode()
-    assert len(text) <= robots.MOST_BYTES
+    assert len(text) <= fetch.MOST_RULES
     web.pages["/robots.txt"] = Reply(text, headers={"content-type": "text/plain"})
     web.pages["/" + "a" * 3000] = web.pages["/lighthouse"]
     began = time.process_time()
@@ -227,7 +224,7 @@ def test_rules_that_a_library_fails_on_cost_their_site_alone(
 
 def test_many_who_ask_a_new_site_ask_its_robots_once(web: LocalWeb) -> None:
     async def fetched() -> list[FetchedPage]:
-        fetcher = Fetcher(allow_private=True, hosts=Hosts(at_once=8, delay=0.0))
+        fetcher = Fetcher(allow_private=True, sleep=_no_pause)
         urls = [web.url(path) for path in ("/ferry", "/museum", "/quarry", "/cheese", "/church")]
         try:
             return list(await asyncio.gather(*map(fetcher.get, urls)))
@@ -249,38 +246,3 @@ def test_what_passes_is_tried_once_more_and_no_longer_than_a_moment(web: LocalWe
     assert [page.reason for page in pages] == [None, "http_429"]
     assert web.paths() == ["/busy", "/busy", "/too-busy"]
     assert 1 <= max(pauses) <= 5
-
-
-def test_http_caching_asks_again_only_where_it_must(web: LocalWeb, tmp_path: Any) -> None:
-    memory = Memory(SqliteStore(str(tmp_path / "cache.sqlite")))
-    urls = [web.url(path) for path in ("/kept", "/kept", "/lighthouse", "/lighthouse")]
-    first, second, *_ = get(*urls, memory=memory)
-    assert first.body == second.body
-    assert BEACON in second.body
-    assert web.paths() == ["/kept", "/lighthouse", "/lighthouse"]
-    # Another process, later: still good, and after its time confirmed without a body.
-    get(web.url("/kept"), memory=memory)
-    assert web.paths().count("/kept") == 1
-    web.pages["/kept"] = Reply(
-        html("Kept", ["New."]),
-        headers={"content-type": "text/html", "cache-control": "no-cache", "etag": '"1"'},
-    )
-    with LocalWeb() as other:
-        other.pages["/kept"] = web.pages["/kept"]
-        (one,) = get(other.url("/kept"), memory=memory)
-        (two,) = get(other.url("/kept"), memory=memory)
-        assert one.body == two.body == web.pages["/kept"].body
-        assert other.requests[-1].headers["if-none-match"] == '"1"'
-
-
-def test_a_page_of_a_private_host_is_not_given_from_the_cache_to_who_may_not_ask(
-    web: LocalWeb, tmp_path: Any
-) -> None:
-    memory = Memory(SqliteStore(str(tmp_path / "cache.sqlite")))
-    web.pages["/robots.txt"] = Reply(
-        b"", headers={"cache-control": "max-age=600", "content-type": "text/plain"}
-    )
-    (page,) = get(web.url("/kept"), memory=memory)
-    assert page.reason is None
-    (page,) = get(web.url("/kept"), memory=memory, allow_private=False)
-    assert page.reason == reasons.REFUSED_ADDRESS

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.robots import NAME, Rules, rules_of
+from ufo.transforms.sources.web.fetch import Site, site_of
+from ufo.transforms.sources.web.transport import ROBOT
 
 ROBOTS = ("*", "ufo", "UFO # us", "u", "ufo*", "*u*f*", "ufo/1.0", "xufo", "other", "", "#", "a b")
 NAMES = ("User-agent:", "user agent", "USERAGENT :", "User-Agent", "\tuser  agent\t", "Agent:")
@@ -13,9 +14,9 @@ RULES = ("Disallow: /a", "Allow: /a/b", "Disallow: /", "Crawl-delay: 3", "Sitema
 AGENTS = st.builds("{} {}".format, st.sampled_from(NAMES), st.sampled_from(ROBOTS))
 
 
-def rules_in(text: str) -> Rules:
+def rules_in(text: str) -> Site:
     url = "https://a.example/robots.txt"
-    return rules_of(FetchedPage(url, url, 200, "text/plain", text.encode(), None, "2026-01-01"))
+    return site_of(FetchedPage(url, url, 200, "text/plain", text.encode(), None, "2026-01-01"))
 
 
 @given(st.lists(AGENTS | st.sampled_from(RULES), max_size=12))
@@ -23,8 +24,8 @@ def test_a_file_allows_what_its_rules_for_this_robot_do(lines: list[str]) -> Non
     rules, plain = rules_in("\n".join(lines)), Protego.parse("\n".join(lines))
     for path in ("/", "/a", "/a/b"):
         url = f"https://a.example{path}"
-        assert rules.allow(url) == plain.can_fetch(url, NAME), url
-    assert rules.crawl_delay == plain.crawl_delay(NAME)
+        assert rules.allow(url) == plain.can_fetch(url, ROBOT), url
+    assert rules.crawl_delay == plain.crawl_delay(ROBOT)
 
 
 def test_thousands_of_robots_with_thousands_of_rules_are_read() -> None:

@@ -10,8 +10,7 @@ from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.llm.base import Choice, LlmError, Request
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.prompts import load_prompts
-from ufo.transforms.sources.web.categories import shipped_categories
-from ufo.transforms.sources.web.visit import kind_in, kinds_of
+from ufo.transforms.sources.web.categories import kind_in, kinds_of, shipped_categories
 
 
 def ask(script: Any, *hostnames: str) -> tuple[Any, ...]:
