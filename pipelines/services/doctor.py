@@ -324,7 +324,7 @@ async def _searched(backend: SearchApi, seconds: float) -> dict[str, Any]:
     if problem is None:
         from ufo.transforms.sources.web.searching import STEP, Searcher  # of the extra `web`
 
-        engine = Searcher(backend, CallSettings(concurrency=1, retry=_RETRY))
+        engine = Searcher(backend, 10, CallSettings(concurrency=1, retry=_RETRY))
         url = engine.url
         try:
             async with asyncio.timeout(seconds):

@@ -23,7 +23,7 @@ from ufo.transforms.sources.web.documents import Document, FetchedPage
 from ufo.transforms.sources.web.fetch import Cached, Fetcher, lasts
 from ufo.transforms.sources.web.ranking import DenseRanking, SentenceRanking
 from ufo.transforms.sources.web.readers import Readers
-from ufo.transforms.sources.web.snapshot import NOT_RECORDED, Snapshot
+from ufo.transforms.sources.web.snapshot import NOT_RECORDED, Kept, Snapshot
 from ufo.transforms.sources.web.transport import Resolve
 
 _MOST_BYTES: Final = 1024 * 1024  # of a page in the cache
@@ -133,13 +133,13 @@ class Pages:
 
     def __init__(
         self,
-        calls: CallSettings,
         allow_private: bool,
         embedder: str | None,
+        resolve: Resolve,
+        calls: CallSettings,
         snapshot: Snapshot | None,
         sleep: Sleep,
         clock: Callable[[], datetime],
-        resolve: Resolve,
     ) -> None:
         self._fetcher = Fetcher(
             allow_private,
@@ -150,8 +150,7 @@ class Pages:
             clock=clock,
         )
         self._allow_private = allow_private
-        self._memory = shared_memory(calls)
-        self._snapshot = snapshot
+        self._kept = Kept(shared_memory(calls), snapshot)
         self._clock = clock
         self._embedder = None if embedder is None else make_embedder(embedder)
         self._readers = Readers()
@@ -173,51 +172,35 @@ class Pages:
         """Close the connections, and end the processes."""
         self._readers.close()
         await self._fetcher.aclose()
-        if self._snapshot is not None:
-            self._snapshot.close()
 
     async def _read(self, url: str) -> ReadPage:
         """Return a page; whatever is wrong with it is its reason, and costs no other page."""
         started = time.monotonic()
-        page, cached = await self._recorded_or_fetched(url)
+        page, cached = await self._kept_or_fetched(url)
         seconds = 0.0 if cached else time.monotonic() - started
         async with self._places:
             document = await asyncio.to_thread(self._readers.read, page)
         text = PageText(document, self._embedder)
         return ReadPage(replace(page, body=b""), document, text, uuid4().hex, seconds, cached)
 
-    async def _recorded_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
-        """Return a page, and whether it was recorded or is in the cache."""
-        if self._snapshot is None:
-            return await self._cached_or_fetched(url)
-        key = key_of("p", url)
-        found = await asyncio.to_thread(self._snapshot.get_many, [key])
-        recorded = _unpacked(found.get(key))
-        if recorded is not None:
-            return recorded, True
-        if self._snapshot.finished:
-            remedy = self._snapshot.remedy
-            return FetchedPage(url, url, 0, "", b"", None, "", NOT_RECORDED, remedy), True
-        page, cached = await self._cached_or_fetched(url)
-        held = await asyncio.to_thread(self._snapshot.keep_many, {key: _packed(page)})
-        return _unpacked(held[key]) or page, cached
-
-    async def _cached_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
-        """Return a page, and whether it was fetched today already, by this run or another."""
+    async def _kept_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
+        """Return a page, and whether it was kept: recorded, or fetched today by this or another
+        run."""
         day = self._clock().date().isoformat()
-        # What comes from here needs no connection: pages of private hosts are kept apart.
-        key = key_of("p", url, self._allow_private, day)
-        kept = _unpacked((await self._memory.get_many([key])).get(key))
+        # What is kept needs no connection: pages of private hosts are apart in the cache.
+        keys = {url: (key_of("p", url), key_of("p", url, self._allow_private, day))}
+        kept = _unpacked((await self._kept.get_many(keys)).get(url))
         if kept is not None:
             return kept, True
+        if self._kept.remedy is not None:
+            return FetchedPage(
+                url, url, 0, "", b"", None, "", NOT_RECORDED, self._kept.remedy
+            ), True
         page = await self._fetcher.get(url)
-        if lasts(page) and len(page.body) <= _MOST_BYTES:
-            await self._memory.put_many({key: _packed(page)})
-        return page, False
-
-
-def _packed(page: FetchedPage) -> dict[str, Any]:
-    return {**asdict(page), "body": base64.b64encode(page.body).decode()}
+        value = {**asdict(page), "body": base64.b64encode(page.body).decode()}
+        lasting = lasts(page) and len(page.body) <= _MOST_BYTES
+        held = await self._kept.put_many(keys, {url: value}, lasting)
+        return _unpacked(held[url]) or page, False
 
 
 def _unpacked(value: Any) -> FetchedPage | None:

@@ -29,7 +29,7 @@ from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.sources.base import message_of
 from ufo.transforms.sources.web.engines import SearchApi, SearchCall, variable
-from ufo.transforms.sources.web.snapshot import Snapshot
+from ufo.transforms.sources.web.snapshot import Kept, Keys, Snapshot
 from ufo.transforms.sources.web.transport import (
     ACCEPTED,
     MOST_BYTES,
@@ -68,8 +68,8 @@ class Searcher:
     def __init__(
         self,
         api: SearchApi,
+        count: int,
         calls: CallSettings,
-        count: int = 10,
         snapshot: Snapshot | None = None,
         sleep: Sleep = asyncio.sleep,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -77,9 +77,10 @@ class Searcher:
         self.api = api
         self.url = api.url
         self._count = count
-        self._snapshot = snapshot
         self._clock = clock
         self._memory = shared_memory(calls)
+        self._kept = Kept(self._memory, snapshot)
+        self._recording = snapshot.folder if snapshot is not None else ""
         limiter = Limiter(
             RateLimits(calls.concurrency).divided(calls.workers),
             start=LOCAL_START if on_this_machine(self.url) else None,
@@ -106,15 +107,16 @@ class Searcher:
         Raises:
             RunError: what every further search would meet: no such engine, a wrong key, no credit.
         """
-        folder = self._snapshot and self._snapshot.folder
-        keys = {query: f"{self._key(query)} {folder}" for query in queries}
+        flights = {
+            query: f"{today} {self._recording}" for query, (_, today) in self._keys(queries).items()
+        }
         usage = usage_row(STEP, source, None, response_id)
 
         async def found_or_sent(missing: Sequence[str]) -> dict[str, Searched]:
             return await self._found_or_sent(missing, usage)
 
         found, shared = await self._memory.ask_once(
-            keys, found_or_sent, shareable=lambda one: not one.error
+            flights, found_or_sent, shareable=lambda one: not one.error
         )
         for query, answer in shared.items():
             row = replace(usage, request_id=answer.request_id, coalesced=True)
@@ -151,86 +153,42 @@ class Searcher:
         """Close the connections."""
         await self._client.aclose()
         self._budget.close()
-        if self._snapshot is not None:
-            self._snapshot.close()
-
-    # --- kept ---
 
     async def _found_or_sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
-        recorded = self._recorded(queries)
-        found = recorded | await self._cached([one for one in queries if one not in recorded])
-        for query, answer in found.items():
-            if not answer.error:
+        found = {}
+        for query, value in (await self._kept.get_many(self._keys(queries))).items():
+            answer = self._unpacked(value)
+            if answer is not None:
                 row = replace(usage, request_id=answer.request_id, cached=True)
                 found[query] = replace(answer, usage=[row])
         missing = [query for query in queries if query not in found]
+        if self._kept.remedy is not None:
+            lost = f"cannot be searched: {self._kept.remedy}"
+            return found | {query: Searched(error=f"{query!r} {lost}") for query in missing}
         size = self.api.batch
-        batches = [missing[at : at + size] for at in range(0, len(missing), size)]
+        batches = (missing[at : at + size] for at in range(0, len(missing), size))
         asked = (self._sent(batch, usage) for batch in batches)
         # All are waited for even where one failed: what was sent is paid for and kept.
         for answers in await asyncio.gather(*asked, return_exceptions=True):
             if isinstance(answers, BaseException):
                 raise answers
             found |= answers
-        if self._snapshot is not None:
-            found |= self._record({q: found[q] for q in queries if q not in recorded})
         return found
 
-    async def _cached(self, queries: Sequence[str]) -> dict[str, Searched]:
-        """Return what was searched today."""
-        kept = await self._memory.get_many(map(self._key, queries))
-        found = {query: self._unpacked(kept.get(self._key(query))) for query in queries}
-        return {query: answer for query, answer in found.items() if answer is not None}
-
-    def _key(self, query: str) -> str:
-        day = self._clock().date().isoformat()
-        return key_of("s", self.api.name, self.url, query, day, self._count)
+    def _keys(self, queries: Sequence[str]) -> Keys:
+        name, count, day = self.api.name, self._count, self._clock().date().isoformat()
+        # Neither the day nor where the engine was is of a snapshot: next year both are others.
+        return {
+            query: (key_of("s", name, count, query), key_of("s", name, count, query, self.url, day))
+            for query in queries
+        }
 
     def _unpacked(self, value: Any) -> Searched | None:
         try:
-            answer = Searched(
-                value["reply"], str(value["at"]), str(value["error"]), str(value["request"])
-            )
+            answer = Searched(value["reply"], str(value["at"]), request_id=str(value["request"]))
         except (TypeError, KeyError):
             return None
-        return answer if answer.error or self.api.answers(answer.reply) else None
-
-    def _recorded(self, queries: Sequence[str]) -> dict[str, Searched]:
-        """Return what the snapshot has; of a finished one, an error for what it has not."""
-        if self._snapshot is None:
-            return {}
-        found = {}
-        keys = {query: self._record_key(query) for query in queries}
-        # While it is recorded, a search that failed is tried again.
-        lost = {query: self._record_key(query, "error") for query in queries}
-        wanted = [*keys.values(), *(lost.values() if self._snapshot.finished else ())]
-        values = self._snapshot.get_many(wanted)
-        for query in queries:
-            answer = self._unpacked(values.get(keys[query]) or values.get(lost[query]))
-            if answer is None and self._snapshot.finished:
-                answer = Searched(error=f"{query!r} cannot be searched: {self._snapshot.remedy}")
-            if answer is not None:
-                found[query] = answer
-        return found
-
-    def _record(self, answers: Mapping[str, Searched]) -> dict[str, Searched]:
-        """Record answers; return those that hold."""
-        assert self._snapshot is not None
-        keys = {
-            query: self._record_key(query, *(["error"] if answer.error else []))
-            for query, answer in answers.items()
-        }
-        held = self._snapshot.keep_many({keys[q]: _packed(one) for q, one in answers.items()})
-        return {
-            query: replace(self._unpacked(held[keys[query]]) or answer, usage=answer.usage)
-            for query, answer in answers.items()
-        }
-
-    def _record_key(self, *parts: str) -> str:
-        # Neither the day nor where the engine was: next year both are others.
-        return key_of("s", self.api.name, self._count, *parts)
-
-    # --- sent ---
+        return answer if self.api.answers(answer.reply) else None
 
     async def _sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
         """Return what one request with these queries gave."""
@@ -252,9 +210,14 @@ class Searcher:
         # What was paid for is reported once, with the first query that it served.
         answers[0] = replace(answers[0], usage=rows)
         found = dict(zip(queries, answers, strict=True))
-        await self._memory.put_many(
-            {self._key(query): _packed(one) for query, one in found.items() if not one.error}
-        )
+        values = {
+            query: {"reply": one.reply, "at": one.at, "request": one.request_id}
+            for query, one in found.items()
+            if not one.error
+        }
+        for query, value in (await self._kept.put_many(self._keys(queries), values)).items():
+            held = self._unpacked(value) or found[query]
+            found[query] = replace(held, usage=found[query].usage)
         return found
 
     async def _post(self, call: SearchCall) -> tuple[bytes, Mapping[str, str]]:
@@ -318,12 +281,3 @@ class Searcher:
             transient=status in (408, 425, 429) or status >= 500,
             retry_after=retry_after(headers, datetime.now(UTC).timestamp()),
         )
-
-
-def _packed(answer: Searched) -> dict[str, Any]:
-    return {
-        "reply": answer.reply,
-        "at": answer.at,
-        "error": answer.error,
-        "request": answer.request_id,
-    }

@@ -155,25 +155,26 @@ class WebSource(FactSource):
             asked = Request(VERIFIER, model, (), step="category", response_id=response_id)
             return Asker(client, texts, replace(asked, source=self.name))
 
-        def snapshot() -> Snapshot | None:
-            return None if self.snapshot is None else Snapshot(self.snapshot)
-
         self._asker = asker
-        # What is recorded and what is replayed from one folder are two.
-        opened = snapshot()
-        seen = calls, self.snapshot, opened and opened.finished, self.sleep, self.clock
+        snapshot = None
+        if self.snapshot is not None:
+            made = Snapshot(self.snapshot)
+            # What is recorded and what is replayed from one folder are two.
+            key = Snapshot, made.folder, made.finished
+            snapshot = once(calls.run, key, lambda: made)
+        shared = calls, snapshot, self.sleep, self.clock
         count = max(_LEAST, self.pages)
-        self._searcher: Searcher = once(
+        self._searcher = once(
             calls.run,
-            (Searcher, *seen, self.search, self._api.url, count),
-            lambda: Searcher(self._api, calls, count, snapshot(), self.sleep, self.clock),
+            (Searcher, self.search, self._api.url, count, *shared),
+            lambda: Searcher(self._api, count, *shared),
         )
+        private, embedder = self.allow_private_hosts, self.embedder
         resolve = self.resolve or system_resolver
-        reading = self.allow_private_hosts, self.embedder
-        self._pages: Pages = once(
+        self._pages = once(
             calls.run,
-            (Pages, *seen, *reading, resolve),
-            lambda: Pages(calls, *reading, snapshot(), self.sleep, self.clock, resolve),
+            (Pages, private, embedder, resolve, *shared),
+            lambda: Pages(private, embedder, resolve, *shared),
         )
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:

@@ -75,14 +75,6 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
                 failure = error
         raise failure
 
-    async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
-        """Refuse: no page is behind one."""
-        raise RefusedAddress("a Unix socket is not a page")
-
-    async def sleep(self, seconds: float) -> None:
-        """Sleep."""
-        await asyncio.sleep(seconds)
-
     async def _addresses(self, host: str, port: int) -> list[Address]:
         spelled = literal(host)
         if spelled is not None:

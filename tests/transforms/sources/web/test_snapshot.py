@@ -1,5 +1,6 @@
 """Snapshots of the web: what was recorded is what is read, whoever wrote it."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -26,14 +27,14 @@ def test_what_is_recorded_is_read_by_others_and_who_is_first_has_recorded_for_al
     assert two.keep_many({A: "later", B: 1}) == {A: FOUND, B: 1}
     assert one.get_many([B, A]) == {A: FOUND, B: 1}
     for snapshot in (one, two):
-        snapshot.close()
+        asyncio.run(snapshot.aclose())
 
 
 def test_a_finished_one_is_one_file_that_is_only_read(tmp_path: Path) -> None:
     recording = Snapshot(str(tmp_path))
     recording.keep_many({A: FOUND})
     finish_recording(str(tmp_path))
-    recording.close()
+    asyncio.run(recording.aclose())
     (file,) = tmp_path.iterdir()
     before = file.read_bytes()
     finish_recording(str(tmp_path))
@@ -43,7 +44,7 @@ def test_a_finished_one_is_one_file_that_is_only_read(tmp_path: Path) -> None:
     assert "record another with --web_snapshot" in finished.remedy
     with pytest.raises(RunError, match=r"cannot be written: .*; make room, or name another"):
         finished.keep_many({B: 1})
-    finished.close()
+    asyncio.run(finished.aclose())
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
 
 
@@ -63,7 +64,7 @@ def test_what_was_recorded_before_a_kill_is_kept(tmp_path: Path) -> None:
     again.finish()
     finished = Snapshot(str(tmp_path))
     assert finished.get_many([A, B]) == {A: 1, B: 2}
-    finished.close()
+    asyncio.run(finished.aclose())
 
 
 def test_a_damaged_snapshot_is_reported_and_not_guessed_at(tmp_path: Path) -> None:
@@ -74,8 +75,9 @@ def test_a_damaged_snapshot_is_reported_and_not_guessed_at(tmp_path: Path) -> No
     whole = file.read_bytes()
     for damaged in (b"text", whole[:5000], whole[:100] + b"\xff" * (len(whole) - 100)):
         file.write_bytes(damaged)
+        opened = Snapshot(str(tmp_path))
         with pytest.raises(RunError, match=r"is damaged: .*; take a whole copy of it, or record"):
-            Snapshot(str(tmp_path)).get_many([A])
+            opened.get_many([A])
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 
 
