@@ -282,10 +282,5 @@ class HostSelection:
 
 def _any_covers(domains: Iterable[str], hostname: str) -> bool:
     host = normal(hostname)
-    return any(_covers(pattern(domain), host) for domain in domains)
-
-
-def _covers(domain: str, host: str) -> bool:
-    if "*" in domain or "?" in domain:
-        return fnmatchcase(host, domain) or fnmatchcase(host, f"*.{domain}")
-    return host == domain or host.endswith(f".{domain}")
+    wanted = map(pattern, domains)
+    return any(fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}") for one in wanted)

@@ -366,19 +366,16 @@ class Cached(Generic[T]):
 
     async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
         """Return the value of a key, and whether another one's asking has made it."""
-        known = self._known.get(key)
-        waited = known is not None and self._holds(*known)
+        known, now = self._known.get(key), self._clock()
+        waited = known is not None and (not known[1].done() or now - known[0] < self._seconds)
         if known is None or not waited:
             # A separate task, which continues for the other callers if this one is cancelled.
-            known = self._known[key] = (self._clock(), asyncio.ensure_future(make()))
+            known = self._known[key] = (now, asyncio.ensure_future(make()))
             known[1].add_done_callback(lambda task: self._drop_failed(key, task))
         self._known.move_to_end(key)
         while len(self._known) > self._most:
             self._known.popitem(last=False)
         return await asyncio.shield(known[1]), waited
-
-    def _holds(self, since: float, task: asyncio.Task[T]) -> bool:
-        return not task.done() or self._clock() - since < self._seconds
 
     def _drop_failed(self, key: str, task: asyncio.Task[T]) -> None:
         failed = task.cancelled() or task.exception() is not None

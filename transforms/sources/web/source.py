@@ -23,7 +23,14 @@ from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts import load_prompts
-from ufo.transforms.sources.base import FactSource, Found, Retrieved, failed, message_of
+from ufo.transforms.sources.base import (
+    FactSource,
+    Found,
+    Retrieved,
+    failed,
+    message_of,
+    reported_once,
+)
 from ufo.transforms.sources.context import SourceContext
 from ufo.transforms.sources.web.categories import (
     OTHER,
@@ -189,12 +196,7 @@ class WebSource(FactSource):
         await visit.learn(one.url for found in results.values() for one in found)
         asked = (self._answer(query, searched[query], results[query], visit) for query in queries)
         answers = dict(zip(queries, await asyncio.gather(*asked), strict=True))
-        found = []
-        for unit in open_units.units:
-            answer = answers[unit.query]
-            found.append(answer)
-            # What was paid for is reported once, with the first unit that asked.
-            answers[unit.query] = replace(answer, usage=(), failures=())
+        found = reported_once(open_units.units, answers)
         if found:
             usage = [*found[0].usage, *visit.usage]
             failures = [*found[0].failures, *visit.failures]

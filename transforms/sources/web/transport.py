@@ -167,8 +167,6 @@ def user_agent() -> str:
 
 # --- bodies -------------------------------------------------------------------------------------
 
-_WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS}
-
 
 class TooLarge(Exception):
     """A body is over the cap, as it came or decoded."""
@@ -182,48 +180,43 @@ async def read_body(parts: AsyncIterator[bytes], coding: str, most: int) -> byte
     """Return a body decoded, of at most `most` bytes before and after decoding.
 
     `coding` is the Content-Encoding header. Never holds more than the cap and one part of the
-    stream (64 KiB): a decoder is asked for no more than there is still room for.
+    stream (64 KiB): a decoder is asked for no more than there is still room for, so that a bomb
+    stops where it passes the cap.
 
     Raises:
         TooLarge, Undecodable: see there.
     """
-    decode = _decoder(coding)
-    came = 0
-    body = bytearray()
+    codings = [name for name in coding.lower().replace(" ", "").split(",") if name]
+    codings = [name for name in codings if name != "identity"]
+    # Codings upon each other multiply what a bomb can do, and no server of pages needs them.
+    if len(codings) > 1 or not {*codings} <= {"gzip", "x-gzip", "deflate"}:
+        raise Undecodable(coding)
+    inflate = None
+    came, body = 0, bytearray()
     async for part in parts:
         came += len(part)
         if came > most:
             raise TooLarge
-        body += decode(part, most - len(body) + 1)
+        if codings and part:
+            inflate = inflate or zlib.decompressobj(_window(codings[0], part))
+            part = _inflated(inflate, part, most - len(body) + 1)
+        body += part
         if len(body) > most:
             raise TooLarge
     return bytes(body)
 
 
-def _decoder(coding: str) -> Callable[[bytes, int], bytes]:
-    names = [name.strip().lower() for name in coding.split(",") if name.strip()]
-    names = [name for name in names if name != "identity"]
-    if not names:
-        return lambda part, room: part
-    # Codings upon each other multiply what a bomb can do, and no server of pages needs them.
-    if len(names) > 1 or names[0] not in (*_WINDOWS, "deflate"):
-        raise Undecodable(coding)
-    return _Inflating(_WINDOWS.get(names[0])).decode
+def _window(coding: str, start: bytes) -> int:
+    if coding != "deflate":
+        return 16 + zlib.MAX_WBITS
+    # It is zlib's format by RFC 9110, and raw deflate with some servers.
+    return zlib.MAX_WBITS if start[0] & 0x0F == 8 else -zlib.MAX_WBITS
 
 
-class _Inflating:
-    """`deflate` is zlib's format by RFC 9110, and raw deflate with some servers."""
-
-    def __init__(self, window: int | None) -> None:
-        self._inflate = zlib.decompressobj(window) if window else None
-
-    def decode(self, part: bytes, room: int) -> bytes:
-        if self._inflate is None and part:
-            zlibs = part[0] & 0x0F == 8
-            self._inflate = zlib.decompressobj(zlib.MAX_WBITS if zlibs else -zlib.MAX_WBITS)
-        if self._inflate is None or self._inflate.eof:
-            return b""
-        try:
-            return self._inflate.decompress(self._inflate.unconsumed_tail + part, room)
-        except zlib.error as error:
-            raise Undecodable(str(error)) from None
+def _inflated(inflate: Any, part: bytes, room: int) -> bytes:
+    if inflate.eof:
+        return b""
+    try:
+        return inflate.decompress(inflate.unconsumed_tail + part, room)
+    except zlib.error as error:
+        raise Undecodable(str(error)) from None
