@@ -217,6 +217,7 @@ def _inflated(inflate: Any, part: bytes, room: int) -> bytes:
     if inflate.eof:
         return b""
     try:
-        return inflate.decompress(inflate.unconsumed_tail + part, room)
+        decoded: bytes = inflate.decompress(inflate.unconsumed_tail + part, room)
     except zlib.error as error:
         raise Undecodable(str(error)) from None
+    return decoded
