@@ -85,13 +85,13 @@ def load_categories(path: str | None = None) -> Categories:
             that there is none of, or gives one entry to two categories.
     """
     shipped = resources.files(__package__).joinpath("categories.yaml").read_text("utf-8")
-    rules = _rules(_parsed(shipped, "categories.yaml"), "categories.yaml")
+    rules = _rules(shipped, "categories.yaml")
     if path:
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--categories {path!r} cannot be read: {error}") from error
-        own = _rules(_parsed(text, path), path)
+        own = _rules(text, path)
         rules = {shape: rules[shape] | own[shape] for shape in _SHAPES}
     return Categories(**rules)
 
@@ -102,14 +102,11 @@ def shipped_categories() -> Categories:
     return load_categories()
 
 
-def _parsed(text: str, path: str) -> Any:
+def _rules(text: str, path: str) -> dict[str, dict[str, str]]:
     try:
-        return yaml.safe_load(text)
+        content = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UsageError(f"{path} is not YAML: {error}") from error
-
-
-def _rules(content: Any, path: str) -> dict[str, dict[str, str]]:
     shape_line = "give categories, each with lists named domains, suffixes or subdomains"
     if not isinstance(content, dict):
         raise UsageError(f"{path} is not a table of categories; {shape_line}")
@@ -258,12 +255,8 @@ class HostSelection:
 
     def __bool__(self) -> bool:
         """Return whether anything is left out."""
-        return bool(
-            self.include_categories
-            or self.exclude_categories
-            or self.include_domains
-            or self.exclude_domains
-        )
+        kinds = *self.include_categories, *self.exclude_categories
+        return bool(kinds or self.include_domains or self.exclude_domains)
 
     def admits_host(self, hostname: str) -> bool:
         """Return whether passages of a hostname may vote, whatever kind it is."""

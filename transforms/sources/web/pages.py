@@ -7,6 +7,7 @@ import asyncio
 import base64
 import os
 import time
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -192,12 +193,13 @@ class Pages:
         kept = _unpacked((await self._kept.get_many(keys)).get(url))
         if kept is not None:
             return kept, True
-        if self._kept.remedy is not None:
-            return FetchedPage(
-                url, url, 0, "", b"", None, "", NOT_RECORDED, self._kept.remedy
-            ), True
+        remedy = self._kept.remedy
+        if remedy is not None:
+            return FetchedPage(url, url, 0, "", b"", None, "", NOT_RECORDED, remedy), True
         page = await self._fetcher.get(url)
-        value = {**asdict(page), "body": base64.b64encode(page.body).decode()}
+        if not self._kept.writes:
+            return page, False
+        value = {**asdict(page), "body": base64.b64encode(zlib.compress(page.body, 1)).decode()}
         lasting = lasts(page) and len(page.body) <= _MOST_BYTES
         held = await self._kept.put_many(keys, {url: value}, lasting)
         return _unpacked(held[url]) or page, False
@@ -205,6 +207,7 @@ class Pages:
 
 def _unpacked(value: Any) -> FetchedPage | None:
     try:
-        return FetchedPage(**{**value, "body": base64.b64decode(value["body"])})
-    except (TypeError, KeyError, ValueError):
+        body = zlib.decompress(base64.b64decode(value["body"]))
+        return FetchedPage(**{**value, "body": body})
+    except (TypeError, KeyError, ValueError, zlib.error):
         return None  # of another version

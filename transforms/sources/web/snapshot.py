@@ -130,6 +130,11 @@ class Kept:
         self.remedy = snapshot.remedy if snapshot is not None and snapshot.finished else None
         """What to do about something that is not kept, where nothing may be asked for."""
 
+    @property
+    def writes(self) -> bool:
+        """Whether anything is kept."""
+        return self._snapshot is not None or self._memory.writes
+
     async def get_many(self, keys: Keys) -> dict[str, Any]:
         """Return what is kept of these; what only the cache had is recorded."""
         found = {}
